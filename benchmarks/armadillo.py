@@ -71,9 +71,9 @@ def mesh_of(name: str) -> tuple[np.ndarray, np.ndarray]:
 def refined(nodes: np.ndarray, tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each tetrahedron cut into eight through the middles of its edges."""
     pairs = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
-    edges, place = np.unique(np.sort(tets[:, pairs], axis=2).reshape(-1, 2), axis=0, return_inverse=True)
+    edges, edge = np.unique(np.sort(tets[:, pairs], axis=2).reshape(-1, 2), axis=0, return_inverse=True)
     a, b, c, d = tets.T
-    ab, ac, ad, bc, bd, cd = (len(nodes) + place.reshape(-1, 6)).T
+    ab, ac, ad, bc, bd, cd = (len(nodes) + edge.reshape(-1, 6)).T
     parts = np.stack([np.stack(corners, axis=1) for corners in (
         (a, ab, ac, ad), (ab, b, bc, bd), (ac, bc, c, cd), (ad, bd, cd, d),
         (ab, cd, ac, ad), (ab, cd, ad, bd), (ab, cd, bd, bc), (ab, cd, bc, ac))], axis=1)

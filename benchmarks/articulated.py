@@ -128,12 +128,12 @@ def apart(ours: Ours, theirs: Theirs) -> dict[str, float]:
     began = time.thread_time()
     theirs.step()
     spent = (time.thread_time() - began) * 1e3
-    return {"apart_m": float(np.abs(ours.places() - theirs.places()).max()), "first_step_ms": spent}
+    return {"apart_m": float(np.abs(ours.positions() - theirs.positions()).max()), "first_step_ms": spent}
 
 
 def blows_up(integrator: str) -> bool:
     """Whether MuJoCo's integrator gives up a hundred hinges within a second."""
-    here = Path.cwd()
+    folder_before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # it writes a log beside where it runs
         try:
@@ -141,7 +141,7 @@ def blows_up(integrator: str) -> bool:
             for _ in range(100):
                 chain.step()
         finally:
-            os.chdir(here)
+            os.chdir(folder_before)
     return chain.has_blown_up
 
 

@@ -73,12 +73,12 @@ def timed_bake(blend: Path, *arguments: str) -> dict[str, Any]:
     times = WORK / "times.json"
     times.unlink(missing_ok=True)
     began = time.time()
-    said = run("--bake", str(blend), *arguments, times=times)
+    output = run("--bake", str(blend), *arguments, times=times)
     total = time.time() - began
     steps = json.loads(times.read_text(encoding="utf-8"))
     first = steps["first"] - began
     return {"first_step_s": first, "stepping_s": steps["seconds"], "total_s": total,
-            "overhead_s": total - first - steps["seconds"], "vertices": int(said.rpartition("VERTICES ")[2])}
+            "overhead_s": total - first - steps["seconds"], "vertices": int(output.rpartition("VERTICES ")[2])}
 
 
 def run(*arguments: str, times: Path | None = None) -> str:

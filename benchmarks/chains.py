@@ -34,12 +34,12 @@ ABOVE = LENGTH / 4
 REST = 1.01 * LENGTH
 
 
-def _joint_frame(place: float) -> Vec:
-    """Z along the hinge's axis, at `place` along the rod, (4, 4)."""
+def _joint_frame(distance: float) -> Vec:
+    """Z along the hinge's axis, at `distance` along the rod, (4, 4)."""
     x = np.array([1.0, 0.0, 0.0])
     out = np.eye(4)
     out[:3, :3] = np.array([x, np.cross(AXIS, x), AXIS]).T
-    out[0, 3] = place
+    out[0, 3] = distance
     return out
 
 
@@ -75,10 +75,10 @@ class Ours:
     def step(self) -> None:
         self.state = self.world.step(self.state, H)
 
-    def places(self) -> Vec:
+    def positions(self) -> Vec:
         """Centres of the rods [m], (n, 3)."""
-        places: Vec = self.tree.posture(self.state.q, self.state.u, self.state.memory).E[:, :3, 3].copy()
-        return places
+        positions: Vec = self.tree.posture(self.state.q, self.state.u, self.state.memory).E[:, :3, 3].copy()
+        return positions
 
 
 class Theirs:
@@ -115,11 +115,11 @@ class Theirs:
     def step(self) -> None:
         self._step(self._model, self._data)
 
-    def places(self) -> Vec:
+    def positions(self) -> Vec:
         """Centres of the rods [m], (n, 3)."""
         self._library.mj_kinematics(self._model, self._data)
-        places: Vec = self._data.xipos[1:].copy()
-        return places
+        positions: Vec = self._data.xipos[1:].copy()
+        return positions
 
     @property
     def has_blown_up(self) -> bool:

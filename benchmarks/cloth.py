@@ -58,13 +58,13 @@ def ball(radius: float = 0.25, around: int = 32) -> tuple[Any, Any]:
     rings = around // 2
     height, turn = np.meshgrid(np.linspace(0.0, np.pi, rings + 1)[1:-1], 2.0 * np.pi * np.arange(around) / around,
                                indexing="ij")
-    places = np.stack([np.sin(height) * np.cos(turn), np.sin(height) * np.sin(turn), np.cos(height)], axis=-1)
+    points = np.stack([np.sin(height) * np.cos(turn), np.sin(height) * np.sin(turn), np.cos(height)], axis=-1)
     a = np.arange((rings - 1) * around).reshape(rings - 1, around)
     b = np.roll(a, -1, axis=1)
     top, bottom = np.full(around, a.size), np.full(around, a.size + 1)
     sides = [(a[:-1], a[1:], b[1:]), (a[:-1], b[1:], b[:-1]), (top, a[0], b[0]), (bottom, b[-1], a[-1])]
     triangles = np.concatenate([np.stack(one, axis=-1).reshape(-1, 3) for one in sides]).astype(np.int32)
-    return radius * (np.concatenate([places.reshape(-1, 3), [[0, 0, 1], [0, 0, -1]]]) - [0, 0, 1]), triangles
+    return radius * (np.concatenate([points.reshape(-1, 3), [[0, 0, 1], [0, 0, -1]]]) - [0, 0, 1]), triangles
 
 
 def world(folder: Path, cells: int, onto: tuple[Any, Any] | None) -> Nodes:
@@ -129,8 +129,8 @@ def measured(part: Nodes, steps: int = STEPS, warm: int = WARM) -> dict[str, Any
     for (one, name), function in originals.items():
         setattr(one, name, function)
     whole = sum(times)
-    shares = {f"{key}_share": round(value / whole, 3) for key, value in spent.items()}
-    return {"ms": round(1e3 * statistics.median(times), 2), **shares}
+    fractions = {f"{key}_share": round(value / whole, 3) for key, value in spent.items()}
+    return {"ms": round(1e3 * statistics.median(times), 2), **fractions}
 
 
 def blenders(cells: int) -> float | None:

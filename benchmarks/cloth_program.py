@@ -103,21 +103,21 @@ class Lying:
 
 def measured(cells: int, rim: bool) -> dict[str, Any]:
     cloth, program, warm = Lying(cells), SparseProgram(), None
-    times, factored, held, one_by_one = [], [], 0, 0
+    times, factored, most_active, one_by_one = [], [], 0, 0
     for step in range(WARM + STEPS):
-        matrix, right = cloth.system()
+        matrix, rhs = cloth.system()
         rows, spread = cloth.rows(), cloth.rim() if rim else None
         began = time.thread_time()
-        answer = program.solve(matrix, right, cloth.unknowns, rows, spread, warm)
+        answer = program.solve(matrix, rhs, cloth.unknowns, rows, spread, warm)
         if step >= WARM:
             times.append(1e3 * (time.thread_time() - began))
             factored.append(answer.factored)
-            held = max(held, int(answer.active.sum() + answer.spread_active.sum()))
+            most_active = max(most_active, int(answer.active.sum() + answer.spread_active.sum()))
             one_by_one += answer.one_by_one
         warm = answer.warm
         cloth.v = answer.u.reshape(-1, 3)
         cloth.x = cloth.x + H * cloth.v
-    return {"ms": round(statistics.median(times), 2), "worst_ms": round(max(times), 2), "rows_held": held,
+    return {"ms": round(statistics.median(times), 2), "worst_ms": round(max(times), 2), "rows_held": most_active,
             "factors": statistics.median(factored), "most_factors": max(factored), "one_by_one": one_by_one}
 
 

@@ -60,10 +60,10 @@ class Found:
     half_life: float  #: [s]
 
     def row(self, scale: float | None) -> dict[str, Any]:
-        said = {"beta": self.beta, "ms_a_step": round(self.ms, 1),
+        row = {"beta": self.beta, "ms_a_step": round(self.ms, 1),
                 "liveliness_mJ": float(f"{1e3 * self.liveliness:.4g}"),
                 "half_life_s": float(f"{self.half_life:.3g}")}
-        return said if scale is None else said | {"of_reference": float(f"{self.liveliness / scale:.3g}")}
+        return row if scale is None else row | {"of_reference": float(f"{self.liveliness / scale:.3g}")}
 
 
 @dataclass
@@ -81,20 +81,20 @@ class Search:
 
     def smallest(self, method: str, count: int, h: float, **params: float) -> Found | None:
         """Tries β = 0.1, 0.2, … until the run is stable; None where none up to 6 is. Raises TimeIsUp."""
-        said = "-".join([method, str(count), f"{h:g}", *(f"{key}{value:g}" for key, value in sorted(params.items()))])
-        if said not in self.seen:
-            self.seen[said] = self._searched(said, method, count, h, **params)
-        return self.seen[said]
+        label = "-".join([method, str(count), f"{h:g}", *(f"{key}{value:g}" for key, value in sorted(params.items()))])
+        if label not in self.seen:
+            self.seen[label] = self._searched(label, method, count, h, **params)
+        return self.seen[label]
 
-    def _searched(self, said: str, method: str, count: int, h: float, **params: float) -> Found | None:
-        path = None if self.folder is None else self.folder / f"{self._key(count)}-{said}.json"
+    def _searched(self, label: str, method: str, count: int, h: float, **params: float) -> Found | None:
+        path = None if self.folder is None else self.folder / f"{self._key(count)}-{label}.json"
         if path is not None and path.exists():
             stored = json.loads(path.read_text(encoding="utf-8"))
             return None if stored is None else Found(**stored)
         if time.perf_counter() > self.until:
             raise TimeIsUp
         found = self._tried(path, method, count, h, **params)
-        print(f"  {said}: {found}", file=sys.stderr, flush=True)
+        print(f"  {label}: {found}", file=sys.stderr, flush=True)
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(None if found is None else asdict(found)), encoding="utf-8")
@@ -203,13 +203,13 @@ def dragon_even(search: Search) -> tuple[dict[str, Any], list[Claim]]:
         equal |= {"vanilla_ms": round(one, 1), "conjac_ms": round(other, 1), "ratio": equal["steps"] * one / other}
         claims.append(claim("time_at_equal_liveliness", equal["ratio"], "", ">= 2.2", "> 2"))
     row["equal liveliness"] = equal
-    row["corrections, gentle pull"] = said = gains(dragon.scene(GENTLE), NODES)
+    row["corrections, gentle pull"] = gained = gains(dragon.scene(GENTLE), NODES)
     # a single step of γ = 1/3 does not survive the whole pull, so the states are those of two corrections
     row["corrections, whole pull"] = gains(search.scene, NODES, motion="2 corrections")
     return row, [*claims,
-                 claim("correction_median_gain", said["median_gain"], "", ">= 10"),
-                 claim("correction_worst_gain", said["worst_gain"], "", ">= 2"),
-                 claim("correction_time", said["time"], "", "<= 1.2")]
+                 claim("correction_median_gain", gained["median_gain"], "", ">= 10"),
+                 claim("correction_worst_gain", gained["worst_gain"], "", ">= 2"),
+                 claim("correction_time", gained["time"], "", "<= 1.2")]
 
 
 def same_rest(scene: Scene) -> float:
@@ -232,10 +232,10 @@ def hetero_claims(search: Search, row: dict[str, Any]) -> list[Claim]:
 
 
 def aniso_claims(search: Search, row: dict[str, Any]) -> list[Claim]:
-    row["turn_degrees"] = told = turns()
-    straight = max(abs(told["horizontal"]), abs(told["vertical"]))
+    row["turn_degrees"] = turned = turns()
+    straight = max(abs(turned["horizontal"]), abs(turned["vertical"]))
     return [claim("straight_degrees", straight, "degrees", "<= 0.1", "does not twist"),
-            claim("helix_degrees", abs(told["helical"]), "degrees", ">= 20", "twists")]
+            claim("helix_degrees", abs(turned["helical"]), "degrees", ">= 20", "twists")]
 
 
 #: what scenes of steps and β claim besides their row

@@ -66,10 +66,10 @@ def bow(scene: bpy.types.Scene) -> float:
     far = []
     for frame in range(4, scene.frame_end + 1):
         x = jelly.played("Rope", frame)
-        way = x[crane.LINKS] - x[0]
-        way /= np.linalg.norm(way)
+        direction = x[crane.LINKS] - x[0]
+        direction /= np.linalg.norm(direction)
         away = x[:crane.LINKS + 1] - x[0]
-        far.append(np.linalg.norm(away - np.outer(away @ way, way), axis=1).max())
+        far.append(np.linalg.norm(away - np.outer(away @ direction, direction), axis=1).max())
     return float(max(far))
 
 

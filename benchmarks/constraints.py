@@ -32,13 +32,14 @@ LINKS = (100, 1_000, 10_000)
 H, WARM, STEPS = 1 / 96, 96, 96  #: steps before those that are measured, and these
 
 
-def world(folder: Path, places: Any, edges: Any, loads: Any) -> Nodes:
-    """A rope that is held at its first point, as the one part of a world. places: (n, 3) [m]. edges: (k, 2). loads:
+def world(folder: Path, positions: Any, edges: Any, loads: Any) -> Nodes:
+    """A rope that is held at its first point, as the one part of a world. positions: (n, 3) [m]. edges: (k, 2). loads:
     at its points, (n,) [kg]."""
     (folder / "arrays").mkdir(parents=True)
-    weights = np.zeros(len(places))
+    weights = np.zeros(len(positions))
     weights[0] = 1.0
-    arrays = {"v": places, "t": np.zeros((0, 3), np.int32), "e": np.asarray(edges, np.int32), "l": loads, "w": weights}
+    arrays = {"v": positions, "t": np.zeros((0, 3), np.int32), "e": np.asarray(edges, np.int32), "l": loads,
+              "w": weights}
     for name, value in arrays.items():
         np.save(folder / "arrays" / f"{name}.npy", value)
     body = {"name": "Rope", "rope": {"edges": "arrays/e.npy", "loads": "arrays/l.npy"}, "method": {"kind": "vanilla"},
@@ -53,15 +54,15 @@ def world(folder: Path, places: Any, edges: Any, loads: Any) -> Nodes:
 
 def swinging(folder: Path, links: int) -> dict[str, float]:
     """One rope with a load."""
-    places = np.zeros((links + 1, 3))
-    places[:, 0] = np.linspace(0.0, 1.0, links + 1)
+    positions = np.zeros((links + 1, 3))
+    positions[:, 0] = np.linspace(0.0, 1.0, links + 1)
     edges = np.stack([np.arange(links), np.arange(1, links + 1)], axis=1)
     loads = np.zeros(links + 1)
     loads[-1] = 1.0
-    part = world(folder, places, edges, loads)
+    part = world(folder, positions, edges, loads)
     row = measured(part, WARM, STEPS)
     state = row.pop("state")
-    x = np.concatenate([places[:1], state.q.reshape(-1, 3)])
+    x = np.concatenate([positions[:1], state.q.reshape(-1, 3)])
     off = np.abs(np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1) - 1.0 / links)
     return {**row, "off_m": float(f"{off.max():.2g}")}
 

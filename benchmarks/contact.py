@@ -99,11 +99,11 @@ def stepped(part: Nodes, state: State, steps: int, h: float = H) -> tuple[State,
         for name in TIMED:
             delattr(law, name)
     x = part.coordinates.positions(state.q, state.time)
-    told = {"ms": round(1e3 * whole / steps, 1), "contact_ms": round(1e3 * spent[0] / steps, 1),
+    row = {"ms": round(1e3 * whole / steps, 1), "contact_ms": round(1e3 * spent[0] / steps, 1),
             "factors": round((part.factored - factors) / steps, 2), "halved": len(halved),
             "pairs": sum(len(law.active_pairs(x).nodes) for law in laws), "nodes": len(part.coordinates.free)}
-    print(told, file=sys.stderr, flush=True)
-    return state, told
+    print(row, file=sys.stderr, flush=True)
+    return state, row
 
 
 def quicker(one: dict[str, Any] | None, other: dict[str, Any]) -> dict[str, Any]:
@@ -156,8 +156,8 @@ def at_rest(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
     """Measure the part `share`: a block after it has come to rest on a sheet."""
     part = touching.resting_block(folder, (27, 27, 6), H, True)
     state, _ = stepped(part, part.initial_state(), STEPS["share"])
-    _, told = stepped(part, state, STEPS["share"])
-    return [claim("contact_share", told["contact_ms"] / told["ms"], "", "<= 0.25")], told
+    _, row = stepped(part, state, STEPS["share"])
+    return [claim("contact_share", row["contact_ms"] / row["ms"], "", "<= 0.25")], row
 
 
 def many(folder: Path) -> tuple[list[Claim], dict[str, Any]]:
@@ -179,8 +179,8 @@ def ten_in_a_bowl(name: str) -> Callable[[Path], tuple[list[Claim], dict[str, An
         state = part.initial_state()
         state.u.reshape(-1, 3)[:, 2] = -SPEED
         state, before = stepped(part, state, FALLEN[name])
-        _, told = stepped(part, state, STEPS[name])
-        return [claim(BOWL_CLAIMS[name], 1e-3 * told["ms"] * STEPS[name], "s", "<= 4")], {"before": before, name: told}
+        _, row = stepped(part, state, STEPS[name])
+        return [claim(BOWL_CLAIMS[name], 1e-3 * row["ms"] * STEPS[name], "s", "<= 4")], {"before": before, name: row}
 
     return ran
 

@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.contact import RUNS, H, quicker, stepped
 from benchmarks.report import claim, emit
 from benchmarks.scenes import touching
-from solver.contact.find.distance_kernels import SQUARE, WAY, squares
+from solver.contact.find.distance_kernels import DIFFERENCE, SQUARE, squares
 from solver.contact.laws.barrier import ActivePairs, Barrier
 from solver.errors import ConJacError
 from solver.forces.stencils import Stencils
@@ -35,7 +35,7 @@ from solver.state import Index, State, Vec
 from solver.world.nodes import Nodes
 
 STEPS = 4
-SHARE = 0.45  #: of the least distance
+FRACTION = 0.45  #: of the least distance
 LOOKED_AT = 0.3  #: of a mean edge: pairs that are further apart bound nothing, and no node goes beyond a share of it
 LOG_AT_HALF = 15.11  #: slope of the slope of −(s − 1)² ln s, s = (d/δ)², by d/δ at 1/2
 
@@ -49,14 +49,14 @@ class Distances(Barrier):
         near = self.surfaces.near(start, far)
         square = np.empty(len(near.nodes))
         squares(0, len(square), start, near.nodes, near.points, square)
-        bound = np.full(len(start), SHARE * far)
-        np.minimum.at(bound, near.nodes, SHARE * np.sqrt(square)[:, None])
+        bound = np.full(len(start), FRACTION * far)
+        np.minimum.at(bound, near.nodes, FRACTION * np.sqrt(square)[:, None])
         free = np.ones(len(start), dtype=bool)
         free[self.surfaces.nodes] = False
         bound[free] = np.inf  # nodes inside meet nothing
         least = np.full(int(alike.max()) + 1, 1.0)
-        way = np.linalg.norm(end - start, axis=1)
-        np.minimum.at(least, alike, np.minimum(1.0, bound / np.maximum(way, 1e-300)))
+        displacement = np.linalg.norm(end - start, axis=1)
+        np.minimum.at(least, alike, np.minimum(1.0, bound / np.maximum(displacement, 1e-300)))
         each: Vec = least[alike]
         return each
 
@@ -71,17 +71,17 @@ class Cubic(Barrier):
     def active_pairs(self, x: Vec) -> ActivePairs:
         """Pairs nearer than δ, forces and energy."""
         found = super().active_pairs(x)
-        left, way = self._left(found)
+        left, normals = self._left(found)
         factor = LOG_AT_HALF * found.stiffness
-        forces = (factor * found.activation * left**2)[:, None, None] * found.work[:, :4, None] * way[:, None, :]
+        forces = (factor * found.activation * left**2)[:, None, None] * found.work[:, :4, None] * normals[:, None, :]
         return replace(found, forces=forces, energy=float(np.sum(factor * found.activation**2 * left**3) / 3.0))
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
         """With what resists along the normal, which is definite."""
         found = self.active_pairs(x)
-        left, way = self._left(found)
+        left, normals = self._left(found)
         size = 2.0 * LOG_AT_HALF * found.stiffness * left
-        normal = np.einsum("ki,kj->kij", way, way).reshape(-1, 9)
+        normal = np.einsum("ki,kj->kij", normals, normals).reshape(-1, 9)
         rows, columns = np.array([1, 2, 2, 3, 3, 3]), np.array([0, 0, 1, 0, 1, 2])
         weights = found.work[:, :4]
         blocks = -(size[:, None] * weights[:, rows] * weights[:, columns])[:, :, None] * normal[:, None, :]
@@ -91,7 +91,7 @@ class Cubic(Barrier):
     def _left(found: ActivePairs) -> tuple[Vec, Vec]:
         """1 − d/δ of each pair, and the unit way between its nearest points, which forces push along."""
         distance = np.sqrt(found.work[:, SQUARE])
-        return 1.0 - distance / found.activation, found.work[:, WAY : WAY + 3] / distance[:, None]
+        return 1.0 - distance / found.activation, found.work[:, DIFFERENCE : DIFFERENCE + 3] / distance[:, None]
 
 
 LAWS: dict[str, type[Barrier]] = {"log, impacts": Barrier, "log, distances": Distances, "cubic, impacts": Cubic}
@@ -130,9 +130,9 @@ def main() -> None:
                 except ConJacError as failure:
                     rows[label] = {"gave up": str(failure)}
                     continue
-                told = part.contact_forces(state)
-                assert told is not None
-                row["nearest_mm"] = round(1e3 * float(told[:, 6].min(initial=np.inf)), 6)
+                forces = part.contact_forces(state)
+                assert forces is not None
+                row["nearest_mm"] = round(1e3 * float(forces[:, 6].min(initial=np.inf)), 6)
                 rows[label] = quicker(rows.get(label), row)
     ours = rows["log, impacts"]["ms"]
     claims = [claim(f"log_and_impacts_over_{label.replace(', ', '_and_')}", ours / rows[label]["ms"], "", "<= 1")

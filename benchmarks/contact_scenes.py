@@ -39,8 +39,8 @@ def baked(name: str, folder: Path) -> dict[str, Any]:
     does not come to its end."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    told = folder / "told.json"
-    os.environ["CONJAC_WATCHED"] = str(told)
+    watched = folder / "told.json"
+    os.environ["CONJAC_WATCHED"] = str(watched)
     session: Any = importlib.import_module("conjac.conjac_addon.bake.session")
     assert session.SOLVER == "solver"  # a module that waits for its first use runs now, and says its own name no more
     session.SOLVER = "benchmarks.watched_solver"
@@ -50,7 +50,7 @@ def baked(name: str, folder: Path) -> dict[str, Any]:
     seconds = time.perf_counter() - began
     if code:
         raise RuntimeError(f"{name}.blend was not baked to its end: exit code {code}")
-    return {"bake_s": seconds, **json.loads(told.read_text(encoding="utf-8"))}
+    return {"bake_s": seconds, **json.loads(watched.read_text(encoding="utf-8"))}
 
 
 def seen_clearance(scene: bpy.types.Scene) -> float | None:
@@ -74,25 +74,25 @@ def seen_crossing(scene: bpy.types.Scene) -> int:
         groups.append(np.full(len(one.data.vertices), alone))
         first += len(one.data.vertices)
 
-    def places(frame: int) -> np.ndarray:
+    def positions(frame: int) -> np.ndarray:
         return np.concatenate([jelly.played(one.name, frame) for one in found])
 
-    surfaces = mesh.Surfaces(places(scene.frame_start), np.concatenate(triangles), np.concatenate(groups))
-    return sum(surfaces.crossing(places(frame)) is not None
+    surfaces = mesh.Surfaces(positions(scene.frame_start), np.concatenate(triangles), np.concatenate(groups))
+    return sum(surfaces.crossing(positions(frame)) is not None
                for frame in range(scene.frame_start, scene.frame_end + 1))
 
 
 def measured(name: str) -> dict[str, Any]:
     """A row of the table."""
-    told, scene = baked(name, WORK / name), bpy.context.scene
+    row, scene = baked(name, WORK / name), bpy.context.scene
     whole = not any(one.conjac.cuts for one in scene.objects if one.type == "MESH")
     seen = seen_clearance(scene) if whole else None
-    return {"frames": told["frames"], "steps": told["steps"], "bake_s": round(told["bake_s"], 1),
-            "ms": round(1e3 * told["stepping_s"] / told["steps"], 1),
-            "processor_ms": round(1e3 * told["processor_s"] / told["steps"], 1),
-            "halved": told["halved"], "shortest_ms": round(1e3 * told["shortest_s"], 2), "calmed": told["calmed"],
-            "linearised": told["linearised"], "most_pairs": told["most_pairs"],
-            "least_mm": round(1e3 * told["clearance"], 4), "crossing_frames": len(told["crossing"]),
+    return {"frames": row["frames"], "steps": row["steps"], "bake_s": round(row["bake_s"], 1),
+            "ms": round(1e3 * row["stepping_s"] / row["steps"], 1),
+            "processor_ms": round(1e3 * row["processor_s"] / row["steps"], 1),
+            "halved": row["halved"], "shortest_ms": round(1e3 * row["shortest_s"], 2), "calmed": row["calmed"],
+            "linearised": row["linearised"], "most_pairs": row["most_pairs"],
+            "least_mm": round(1e3 * row["clearance"], 4), "crossing_frames": len(row["crossing"]),
             "seen_mm": None if seen is None else round(1e3 * seen, 4),
             "seen_crossing_frames": seen_crossing(scene) if whole else None}
 

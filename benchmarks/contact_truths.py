@@ -144,9 +144,9 @@ def momentum(world: World, state: State) -> np.ndarray:
             out[1] += np.einsum("m,kl,mkli->i", mass, weights, np.cross(corners[:, :, None], v[:, None, :]))
         elif isinstance(part, JointsPart):
             at = part.tree.posture(own.q, own.u, own.memory)
-            turn, place, twist, inertia = at.E[0, :3, :3], at.E[0, :3, 3], at.twist[0], part.tree.inertia[0]
+            turn, centre, twist, inertia = at.E[0, :3, :3], at.E[0, :3, 3], at.twist[0], part.tree.inertia[0]
             linear = turn @ (inertia[3:, 3:] @ twist[3:])
-            out += [linear, turn @ (inertia[:3, :3] @ twist[:3]) + np.cross(place, linear)]
+            out += [linear, turn @ (inertia[:3, :3] @ twist[:3]) + np.cross(centre, linear)]
     return out
 
 
@@ -203,12 +203,12 @@ def squeezed(cells: int, solver: dict[str, Any]) -> tuple[int, float]:
     arrays |= {"ball": nodes, "tets": tets}
     corners = 4.0 * radius * np.array([(-1.0, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]) + [0.011, 0.017, 0.0]
     faces = np.array([(0, 1, 2), (0, 2, 3)], np.int32)
-    way = np.minimum(np.arange(97) / 48, 1.0)[:, None, None] * (PRESSED * radius + gap)
+    displacement = np.minimum(np.arange(97) / 48, 1.0)[:, None, None] * (PRESSED * radius + gap)
     plates = []
     for name, side in (("low", -1.0), ("high", 1.0)):
         base = corners + [0.0, 0.0, side * (radius + gap)]
         arrays |= {name: base, f"{name}_faces": faces[:, :: -int(side)].copy(),
-                   f"{name}_motion": base - way * [0.0, 0.0, side]}
+                   f"{name}_motion": base - displacement * [0.0, 0.0, side]}
         plates.append({"name": name, "vertices": f"arrays/{name}.npy", "triangles": f"arrays/{name}_faces.npy",
                        "motion": f"arrays/{name}_motion.npy", "friction": 0.0})
     body = {"name": "ball", "tets": {"nodes": "arrays/ball.npy", "tets": "arrays/tets.npy"}, "friction": 0.0,
@@ -245,16 +245,16 @@ def of_hertz() -> None:
         claim("hertz", abs(rows["4096, quick"]["off"]), "of Hertz's force", "<= 0.05")], rows)
 
 
-def down_slope(friction: float, share: float, sharp: bool, seconds: float = 1.0) -> tuple[float, float]:
+def down_slope(friction: float, ratio: float, sharp: bool, seconds: float = 1.0) -> tuple[float, float]:
     """The acceleration of cloth on a slope of a share of μ in the last two thirds [m/s²], and its speed in the end."""
     arrays: Arrays = {"floor": np.array([(-20.0, -20, 0), (20, -20, 0), (20, 20, 0), (-20, 20, 0)]),
                       "faces": np.array([(0, 1, 2), (0, 2, 3)], np.int32)}
     sheet = cloth("Sheet", (0.4, 0.4), (10, 10), (0.0, 0.0, 0.0025), arrays, thickness=1e-3,
                   **({"eulerian": {}} if sharp else {}))
     floor = {"name": "Floor", "vertices": "arrays/floor.npy", "triangles": "arrays/faces.npy", "friction": friction}
-    g = G / np.hypot(1.0, share * friction)
+    g = G / np.hypot(1.0, ratio * friction)
     world = world_of(arrays, CLOTH_STEP, QUICK, bodies=[sheet | {"friction": friction, "touches": ["Floor"]}],
-                     obstacles=[floor], gravity=[share * friction * g, 0.0, -g], integrator={"kind": "backward_euler"})
+                     obstacles=[floor], gravity=[ratio * friction * g, 0.0, -g], integrator={"kind": "backward_euler"})
     state, speeds = world.initial_state(), []
     for _ in range(round(seconds / CLOTH_STEP)):
         state = advance(world, state, CLOTH_STEP, 1)
@@ -273,12 +273,12 @@ def of_slope() -> None:
         for friction in (0.3, 0.6):
             row = rows[f"{'sharp' if sharp else 'plain'}, {friction:g}"] = dict[str, float]()
             row["stands_mm_s"] = round(1e3 * abs(down_slope(friction, 0.8, sharp)[1]), 4)
-            for share in (1.05, 1.5):
-                true = G * (share - 1.0) * friction / np.hypot(1.0, share * friction)
-                row[f"at_{share}"] = round(down_slope(friction, share, sharp)[0] / true - 1.0, 4)
+            for ratio in (1.05, 1.5):
+                true = G * (ratio - 1.0) * friction / np.hypot(1.0, ratio * friction)
+                row[f"at_{ratio}"] = round(down_slope(friction, ratio, sharp)[0] / true - 1.0, 4)
             print(rows, file=sys.stderr, flush=True)
     emit("contact_truths.slope", [
-        claim("cloth_slope", max(abs(row[f"at_{share}"]) for row in rows.values() for share in (1.05, 1.5)),
+        claim("cloth_slope", max(abs(row[f"at_{ratio}"]) for row in rows.values() for ratio in (1.05, 1.5)),
               "of Coulomb's acceleration", "<= 0.03"),
         claim("cloth_stands", max(row["stands_mm_s"] for row in rows.values()), "mm/s", "<= 1")], rows)
 

@@ -68,8 +68,8 @@ class Run(NamedTuple):
 
 def all_work() -> float:
     """Return the processor time of all programs on this machine since it started [s]."""
-    told = Path("/proc/stat").read_text().split()[1:9]  # user nice system idle iowait irq softirq steal
-    return sum(int(told[k]) for k in (0, 1, 2, 5, 6, 7)) / os.sysconf("SC_CLK_TCK")
+    ticks = Path("/proc/stat").read_text().split()[1:9]  # user nice system idle iowait irq softirq steal
+    return sum(int(ticks[k]) for k in (0, 1, 2, 5, 6, 7)) / os.sysconf("SC_CLK_TCK")
 
 
 def timed(scene: cores_scenes.Measured, count: int, repeats: int = 1) -> Run:
@@ -79,7 +79,7 @@ def timed(scene: cores_scenes.Measured, count: int, repeats: int = 1) -> Run:
     before, began, worked = all_work(), time.perf_counter(), time.process_time()
     for _ in range(repeats):
         scene.forget()
-        after = scene.go(scene.start)
+        after = scene.run(scene.start)
     seconds, processor = time.perf_counter() - began, time.process_time() - worked
     others = max(all_work() - before - processor, 0.0) / seconds
     return Run(seconds / repeats, processor / repeats, others, after.q.tobytes())
@@ -115,7 +115,7 @@ class Account:
         gc.collect()
         gc.disable()  # a collection would search all records
         began = time.thread_time()
-        scene.go(scene.start)
+        scene.run(scene.start)
         whole = time.thread_time() - began
         gc.enable()
         self.calls = record.calls
@@ -160,7 +160,7 @@ class Account:
         free = [(prices.wake * (k > 0), k) for k in range(at_work)]  # the calling thread is 0
         for number, call in enumerate(stages):
             if number:  # a stage begins once all threads have ended the previous one
-                free = sorted((max(at, end + prices.meet), who) for at, who in free)
+                free = sorted((max(at, end + prices.meet), thread) for at, thread in free)
             pieces, work = len(call.pieces), max(sum(call.pieces), SHORTEST)
             # fraction of the time; large arrays may not be read as a whole
             reading = min(call.size / prices.one / work, 1.0)
@@ -169,11 +169,11 @@ class Account:
             carried = prices.carry * min(call.size, CACHE) / work  # for each second of a helper's work
             least = least_portion(pieces, expected) if call.kind[0] != OF_STAGES else least_of_stage(pieces, at_work)
             for first, last in portions(pieces, at_work, least):
-                at, who = free[0]
-                took = prices.ask + (slower + carried * (who > 0)) * sum(call.pieces[first:last])
-                heapq.heapreplace(free, (at + took, who))
+                at, thread = free[0]
+                took = prices.ask + (slower + carried * (thread > 0)) * sum(call.pieces[first:last])
+                heapq.heapreplace(free, (at + took, thread))
                 busy += took
-                end, last_one = max((end, last_one), (at + took, who))
+                end, last_one = max((end, last_one), (at + took, thread))
         return busy, end + prices.join * (last_one > 0)
 
 
@@ -181,7 +181,7 @@ def measured(name: str, prices: Prices) -> dict[str, Any]:
     """Return the row of a scene: measured times, and predicted ones for more threads."""
     scene = cores_scenes.made(name)
     threads.configure(1)
-    scene.go(scene.start)  # kernels compile and memory is allocated at first use
+    scene.run(scene.start)  # kernels compile and memory is allocated at first use
     found = in_turns(scene, SHORT_TURNS if name in PARTS["small"] else TURNS.get(name, MOST_TURNS))
     account = Account(scene)
     one, two = (statistics.median(run.seconds for run in runs) for runs in found.values())
@@ -220,10 +220,10 @@ def claims_of(rows: dict[str, dict[str, Any]], suffix: str) -> list[Claim]:
 def main() -> None:
     part = sys.argv[1] if len(sys.argv) > 1 else "large"
     prices = Prices.measured()
-    said = prices.as_details()
-    print(said, file=sys.stderr, flush=True)
+    details = prices.as_details()
+    print(details, file=sys.stderr, flush=True)
     rows = {name: measured(name, prices) for name in PARTS.get(part, sys.argv[1:])}
-    emit(f"cores.{part}", claims_of(rows, "" if part != "million" else "_million"), {"scenes": rows, **said})
+    emit(f"cores.{part}", claims_of(rows, "" if part != "million" else "_million"), {"scenes": rows, **details})
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 
 import numpy as np
 
-from solver.nonlinear.problem_kernels import PIECES, place_nodes
+from solver.nonlinear.problem_kernels import PIECES, set_positions
 from solver.pool import Pool, Work
 
 STREAM = 1 << 24  #: float64 that memory's speed is measured with
@@ -59,13 +59,13 @@ def waits() -> Waits:
     for _ in range(CALLS):
         began.clear()
         ended.clear()
-        asked = time.perf_counter()
+        requested = time.perf_counter()
         work = Work(piece, [(0, 1), (1, 2)], (), wait=pool.wait)
         pool.ask(work, 1)
         work.lead()
         after = time.perf_counter()
         if len(began) == 2:
-            found.append((began[False] - asked, after - max(ended.values())))
+            found.append((began[False] - requested, after - max(ended.values())))
     pool.end()
     return Waits(*(statistics.median(part) for part in zip(*found, strict=True)))
 
@@ -76,10 +76,10 @@ def meeting() -> float:
     began, ended = (np.full((STAGES, 2), np.nan) for _ in range(2))
 
     def piece(start: int, stop: int, stage: int) -> None:
-        who = int(threading.current_thread() is threading.main_thread())
-        began[stage, who] = time.perf_counter()
+        thread = int(threading.current_thread() is threading.main_thread())
+        began[stage, thread] = time.perf_counter()
         hashlib.sha256(data)
-        ended[stage, who] = time.perf_counter()
+        ended[stage, thread] = time.perf_counter()
 
     found: list[float] = []
     for _ in range(CALLS // STAGES):
@@ -128,7 +128,7 @@ def asking() -> float:
     position, spent = np.arange(PIECES), []
     for _ in range(CALLS):
         began = time.perf_counter()
-        place_nodes(0, 1, position, nothing, x, x, x, 1.0, np.empty_like(x), np.empty_like(x))
+        set_positions(0, 1, position, nothing, x, x, x, 1.0, np.empty_like(x), np.empty_like(x))
         spent.append(time.perf_counter() - began)
     return statistics.median(spent)
 
@@ -141,9 +141,9 @@ def handing_on() -> float:
     spent: list[float] = []
     for _ in range(CALLS):
         began = time.perf_counter()
-        place_nodes(0, PIECES, *arguments)
+        set_positions(0, PIECES, *arguments)
         middle = time.perf_counter()
-        threads.parallel_for(place_nodes, PIECES, *arguments)
+        threads.parallel_for(set_positions, PIECES, *arguments)
         spent.append(time.perf_counter() - middle - (middle - began))
     return max(statistics.median(spent), 0.0)
 

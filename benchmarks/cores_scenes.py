@@ -45,25 +45,25 @@ LANDED = 10  #: steps of 1/96 s until the sheet lies on the box
 
 @dataclass(frozen=True)
 class Measured:
-    """A scene to be measured: its start state, and a function `go` that advances a state."""
+    """A scene to be measured: its start state, and a function `run` that advances a state."""
 
     nodes: int
     start: State
-    seconds: float  #: simulated by `go`
-    go: Callable[[State], State]
+    seconds: float  #: simulated by `run`
+    run: Callable[[State], State]
     forget: Callable[[], None]  #: deletes the data of earlier steps that the world caches
 
 
 def _steps(part: Any, state: State, h: float, steps: int) -> Measured:
-    def go(state: State) -> State:
+    def run(state: State) -> State:
         for _ in range(steps):
             state = advance(part, state, h, 1)
         return state
 
-    return Measured(len(part.coordinates.free), state, steps * h, go, part.forget_past)
+    return Measured(len(part.coordinates.free), state, steps * h, run, part.forget_past)
 
 
-def _led(part: Any, state: State, h: float, steps: int) -> State:
+def lead_in(part: Any, state: State, h: float, steps: int) -> State:
     for _ in range(steps):
         state = advance(part, state, h, 1)
     return state
@@ -74,7 +74,7 @@ def dragon(_: Path, rest: bool = False) -> Measured:
 
     scene = scenes.scene()
     part = scene.world("vanilla", integrator="sdirk2", stage_solver={"kind": "quick"})
-    state = _led(part, scene.start(part), DEFAULT_STEP, RESTED if rest else 1)
+    state = lead_in(part, scene.start(part), DEFAULT_STEP, RESTED if rest else 1)
     return _steps(part, state, DEFAULT_STEP, 6)
 
 
@@ -83,12 +83,12 @@ def mat(folder: Path) -> Measured:
     state = part.initial_state()
     upper = part.coordinates.positions(state.q, 0.0)[part.coordinates.free, 2] > 0.0
     state.u.reshape(-1, 3)[upper, 2] -= 0.2
-    return _steps(part, _led(part, state, 1 / 96, 1), 1 / 96, 6)
+    return _steps(part, lead_in(part, state, 1 / 96, 1), 1 / 96, 6)
 
 
 def balls(folder: Path) -> Measured:
     part = touching.balls_in_a_box(folder, 100, 4, 1 / 96)
-    return _steps(part, _led(part, part.initial_state(), 1 / 96, 1), 1 / 96, 6)
+    return _steps(part, lead_in(part, part.initial_state(), 1 / 96, 1), 1 / 96, 6)
 
 
 def heap(folder: Path) -> Measured:
@@ -103,14 +103,14 @@ def drape(folder: Path) -> Measured:
     from benchmarks import cloth
 
     part = cloth.world(folder, 100, (cloth.BOX, np.array(cloth.SIDES, np.int32)))
-    return _steps(part, _led(part, part.initial_state(), cloth.H, LANDED), cloth.H, 3)
+    return _steps(part, lead_in(part, part.initial_state(), cloth.H, LANDED), cloth.H, 3)
 
 
 def million(_: Path) -> Measured:
     from benchmarks import scale
 
     part, _ = scale.make(35, "vanilla", "auto", 0.45)
-    return _steps(part, _led(part, part.initial_state(), scale.H, 1), scale.H, 4)
+    return _steps(part, lead_in(part, part.initial_state(), scale.H, 1), scale.H, 4)
 
 
 def example(folder: Path, name: str) -> Measured:
@@ -118,19 +118,19 @@ def example(folder: Path, name: str) -> Measured:
     shutil.copytree(_job_of(name), folder, dirs_exist_ok=True)
     job = load(folder)
     world = build(job, lambda *_: None)[0]
-    timeline, (led, count) = Timeline.of(job.scene.time), EXAMPLES[name]
+    timeline, (lead_in_frames, count) = Timeline.of(job.scene.time), EXAMPLES[name]
     first = timeline.start + 1
     state = replace(world.initial_state(), time=0.0)
-    for frame in range(first, first + led):
+    for frame in range(first, first + lead_in_frames):
         state = advance_frame(world, state, timeline, frame)
 
-    def go(state: State) -> State:
-        for frame in range(first + led, first + led + count):
+    def run(state: State) -> State:
+        for frame in range(first + lead_in_frames, first + lead_in_frames + count):
             state = advance_frame(world, state, timeline, frame)
         return state
 
     nodes = len(state.q) // 3 + sum(len(sheet.x) for sheet in world.sheets(state, first).values())
-    return Measured(nodes, state, count / timeline.fps, go, world.forget_past)
+    return Measured(nodes, state, count / timeline.fps, run, world.forget_past)
 
 
 SCENES: dict[str, Callable[[Path], Measured]] = {
@@ -183,7 +183,7 @@ def pile_up() -> None:
         state = part.initial_state()
         state.u.reshape(-1, 3)[:, 2] = -SPEED
         STORE.mkdir(parents=True, exist_ok=True)
-        HEAP.write_bytes(pickle.dumps(_led(part, state, 1 / 96, FALLEN)))
+        HEAP.write_bytes(pickle.dumps(lead_in(part, state, 1 / 96, FALLEN)))
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 
 from benchmarks.report import claim, emit
 from benchmarks.scenes.muscle import solid
-from benchmarks.scenes.twist import LET_GO, scene
+from benchmarks.scenes.twist import RELEASE, scene
 from solver.errors import StepFailed
 from solver.state import State
 from solver.world.nodes import Nodes
@@ -56,18 +56,18 @@ def compare(h: float) -> dict[str, Any]:
     for method in ("vanilla", "conjac"):  # kernels are compiled before anything is timed
         Run(method).step(h)
     vanilla, conjac = Run("vanilla"), Run("conjac")
-    steps = round((LET_GO + SECONDS) / h)
+    steps = round((RELEASE + SECONDS) / h)
     for _ in range(steps):
         vanilla.step(h)
         conjac.step(h)
-    told: dict[str, Any] = {"h": h, "steps": steps, "conjac_factors": conjac.world.linear.factored,
+    row: dict[str, Any] = {"h": h, "steps": steps, "conjac_factors": conjac.world.linear.factored,
                             "vanilla_factors": vanilla.world.linear.factored}
     for name, run in (("vanilla", vanilla), ("conjac", conjac)):
-        told |= {f"{name}_ms": round(1e3 * run.spent / steps, 2)} if run.state else {f"{name}_failed": run.why}
+        row |= {f"{name}_ms": round(1e3 * run.spent / steps, 2)} if run.state else {f"{name}_failed": run.why}
     if vanilla.state and conjac.state:
-        told["ratio"] = round(conjac.spent / vanilla.spent, 3)
-    print(told, file=sys.stderr, flush=True)
-    return told
+        row["ratio"] = round(conjac.spent / vanilla.spent, 3)
+    print(row, file=sys.stderr, flush=True)
+    return row
 
 
 def on_bones() -> dict[str, Any]:
@@ -82,9 +82,9 @@ def on_bones() -> dict[str, Any]:
             began = time.thread_time()
             states[k] = world.step(states[k], BENT[0])
             spent[k] += (time.thread_time() - began) * (count > 0)  # kernels are compiled before anything is timed
-    told = {f"{kind}_ms": round(1e3 * ms / steps, 2) for kind, ms in zip(kinds, spent)}
-    told |= {f"{kind}_factors": world.parts[0].linear.factored for kind, world in zip(kinds, worlds)}
-    return told | {"steps": steps, "apart_rad": abs(float(states[0].q[-1] - states[1].q[-1])),
+    row = {f"{kind}_ms": round(1e3 * ms / steps, 2) for kind, ms in zip(kinds, spent)}
+    row |= {f"{kind}_factors": world.parts[0].linear.factored for kind, world in zip(kinds, worlds)}
+    return row | {"steps": steps, "apart_rad": abs(float(states[0].q[-1] - states[1].q[-1])),
                    "ratio": round(spent[1] / spent[0], 3)}
 
 

@@ -31,20 +31,20 @@ class Creature:
     pinned: Callable[[np.ndarray], np.ndarray] | None = None  #: of places to which are held
 
 
-def _distance(places: np.ndarray, rod: Rod) -> np.ndarray:
+def _distance(points: np.ndarray, rod: Rod) -> np.ndarray:
     """How far places are from a rod's line, less its radius."""
     low, high, radius = np.array(rod[0]), np.array(rod[1]), rod[2]
     along = high - low
-    share = np.clip((places - low) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
-    found: np.ndarray = np.linalg.norm(places - low - share[:, None] * along, axis=1) - radius
+    fraction = np.clip((points - low) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
+    found: np.ndarray = np.linalg.norm(points - low - fraction[:, None] * along, axis=1) - radius
     return found
 
 
-def inside(places: np.ndarray, rods: tuple[Rod, ...], thinner: float = 1.0) -> np.ndarray:
+def inside(points: np.ndarray, rods: tuple[Rod, ...], thinner: float = 1.0) -> np.ndarray:
     """Whether places are in one of the rods, of radii that are `thinner`."""
-    found = np.zeros(len(places), bool)
+    found = np.zeros(len(points), bool)
     for low, high, radius in rods:
-        found |= _distance(places, (low, high, thinner * radius)) < 0.0
+        found |= _distance(points, (low, high, thinner * radius)) < 0.0
     return found
 
 
@@ -106,21 +106,21 @@ CRAB = Creature((SHELL, *CLAWS, *(((x, s * 0.1, 0.2), (1.6 * x, s * 0.45, 0.0), 
                 lambda x: (x[:, 1] < -0.35) & (x[:, 0] > 0.3) & (x[:, 2] < 0.02))
 
 
-def _mammoth(places: np.ndarray) -> np.ndarray:
+def _mammoth(points: np.ndarray) -> np.ndarray:
     """Bones inside of legs and trunk, joints between them, muscle around."""
-    young = np.full(len(places), 5e5)
-    young[inside(places, (*LEGS, *TRUNK), 0.4)] = 1e10
-    joint = (abs(places[:, 2] - 0.28) < 0.03) & (places[:, 2] < 0.45) | (abs(places[:, 0] - 0.45) < 0.03)
+    young = np.full(len(points), 5e5)
+    young[inside(points, (*LEGS, *TRUNK), 0.4)] = 1e10
+    joint = (abs(points[:, 2] - 0.28) < 0.03) & (points[:, 2] < 0.45) | (abs(points[:, 0] - 0.45) < 0.03)
     young[joint] = 1e5
     return young
 
 
-def _crab(places: np.ndarray) -> np.ndarray:
+def _crab(points: np.ndarray) -> np.ndarray:
     """A hard shell, and soft joints half way along the legs and where they begin."""
-    away = np.linalg.norm(places[:, :2], axis=1)
-    young = np.full(len(places), 1e10)
-    soft = (abs(abs(places[:, 1]) - 0.16) < 0.02) | (abs(away - 0.4) < 0.02)
-    young[soft & ~inside(places, (SHELL,))] = 1e6
+    away = np.linalg.norm(points[:, :2], axis=1)
+    young = np.full(len(points), 1e10)
+    soft = (abs(abs(points[:, 1]) - 0.16) < 0.02) | (abs(away - 0.4) < 0.02)
+    young[soft & ~inside(points, (SHELL,))] = 1e6
     return young
 
 

@@ -66,9 +66,9 @@ def cylinder() -> Surface:
     return lathed([(0.1, z) for z in np.linspace(0.0, 0.3, 7)], 20, False)
 
 
-Held = Callable[[np.ndarray], np.ndarray]
-FOOT: Held = lambda at: at[:, 2] < 0.12  # noqa: E731
-SHAPES: dict[str, tuple[Callable[[], Surface], Held]] = {
+Pinned = Callable[[np.ndarray], np.ndarray]
+FOOT: Pinned = lambda at: at[:, 2] < 0.12  # noqa: E731
+SHAPES: dict[str, tuple[Callable[[], Surface], Pinned]] = {
     "cube": (lambda: boxes(block(5, 5, 5), 0.08), FOOT), "ball": (landings.ball, FOOT),
     "cylinder": (cylinder, FOOT), "suzanne": (landings.suzanne, FOOT),
     **{name: (half_life_band.SHAPES[name][0], half_life_band.SHAPES[name][1] or FOOT)
@@ -134,20 +134,20 @@ def thickness(obj: bpy.types.Object) -> float:
     return float(2.0 * abs(np.vdot(a, normals)) / 6.0 / (0.5 * np.linalg.norm(normals, axis=1).sum()))
 
 
-def wobbles(name: str, shares: list[float]) -> dict[str, Any]:
+def wobbles(name: str, fractions: list[float]) -> dict[str, Any]:
     """A row of the shape."""
-    surface, held = SHAPES[name]
+    surface, pinned = SHAPES[name]
     half_life_band.SHAPES[name] = surface, None
     obj = made(name)
-    if shares:
-        row = {f"{share:g}": wobbling(obj, share * thickness(obj)) for share in [0.0, *shares]}
-        finest = row[f"{shares[-1]:g}"]
+    if fractions:
+        row = {f"{fraction:g}": wobbling(obj, fraction * thickness(obj)) for fraction in [0.0, *fractions]}
+        finest = row[f"{fractions[-1]:g}"]
         for one in row.values():
             one["off"] = round(off(one, finest), 4)
         return row
     edge = obj.conjac.edge_length or what_0_picks(obj)
     own, true = wobbling(obj, 0.0), wobbling(obj, FINE * edge)
-    half_life_band.SHAPES[name] = surface, held
+    half_life_band.SHAPES[name] = surface, pinned
     obj = made(name)
     sunk, sunk_fine = (sag(world_of(obj, STEP, edge_length=one)) for one in (obj.conjac.edge_length, FINE * edge))
     return {"nodes": own["nodes"], "nodes_fine": true["nodes"], "edge_m": round(edge, 5),
@@ -180,17 +180,17 @@ def main() -> None:
     threads.configure(1)
     bpy.ops.wm.read_factory_settings(use_empty=True)
     addon.load().register()
-    shares = [float(one) for one in chosen.shares.split(",") if one]
+    fractions = [float(one) for one in chosen.shares.split(",") if one]
     rows: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory(prefix="conjac-nodes-") as folder:
         for name in chosen.only.split(","):
-            rows[name] = wobbles(name, shares) if chosen.part == "wobbles" else bounces(name, Path(folder))
+            rows[name] = wobbles(name, fractions) if chosen.part == "wobbles" else bounces(name, Path(folder))
             print(name, rows[name], file=sys.stderr, flush=True)
     found = rows.values()
     if chosen.part == "bounces":
         emit("default_nodes.bounces", [
             claim("bounce_error", max(row["bounce_off"] for row in found), "of a bounce", "<= 0.05")], rows)
-    elif not shares:
+    elif not fractions:
         emit("default_nodes.wobbles", [
             claim("default_nodes", rows.get("cube", next(iter(found)))["nodes"], "of a new cube", "<= 1234"),
             claim("default_error", max(row["off"] for row in found), "of a frequency", "<= 0.05"),

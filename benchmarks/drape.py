@@ -104,9 +104,9 @@ def off(mesh: str, columns: int, density: float, law: str) -> float:
     return far(part.coordinates.positions(state.q, state.time)[: len(vertices)], vertices, columns, density)
 
 
-def far(places: np.ndarray, vertices: np.ndarray, columns: int, density: float) -> float:
-    """How far the end of a strip at `places` (n, 3) [m] is from the elastica's, as a share of the length."""
-    end = places[vertices[:, 0] > LENGTH - 1e-9].mean(axis=0)[[0, 2]]
+def far(positions: np.ndarray, vertices: np.ndarray, columns: int, density: float) -> float:
+    """How far the end of a strip at `positions` (n, 3) [m] is from the elastica's, as a share of the length."""
+    end = positions[vertices[:, 0] > LENGTH - 1e-9].mean(axis=0)[[0, 2]]
     half = 0.5 * LENGTH / columns
     return float(np.linalg.norm(end - elastica(LENGTH + half, density * G) + [half, 0.0]) / LENGTH)
 
@@ -128,9 +128,9 @@ def off_as_baked(mesh: str, density: float, folder: Path) -> float:
             raise RuntimeError(f"the strip of {mesh} is not baked")
     scene.frame_set(FRAMES)
     shown = strip.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    places = np.empty(3 * len(vertices), np.float32)
-    shown.data.vertices.foreach_get("co", places)
-    return far(places.reshape(-1, 3).astype(float), vertices, COLUMNS[-1], density)
+    positions = np.empty(3 * len(vertices), np.float32)
+    shown.data.vertices.foreach_get("co", positions)
+    return far(positions.reshape(-1, 3).astype(float), vertices, COLUMNS[-1], density)
 
 
 def main() -> None:

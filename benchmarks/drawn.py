@@ -52,20 +52,20 @@ def per_mille(name: str, folder: Path) -> float:
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / f"{name}.blend"))
     body, painted = SHAPES[name]()
     stage.paint(body, "Pin", painted.astype(float).tolist())
-    led = [places(body, frame) for frame in range(1, FRAMES + 1)]
+    target = [positions(body, frame) for frame in range(1, FRAMES + 1)]
     chosen(body)
     bpy.ops.conjac.add_soft_body()
     session: Any = importlib.import_module("conjac.conjac_addon.bake.foreground")
     if session.bake_object(body, True, lambda *words: None):
         raise RuntimeError(f"{name} was not baked")
-    shown = [places(body, frame) for frame in range(1, FRAMES + 1)]
-    if not any(np.abs(a - b).max() > 1e-5 for a, b in zip(shown, led)):
+    shown = [positions(body, frame) for frame in range(1, FRAMES + 1)]
+    if not any(np.abs(a - b).max() > 1e-5 for a, b in zip(shown, target)):
         raise RuntimeError(f"{name} plays its animation and no bake")
-    off = max(float(np.linalg.norm((a - b)[painted], axis=1).max()) for a, b in zip(shown, led))
-    return 1e3 * off / float(np.ptp(led[0], axis=0).max())
+    off = max(float(np.linalg.norm((a - b)[painted], axis=1).max()) for a, b in zip(shown, target))
+    return 1e3 * off / float(np.ptp(target[0], axis=0).max())
 
 
-def places(body: Any, frame: int) -> np.ndarray:
+def positions(body: Any, frame: int) -> np.ndarray:
     """Vertices as Blender draws them [m], (n, 3)."""
     import bpy
 

@@ -21,7 +21,7 @@ import numpy as np
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MARKS = 24  #: painted vertices with a ball, at most
 SAMPLES, PIXELS = 12, 300  #: rays a pixel, and each side of a picture in the row
-HELD = 14  #: frame in which what is pinned is looked at
+PINS_FRAME = 14  #: frame in which what is pinned is looked at
 INSIDE = "core"  #: what is painted of it lies within
 Tile = np.ndarray  #: (height, width, 4)
 
@@ -54,17 +54,17 @@ def pins(folder: Path) -> Iterable[Tile]:
         painted = np.array([any(one.group == body.vertex_groups["Pin"].index for one in vertex.groups)
                             for vertex in body.data.vertices])
         coloured(body, painted, name == INSIDE)
-        seen = drawn.places(body, HELD)
+        seen = drawn.positions(body, PINS_FRAME)
         played = [one for one in body.modifiers if one.type in {"MESH_CACHE", "MESH_SEQUENCE_CACHE"}]
         for one in played:
             one.show_viewport = False
-        led = drawn.places(body, HELD)
+        target = drawn.positions(body, PINS_FRAME)
         for one in played:
             one.show_viewport = True
         few = np.flatnonzero(painted)
         for vertex in few[:: max(1, len(few) // MARKS)]:
-            marked(led[vertex], 0.012 * float(np.ptp(seen, axis=0).max()))
-        yield pictured(folder, seen, HELD, (0.5, -1.0, 0.45))
+            marked(target[vertex], 0.012 * float(np.ptp(seen, axis=0).max()))
+        yield pictured(folder, seen, PINS_FRAME, (0.5, -1.0, 0.45))
 
 
 def hand(folder: Path) -> Iterable[Tile]:
@@ -78,7 +78,7 @@ def hand(folder: Path) -> Iterable[Tile]:
         print("hand", gap, bend, file=sys.stderr)
         body = bpy.context.object
         coloured(body, drawn.local(body)[:, 2] > 0.03, False)
-        yield pictured(folder, drawn.places(body, apart.FRAMES), apart.FRAMES, (0.15, -1.0, 0.1))
+        yield pictured(folder, drawn.positions(body, apart.FRAMES), apart.FRAMES, (0.15, -1.0, 0.1))
 
 
 def landings(folder: Path) -> Iterable[Tile]:
@@ -95,13 +95,13 @@ def landings(folder: Path) -> Iterable[Tile]:
     yield most_pressed(folder, box, seen_resting.FRAMES, (0.5, -1.0, 0.9))
 
 
-def most_pressed(folder: Path, body: Any, frames: int, way: tuple[float, float, float]) -> Tile:
+def most_pressed(folder: Path, body: Any, frames: int, direction: tuple[float, float, float]) -> Tile:
     """Return a picture of a body in the frame in which it is least high, from a direction."""
-    from benchmarks.drawn import places
+    from benchmarks.drawn import positions
 
     coloured(body, np.zeros(len(body.data.vertices), dtype=bool), False)
-    pressed = min(range(2, frames + 1), key=lambda frame: float(np.ptp(places(body, frame)[:, 2])))
-    return pictured(folder, places(body, pressed), pressed, way)
+    pressed = min(range(2, frames + 1), key=lambda frame: float(np.ptp(positions(body, frame)[:, 2])))
+    return pictured(folder, positions(body, pressed), pressed, direction)
 
 
 def coloured(body: Any, painted: np.ndarray, is_glass: bool) -> None:
@@ -118,19 +118,19 @@ def coloured(body: Any, painted: np.ndarray, is_glass: bool) -> None:
         face.material_index = int(painted[list(face.vertices)].any())
 
 
-def marked(place: np.ndarray, radius: float) -> None:
+def marked(point: np.ndarray, radius: float) -> None:
     """Put a small dark ball at a place, (3,) [m]."""
     import bpy
 
     from examples_blend import stage
 
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=radius, location=place.tolist())
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=radius, location=point.tolist())
     bpy.context.object.data.materials.append(stage.surface("Mark", (0.02, 0.02, 0.02)))
 
 
-def pictured(folder: Path, seen: np.ndarray, frame: int, way: tuple[float, float, float]) -> Tile:
-    """Return a frame as Cycles renders it, with what is seen in its middle. seen: where that is, (n, 3) [m]. way: from
-    there to the camera."""
+def pictured(folder: Path, seen: np.ndarray, frame: int, direction: tuple[float, float, float]) -> Tile:
+    """Return a frame as Cycles renders it, with what is seen in its middle. seen: where that is, (n, 3) [m]. direction:
+    from there to the camera."""
     import bpy
 
     from examples_blend import contact_sheet, stage
@@ -141,7 +141,7 @@ def pictured(folder: Path, seen: np.ndarray, frame: int, way: tuple[float, float
     stage.prepare(scene, start, PIXELS, PIXELS, ambient=0.6)
     scene.render.fps, scene.cycles.samples = fps, SAMPLES
     scene.cycles.use_denoising = False
-    away = np.array(way) / math.sqrt(sum(one * one for one in way))
+    away = np.array(direction) / math.sqrt(sum(one * one for one in direction))
     stage.camera(scene, tuple(middle + 3.2 * size * away), tuple(middle), 70.0)
     stage.light(scene, "Key", tuple(middle + 3.0 * size * np.array((-1.0, -1.0, 1.2))), tuple(middle), 300.0 * size**2,
                 2.0 * size)

@@ -24,8 +24,8 @@ from benchmarks.constraints import world
 from benchmarks.holds import part_of, written
 from benchmarks.report import claim, emit
 from solver import catalogue
+from solver.constraints.enforcement.interface import RowSystem
 from solver.constraints.points.ends import BodyShape, bound
-from solver.constraints.ways.interface import RowSystem
 from solver.meshing.grid import box_tets
 from solver.state import Vec
 from solver.world.nodes import Nodes
@@ -52,7 +52,7 @@ def rod() -> Any:
 
 def by_rows(family: str, key: str, alpha: float, with_value: bool = True) -> Vec:
     """φ after each step of x += h v [m], (steps,), by one of the ways."""
-    way, one = catalogue.find(family, key).load()(), rod()
+    solver, one = catalogue.find(family, key).load()(), rod()
     x, v = np.array([[0.0, 0.0, 0.0], [LENGTH, 0.0, 0.0]]), np.zeros((2, 3))
     each = np.repeat([FAR, 1.0], 3)
     push = np.array([0.0, 0.0, 0.0, 0.0, 0.0, -WEIGHT])
@@ -60,9 +60,9 @@ def by_rows(family: str, key: str, alpha: float, with_value: bool = True) -> Vec
     for step in range(STEPS):
         rows = one.rows(x, 0.0)
         stage = RowSystem(sp.csc_array(sp.diags_array(each)), each * v.ravel() + H * push,
-                          lambda right: right / each[:, None], rows.jacobian(2),
+                          lambda rhs: rhs / each[:, None], rows.jacobian(2),
                           rows.value if with_value else np.zeros(1), H, H, velocity=v.ravel())
-        v = way.solve(stage, np.array([alpha])).v.reshape(2, 3)
+        v = solver.solve(stage, np.array([alpha])).v.reshape(2, 3)
         x = x + H * v
         off[step] = one.rows(x, 0.0).value[0]
     return off
@@ -92,11 +92,11 @@ def distance(folder: Path) -> Vec:
     """Return how far a hard distance is off that a block of jelly of 1 kg swings on, after each step [m], (steps,)."""
     nodes, tets = box_tets((1, 1, 1), (0.1, 0.1, 0.1))
     nodes = nodes + [LENGTH, -0.05, -0.05]
-    place = [LENGTH, 0.0, 0.0]
+    point = [LENGTH, 0.0, 0.0]
     body = {"name": "Weight", "tets": {"nodes": "arrays/n.npy", "tets": "arrays/t.npy"}, "density": 1000.0,
             "method": {"kind": "vanilla"},
             "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 1e5, "poisson_ratio": 0.4}}}
-    tie = {"kind": {"kind": "distance"}, "ends": [{"body": "Weight", "point": place},
+    tie = {"kind": {"kind": "distance"}, "ends": [{"body": "Weight", "point": point},
                                                   {"vertices": "arrays/h.npy", "point": [0.0, 0.0, 0.0]}]}
     part = part_of(written(folder, {"bodies": [body], "constraints": [tie]},
                            {"n": nodes, "t": tets, "h": np.zeros((1, 3))}))
@@ -105,10 +105,10 @@ def distance(folder: Path) -> Vec:
 
 def rope(folder: Path) -> Vec:
     """Return how far that one of ten links is off by most after each step [m], (steps,)."""
-    places = np.zeros((11, 3))
-    places[:, 0] = np.linspace(0.0, LENGTH, 11)
+    positions = np.zeros((11, 3))
+    positions[:, 0] = np.linspace(0.0, LENGTH, 11)
     edges = np.stack([np.arange(10), np.arange(1, 11)], axis=1)
-    part = world(folder, places, edges, np.append(np.zeros(10), 1.0))
+    part = world(folder, positions, edges, np.append(np.zeros(10), 1.0))
     return stepped(part, lambda x, _: np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1) - 0.1)
 
 

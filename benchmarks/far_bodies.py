@@ -45,12 +45,12 @@ def main() -> int:
     rows: dict[str, dict[str, Any]] = {}
     alone = {other: baked(bpy, None, other, chosen.frames)[1] for other in beside}
     for kind in chosen.only.split(","):
-        places, seconds = baked(bpy, kind, None, chosen.frames)
-        size = float(np.linalg.norm(np.ptp(places[0], axis=0)))
+        positions, seconds = baked(bpy, kind, None, chosen.frames)
+        size = float(np.linalg.norm(np.ptp(positions[0], axis=0)))
         for other in beside:
             found, both = baked(bpy, kind, other, chosen.frames)
             rows[f"{kind} beside {other}"] = row = {
-                "mm": 1e3 * float(np.abs(found - places).max()), "size_mm": 1e3 * size, "alone_s": seconds,
+                "mm": 1e3 * float(np.abs(found - positions).max()), "size_mm": 1e3 * size, "alone_s": seconds,
                 "other_s": alone[other], "both_s": both, "cost": both / (seconds + alone[other])}
             print(f"{kind} beside {other}: {row}", file=sys.stderr, flush=True)
     emit("far_bodies", [
@@ -83,7 +83,7 @@ def baked(bpy: Any, kind: str | None, other: str | None, frames: int) -> tuple[n
             raise RuntimeError(f"the bake ended with exit code {code}")
         if looked_at is None:
             return np.zeros((0, 0, 3)), seconds
-        return np.stack([places(bpy, looked_at, frame) for frame in range(1, frames + 1)]), seconds
+        return np.stack([positions(bpy, looked_at, frame) for frame in range(1, frames + 1)]), seconds
 
 
 def near(bpy: Any, kind: str) -> Any:
@@ -135,7 +135,7 @@ def grid(bpy: Any, cuts: int) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def places(bpy: Any, obj: Any, frame: int) -> np.ndarray:
+def positions(bpy: Any, obj: Any, frame: int) -> np.ndarray:
     """Return the baked vertices of an object at a frame, in world space, (n, 3) [m]."""
     bpy.context.scene.frame_set(frame)
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())

@@ -40,7 +40,7 @@ from examples_blend import addon
 from solver.build.world import build
 from solver.job.load import load
 
-FPS, FLESH_FPS, LET_GO = 120, 24, 4  #: frames a second of top and nut, of the flesh; frame at which all are let go
+FPS, FLESH_FPS, RELEASE = 120, 24, 4  #: frames a second of top and nut, of the flesh; frame at which all are let go
 FINE = 16  #: steps of what is known, in each of theirs
 SECONDS, LEAN, SPIN = 4, 0.15, 25.0  #: of the top [s], [rad], [rad/s]
 FLIPS, TURN = 8, 6.0  #: of the nut [s], [rad/s]
@@ -51,7 +51,7 @@ def thrown(bones: Bones, folder: Path, fps: int, seconds: float, axis: Vector, s
     """A ragdoll of these bones that turns about an axis through its origin, by `spin` [rad/s], until it is let go."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene = bpy.context.scene
-    scene.frame_start, scene.frame_end, scene.render.fps = 1, LET_GO + round(seconds * fps), fps
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, RELEASE + round(seconds * fps), fps
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "thrown.blend"))
     data = bpy.data.armatures.new("Rig")
     rig = bpy.data.objects.new("Rig", data)
@@ -65,12 +65,12 @@ def thrown(bones: Bones, folder: Path, fps: int, seconds: float, axis: Vector, s
             bone.parent = data.edit_bones[parent]
     bpy.ops.object.mode_set(mode="OBJECT")
     rig.rotation_mode = "AXIS_ANGLE"
-    for frame in (1, 1 + LET_GO):
+    for frame in (1, 1 + RELEASE):
         rig.rotation_axis_angle = (spin * (frame - 1) / fps, *axis.normalized())
         rig.keyframe_insert("rotation_axis_angle", frame=frame)
     straight(rig)
     bpy.ops.conjac.ragdoll(smallest=0.0, use_ground=False)
-    bpy.ops.conjac.drive_then_let_go(frame=LET_GO)
+    bpy.ops.conjac.drive_then_let_go(frame=RELEASE)
     return rig
 
 
@@ -92,7 +92,7 @@ def baked(rig: bpy.types.Object, bone: str, fps: int, steps: int, integrator: st
         if bpy.ops.conjac.bake() != {"FINISHED"}:
             raise RuntimeError("the bones are not baked")
     scene, ways = bpy.context.scene, []
-    for frame in range(LET_GO, scene.frame_end + 1):
+    for frame in range(RELEASE, scene.frame_end + 1):
         scene.frame_set(frame)
         shown = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
         ways.append((shown.matrix_world @ shown.pose.bones[bone].matrix).col[1][:3])
@@ -104,8 +104,8 @@ def top(folder: Path, steps: int = 1, integrator: str | None = None) -> float:
     axis = Vector((np.sin(LEAN), 0.0, np.cos(LEAN)))
     rig = thrown([("Stand", (0, 0, -0.1), (0, 0, 0), None), ("Top", (0, 0, 0), tuple(0.12 * axis), "Stand")], folder,
                  FPS, SECONDS, axis, SPIN)
-    stand, plate = (rig.pose.bones[name].conjac for name in ("Stand", "Top"))
-    stand.role, plate.shape, plate.radius, plate.joint, plate.damping = "animated", "box", 0.12, "spherical", 0.0
+    pivot, plate = (rig.pose.bones[name].conjac for name in ("Stand", "Top"))
+    pivot.role, plate.shape, plate.radius, plate.joint, plate.damping = "animated", "box", 0.12, "spherical", 0.0
     plate.use_limits = False
     return float(np.arccos(np.clip(baked(rig, "Top", FPS, steps, integrator)[:, 2], -1.0, 1.0)).max())
 
@@ -131,7 +131,7 @@ def flesh(folder: Path, collides: bool = True) -> dict[str, float]:
     bpy.context.scene.gravity = (0.0, 0.0, 0.0)
     elbow = rig.pose.bones["Lower"]
     elbow.conjac.joint, elbow.conjac.axis, elbow.rotation_mode = "revolute", "X", "XYZ"
-    for frame in (1, 1 + LET_GO):
+    for frame in (1, 1 + RELEASE):
         elbow.rotation_euler.x = 3.0 * (frame - 1) / FLESH_FPS
         elbow.keyframe_insert("rotation_euler", frame=frame)
     straight(rig)
@@ -162,7 +162,7 @@ def flesh(folder: Path, collides: bool = True) -> dict[str, float]:
 
 def lost(world: Any, h: float) -> dict[str, float]:
     """Shares of both momenta of bones with flesh that a second changes, from where they are let go."""
-    state, start, known = world.initial_state(), (LET_GO - 1) / FLESH_FPS, None
+    state, start, known = world.initial_state(), (RELEASE - 1) / FLESH_FPS, None
     for k in range(round((start + 1.0) / h)):
         if known is None and k * h > start - 0.5 * h:
             known = momenta(world, state)
@@ -177,16 +177,16 @@ def main() -> None:
     threads.configure(None)
     addon.load().register()
     with tempfile.TemporaryDirectory(prefix="conjac-flights-") as name:
-        places = iter(range(1000))
+        numbers = iter(range(1000))
 
-        def place() -> Path:
-            (folder := Path(name) / str(next(places))).mkdir()
+        def new_folder() -> Path:
+            (folder := Path(name) / str(next(numbers))).mkdir()
             return folder
 
-        drifts = {"as made": flesh(place()), "alone": flesh(place(), collides=False)}
-        known, turned = top(place(), FINE, "sdirk2"), nut(place(), FINE, "sdirk2")
-        leans = {key or "as made": top(place(), 1, key) for key in (None, "semi_implicit", "sdirk2")}
-        turns = {key or "as made": nut(place(), 1, key) for key in (None, "sdirk2")}
+        drifts = {"as made": flesh(new_folder()), "alone": flesh(new_folder(), collides=False)}
+        known, turned = top(new_folder(), FINE, "sdirk2"), nut(new_folder(), FINE, "sdirk2")
+        leans = {key or "as made": top(new_folder(), 1, key) for key in (None, "semi_implicit", "sdirk2")}
+        turns = {key or "as made": nut(new_folder(), 1, key) for key in (None, "sdirk2")}
     emit("flights_as_made", [
         claim("flesh_linear_as_made", drifts["as made"]["linear"], "of its momentum a second", "<= 2e-4"),
         claim("flesh_angular_as_made", drifts["as made"]["angular"], "of its momentum a second", "<= 2e-3"),

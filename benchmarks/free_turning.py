@@ -26,9 +26,9 @@ def main() -> None:
     found = {name: scene_rows(name, WATCHED[name](), SETTINGS, STEPS, (FREE,)) for name in names}
     if only:
         return
-    fails = {label: sum("failed" in found[name][lively.said(label, h)] for name in names for h in STEPS)
+    fails = {label: sum("failed" in found[name][lively.row_key(label, h)] for name in names for h in STEPS)
              for label in (BRAKED, FREE)}
-    half = {label: found["bar"][lively.said(label, 1 / 48)] for label in (BRAKED, FREE)}
+    half = {label: found["bar"][lively.row_key(label, 1 / 48)] for label in (BRAKED, FREE)}
     emit("free_turning", [
         claim("free_turning_keeps", half[FREE]["kept"] / half[BRAKED]["kept"], "times as much", ">= 1.5"),
         claim("free_turning_costs", half[FREE]["cpu_s_s"] / half[BRAKED]["cpu_s_s"], "times as much", "<= 1.5"),

@@ -46,8 +46,8 @@ SETTLING, SLIDING, SPEED = 1.0, 1.0, 1.0  #: [s], [s], [m/s]
 MODULI, FRICTIONS, STEPS = (1.6e4, 1.0e5), (0.3, 0.6), (1 / 48, 1 / 96)
 GAP = 0.002  #: of a block above a collider [m]
 SLAB, SLAB_CELLS = (2.4, 0.3, 0.06), (24, 3, 1)
-PLACES = ("ground", "collider", "soft")
-CALM, GRIP = 0.03, 4.0  #: half-life without swings [s]; friction that holds a block on any of these slopes
+SURFACES = ("ground", "collider", "soft")
+CALM, HOLDING_FRICTION = 0.03, 4.0  #: half-life without swings [s]; friction that holds a block on any of these slopes
 DROP, LANDING, STIFFNESS = 0.1, 36, 3.27e7  #: [m], steps of 1/48 s, of the ground [N/m³]
 
 
@@ -75,9 +75,9 @@ def block(where: str, mu: float, slope: float, modulus: float, step: float, solv
     elif where == "soft":
         nodes[:, 2] += GAP
         slab, slab_tets = box_tets(SLAB_CELLS, SLAB)
-        held = np.flatnonzero(slab[:, 2] < 1e-9).astype(np.int32)
+        pinned = np.flatnonzero(slab[:, 2] < 1e-9).astype(np.int32)
         slab -= [SIZE[0], 0.5 * (SLAB[1] - SIZE[1]), SLAB[2]]
-        arrays |= {"slab": slab, "slab_tets": slab_tets, "held": held}
+        arrays |= {"slab": slab, "slab_tets": slab_tets, "held": pinned}
         scene["contact"] = {}
         scene["bodies"][0]["friction"] = mu
         scene["bodies"].append(scene["bodies"][0] | {
@@ -132,13 +132,13 @@ def rest_of(world: Nodes, step: float, seconds: float = SETTLING) -> np.ndarray:
     return speeds(world, world.initial_state().q, 0.0, step, seconds)[1].q
 
 
-def sliding(where: str, mu: float, share: float, modulus: float, step: float, rest: np.ndarray, solver: str = "quick",
+def sliding(where: str, mu: float, ratio: float, modulus: float, step: float, rest: np.ndarray, solver: str = "quick",
             half_life: float = 0.75) -> tuple[float, float]:
     """Return the mean speed [m/s] and the acceleration [m/s²] of a block in the last two thirds of its time on a slope.
 
-    share: slope relative to μ. rest: coordinates at the start.
+    ratio: slope relative to μ. rest: coordinates at the start.
     """
-    world = block(where, mu, share * mu, modulus, step, solver, half_life)
+    world = block(where, mu, ratio * mu, modulus, step, solver, half_life)
     seen, _ = speeds(world, rest, 0.0, step, SLIDING)
     late = seen[len(seen) // 3:]
     return abs(float(late.mean())), float(np.polyfit(np.arange(len(late)) * step, late, 1)[0])
@@ -148,18 +148,18 @@ def measured(where: str, mu: float, modulus: float, step: float) -> dict[str, fl
     """Return the row of a block: relative errors on slopes and in braking, and speeds where it should stand [m/s]."""
     level = block(where, mu, 0.0, modulus, step)
     rest, row = rest_of(level, step), dict[str, float]()
-    for share in (0.8, 1.05, 1.5):
-        on, true = (where, mu, share, modulus, step), G * (share - 1.0) * mu / np.hypot(1.0, share * mu)
+    for ratio in (0.8, 1.05, 1.5):
+        on, true = (where, mu, ratio, modulus, step), G * (ratio - 1.0) * mu / np.hypot(1.0, ratio * mu)
         speed, gained = sliding(*on, rest)
-        row[f"at_{share}"] = speed if share < 1.0 else gained / true - 1.0
-        if share < 1.5:
+        row[f"at_{ratio}"] = speed if ratio < 1.0 else gained / true - 1.0
+        if ratio < 1.5:
             calm_speed, calm_gained = sliding(*on, rest, half_life=CALM)
-            row[f"calm_{share}"] = calm_speed if share < 1.0 else calm_gained / true - 1.0
-        if share > 1.0:
+            row[f"calm_{ratio}"] = calm_speed if ratio < 1.0 else calm_gained / true - 1.0
+        if ratio > 1.0:
             _, other = sliding(*on, rest, "newton_d")
-            row[f"newton_{share}"] = other / true - 1.0
-            row[f"solver_{share}"] = (gained - other) / (mu * G / np.hypot(1.0, share * mu))
-    on_slope = rest_of(block(where, GRIP, 0.8 * mu, modulus, step, half_life=CALM), step)
+            row[f"newton_{ratio}"] = other / true - 1.0
+            row[f"solver_{ratio}"] = (gained - other) / (mu * G / np.hypot(1.0, ratio * mu))
+    on_slope = rest_of(block(where, HOLDING_FRICTION, 0.8 * mu, modulus, step, half_life=CALM), step)
     row["let_go_0.8"] = sliding(where, mu, 0.8, modulus, step, on_slope)[0]
     seen, _ = speeds(level, rest, SPEED, step, 1.5 * SPEED / (mu * G))
     row["brake"] = float(seen.sum() + 0.5 * SPEED) * step / (SPEED**2 / (2.0 * mu * G)) - 1.0
@@ -170,7 +170,7 @@ def main() -> None:
     """Measure all blocks and print the report."""
     threads.configure(1)
     rows = {f"{where}, {mu:g}, {modulus / 1e3:g} kPa, 1/{1 / step:.0f} s": measured(where, mu, modulus, step)
-            for where in PLACES for mu in FRICTIONS for modulus in MODULI for step in STEPS}
+            for where in SURFACES for mu in FRICTIONS for modulus in MODULI for step in STEPS}
     landings = {f"{modulus / 1e3:g} kPa, {half_life:g} s, {mu:g}": landing(modulus, half_life, mu)
                 for modulus in (2e4, 1e5) for half_life in (0.0, 0.75) for mu in (0.0, 0.5)}
 

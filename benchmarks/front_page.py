@@ -103,11 +103,11 @@ def write(answers: dict[str, dict[str, Any]]) -> None:
 
 
 def _row(line: Line, claim: dict[str, Any]) -> str:
-    here = f"{_number(claim['value'])} {line.unit}".strip()
+    measured = f"{_number(claim['value'])} {line.unit}".strip()
     if not claim["holds"]:
-        here += ", **missed**"
+        measured += ", **missed**"
     paper = "" if claim["paper"] is None else claim["paper"]
-    return f"| {line.words} | {here} | {_goal(claim['goal'])} | {paper} |"
+    return f"| {line.words} | {measured} | {_goal(claim['goal'])} | {paper} |"
 
 
 def _number(value: float) -> str:
@@ -115,5 +115,5 @@ def _number(value: float) -> str:
     return "0" if abs(value) < 1e-12 else f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
-def _goal(said: str) -> str:
-    return said.replace("<=", "≤").replace(">=", "≥")
+def _goal(goal: str) -> str:
+    return goal.replace("<=", "≤").replace(">=", "≥")

@@ -51,7 +51,7 @@ def main() -> int:
             spent[name] = measured(name, frames, Path(folder) / name)
             print(name, spent[name], file=sys.stderr, flush=True)
     extension.unregister()
-    sums = {way: sum(one[way] for one in spent.values()) for way in ("with", "without")}
+    sums = {case: sum(one[case] for one in spent.values()) for case in ("with", "without")}
     report.emit("gallery_price", [report.claim("gallery_price", sums["with"] / sums["without"], "times", "<= 1.15")],
                 {"processor s": spent, "frames": SCENES,
                  "times": {name: one["with"] / one["without"] for name, one in spent.items()}})
@@ -63,14 +63,14 @@ def measured(name: str, frames: int, folder: Path) -> dict[str, float]:
     gathered(name, frames, folder / "with")
     shutil.copytree(folder / "with", folder / "without")
     without_fields(folder / "without" / "scene.json")
-    ways = {way: folder / way for way in ("with", "without")}
+    ways = {case: folder / case for case in ("with", "without")}
     for job in ways.values():
         baked(job, 2, True)  # fills the volume, which all rounds use, and compiles
-    times: dict[str, list[float]] = {way: [] for way in ways}
+    times: dict[str, list[float]] = {case: [] for case in ways}
     for turn in range(ROUNDS):
-        for way in sorted(ways, reverse=bool(turn % 2)):
-            times[way].append(baked(ways[way], frames, way != "without"))
-    return {way: statistics.median(some) for way, some in times.items()}
+        for case in sorted(ways, reverse=bool(turn % 2)):
+            times[case].append(baked(ways[case], frames, case != "without"))
+    return {case: statistics.median(some) for case, some in times.items()}
 
 
 def gathered(name: str, frames: int, folder: Path) -> None:

@@ -26,7 +26,7 @@ from solver.parts.nodes.full import Full
 from solver.simulate import advance
 from solver.world.nodes import Nodes
 
-ASKED, BENT = 0.75, 0.03  #: [s]; of the largest side
+HALF_LIFE, BENT = 0.75, 0.03  #: [s]; of the largest side
 STEPS = (1 / 50, 1 / 100, 1 / 200)  #: the scenes' frames are 1/25 s
 QUICK: dict[str, Any] = {"kind": "quick"}
 TIGHT: dict[str, Any] = {"kind": "qlb", "params": {"tolerance": 1e-6}}
@@ -45,10 +45,10 @@ def bodies() -> dict[str, Scene]:
                                            ("block", (5, 4, 3), (1.0, 0.8, 0.6), 1.0e5, 0)):
         nodes, tets = box_tets(cells, size)
         axis = int(np.argmax(size))
-        held = [nodes[:, axis] < 1e-9, nodes[:, axis] > size[axis] - 1e-9][:ends]
-        pinned = np.flatnonzero(np.any(held, axis=0)).astype(np.int32) if ends else NONE
+        sides = [nodes[:, axis] < 1e-9, nodes[:, axis] > size[axis] - 1e-9][:ends]
+        pinned = np.flatnonzero(np.any(sides, axis=0)).astype(np.int32) if ends else NONE
         found[name] = Scene(nodes, tets, pinned, lambda count: NONE, (0,), young, 0.4, gravity=(0.0, 0.0, 0.0),
-                            damping={"wobble_half_life": ASKED})
+                            damping={"wobble_half_life": HALF_LIFE})
     return found
 
 
@@ -85,7 +85,7 @@ def got(scene: Scene, integrator: str, stage_solver: dict[str, Any], h: float) -
     slowest, state = Slowest(world), world.initial_state()
     bend = BENT * float(np.ptp(scene.nodes, axis=0).max()) / np.abs(slowest.mode).max()
     state, heights = replace(state, q=state.q + bend * slowest.mode), []
-    for _ in range(round(ASKED / h)):
+    for _ in range(round(HALF_LIFE / h)):
         state = advance(world, state, h, 1)
         heights.append(slowest.height(state.q, state.u))
     fall = np.polyfit(h * np.arange(len(heights)), np.log(heights), 1)[0]
@@ -101,13 +101,13 @@ def main() -> None:
             for h in STEPS:
                 key = f"{label}, 1/{round(1 / h)} s"
                 try:
-                    seconds, hertz, told = got(scene, integrator, stage_solver, h)
+                    seconds, hertz, notes = got(scene, integrator, stage_solver, h)
                     row: dict[str, Any] = {"hertz": round(hertz, 3), "half-life": round(seconds, 3),
-                                           "error": round(abs(seconds - ASKED) / ASKED, 3)}
+                                           "error": round(abs(seconds - HALF_LIFE) / HALF_LIFE, 3)}
                 except StepFailed as failure:
-                    row, told = {"failed": str(failure), "error": float("inf")}, []
+                    row, notes = {"failed": str(failure), "error": float("inf")}, []
                 rows[name][key] = row
-                print(name, key, row, *told, file=sys.stderr, flush=True)
+                print(name, key, row, *notes, file=sys.stderr, flush=True)
     worst = max(row["error"] for body in rows.values() for row in body.values())
     emit("half_life", [claim("half_life_error", worst, "of what was asked", "<= 0.2")], rows)
 

@@ -129,17 +129,17 @@ SHAPES: dict[str, tuple[Callable[[], Surface], Callable[[np.ndarray], np.ndarray
 def made(name: str) -> bpy.types.Object:
     """The shape as a new soft body in an empty file."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    surface, held = SHAPES[name]
+    surface, pinned = SHAPES[name]
     points, faces = surface()
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(points, [], faces)
     obj = bpy.data.objects.new(name, mesh)
     bpy.context.scene.collection.objects.link(obj)
     obj.location.z = 2.0
-    if held is not None:
+    if pinned is not None:
         at = np.array(points)
         at = (at - at.min(axis=0)) / np.ptp(at, axis=0)
-        obj.vertex_groups.new(name="Pin").add(np.flatnonzero(held(at)).tolist(), 1.0, "REPLACE")
+        obj.vertex_groups.new(name="Pin").add(np.flatnonzero(pinned(at)).tolist(), 1.0, "REPLACE")
     bpy.context.view_layer.objects.active = obj
     obj.select_set(True)
     bpy.context.view_layer.update()
@@ -220,13 +220,13 @@ def run(world: Nodes, state: State, seconds: float, h: float, look: Callable[[St
 
 def in_band(obj: bpy.types.Object, hangs: bool, **settings: Any) -> dict[str, Any]:
     """The half-life of each mode over what is asked, at each step."""
-    asked, rows = obj.conjac.wobble_half_life, dict[str, Any]()
+    half_life, rows = obj.conjac.wobble_half_life, dict[str, Any]()
     for h in STEPS:
         world = (world_of if hangs else weightless)(obj, h, **settings)
         modes = Modes(world, hangs)
         got, groups = np.zeros(len(modes.hertz)), -(-len(modes.hertz) // TOGETHER)
         # a height falls while it moves and not where it turns back: as much in each half of a swing
-        windows = np.ceil(2.0 * asked * modes.hertz) / (2.0 * modes.hertz)
+        windows = np.ceil(2.0 * half_life * modes.hertz) / (2.0 * modes.hertz)
         for first in range(groups):
             chosen = np.arange(first, len(got), groups)
             logs = np.log(run(world, modes.bent(world, chosen, BENT), windows[chosen].max() + h, h, modes.heights))
@@ -234,7 +234,7 @@ def in_band(obj: bpy.types.Object, hangs: bool, **settings: Any) -> dict[str, An
             for k in chosen:
                 got[k] = np.log(2.0) * windows[k] / (logs[0, k] - np.interp(windows[k], times, logs[:, k]))
         row = rows[f"1/{round(1 / h)} s"] = {"hertz": modes.hertz.round(2).tolist(),
-                                             "over_asked": (got / asked).round(3).tolist()}
+                                             "over_asked": (got / half_life).round(3).tolist()}
         print(obj.name, settings, f"1/{round(1 / h)} s", row, file=sys.stderr, flush=True)
     return rows
 
@@ -247,7 +247,7 @@ def weightless(obj: bpy.types.Object, step: float, **settings: Any) -> Nodes:
 
 def plucked(obj: bpy.types.Object, hangs: bool) -> float:
     """The share of the truth's visible energy that a new body has, at its own step."""
-    asked, own = obj.conjac.wobble_half_life, obj.conjac.solver.step
+    half_life, own = obj.conjac.wobble_half_life, obj.conjac.solver.step
     make = world_of if hangs else weightless
     true = make(obj, TRUE, wobble_half_life=0.0, integrator="midpoint")
     modes = Modes(true, hangs)
@@ -259,10 +259,10 @@ def plucked(obj: bpy.types.Object, hangs: bool) -> float:
         late = times >= FROM - 1e-9
         return float((energies * left(times))[late].mean())
 
-    known = late(true, TRUE, lambda times: 4.0 ** (-times / asked))
-    share = round(late(make(obj, own), own, np.ones_like) / known, 3)
-    print(obj.name, "plucked", share, file=sys.stderr, flush=True)
-    return share
+    known = late(true, TRUE, lambda times: 4.0 ** (-times / half_life))
+    ratio = round(late(make(obj, own), own, np.ones_like) / known, 3)
+    print(obj.name, "plucked", ratio, file=sys.stderr, flush=True)
+    return ratio
 
 
 def main() -> None:

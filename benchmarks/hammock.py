@@ -52,7 +52,7 @@ def dropped(kind: str, size: float) -> bpy.types.Object:
     return bpy.context.object
 
 
-def places(obj: bpy.types.Object, frame: int) -> np.ndarray:
+def positions(obj: bpy.types.Object, frame: int) -> np.ndarray:
     """Its vertices as they play, in world, (n, 3) [m]."""
     bpy.context.scene.frame_set(frame)
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -65,7 +65,7 @@ def places(obj: bpy.types.Object, frame: int) -> np.ndarray:
 def volume(obj: bpy.types.Object, frame: int) -> float:
     obj.data.calc_loop_triangles()
     faces = np.array([one.vertices[:] for one in obj.data.loop_triangles])
-    a, b, c = np.moveaxis(places(obj, frame)[faces], 1, 0)
+    a, b, c = np.moveaxis(positions(obj, frame)[faces], 1, 0)
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
 
@@ -78,15 +78,15 @@ def rested(kind: str, size: float, folder: Path) -> dict[str, Any]:
     cloth = sheet()
     body = dropped(kind, size)
     edges = np.array([one.vertices[:] for one in cloth.data.edges])
-    lengths = np.linalg.norm(np.diff(places(cloth, 1)[edges], axis=1)[:, 0], axis=1)
+    lengths = np.linalg.norm(np.diff(positions(cloth, 1)[edges], axis=1)[:, 0], axis=1)
     whole = volume(body, 1)
     foreground: Any = importlib.import_module("conjac.conjac_addon.bake.foreground")
     code = foreground.bake_object(cloth, True, lambda *_: None)
     if code:
         raise RuntimeError(f"the bake ended with exit code {code}")
-    longest = [float((np.linalg.norm(np.diff(places(cloth, frame)[edges], axis=1)[:, 0], axis=1) / lengths).max()) - 1.0
-               for frame in range(1, FRAMES + 1)]
-    moved = np.linalg.norm(places(body, FRAMES) - places(body, FRAMES - 1), axis=1).max()
+    longest = [float((np.linalg.norm(np.diff(positions(cloth, frame)[edges], axis=1)[:, 0], axis=1)
+                      / lengths).max()) - 1.0 for frame in range(1, FRAMES + 1)]
+    moved = np.linalg.norm(positions(body, FRAMES) - positions(body, FRAMES - 1), axis=1).max()
     return {"speed": round(float(FPS * moved), 4), "stretch": round(longest[-1], 4),
             "largest_stretch": round(max(longest), 4), "volume": round(volume(body, FRAMES) / whole, 4)}
 

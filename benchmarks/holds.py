@@ -38,8 +38,8 @@ from solver import catalogue
 from solver.assembly.pattern import Pattern, node_graph
 from solver.build import point_constraints
 from solver.build.world import build
-from solver.constraints.ways.interface import RowSystem
-from solver.constraints.ways.mass_modification import MassModification
+from solver.constraints.enforcement.interface import RowSystem
+from solver.constraints.enforcement.mass_modification import MassModification
 from solver.forces.elastic import Elastic
 from solver.job.load import load
 from solver.linear.choose import choose
@@ -73,7 +73,7 @@ def part_of(folder: Path) -> Nodes:
     return part
 
 
-def dragon(folder: Path, pinned: np.ndarray, places: np.ndarray | None) -> Path:
+def dragon(folder: Path, pinned: np.ndarray, positions: np.ndarray | None) -> Path:
     """A job of the dragon, pinned by its lowest nodes and others, (k,), and tied at places (p, 3) [m], if any, to where
     they are."""
     nodes, tets = meshes.tetrahedra("dragon")
@@ -83,12 +83,12 @@ def dragon(folder: Path, pinned: np.ndarray, places: np.ndarray | None) -> Path:
             "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 3e4, "poisson_ratio": 0.4}}}
     arrays = {"n": nodes, "t": tets, "p": np.union1d(low, pinned).astype(np.int32)}
     ties = []
-    if places is not None:
-        point = places[0].tolist()
+    if positions is not None:
+        point = positions[0].tolist()
         ties = [{"kind": {"kind": "ball"}, "ends": [{"body": "Dragon", "point": point},
                                                     {"vertices": "arrays/h.npy", "edges": "arrays/e.npy",
                                                      "point": point}]}]
-        arrays |= {"h": places, "e": np.stack([np.arange(len(places) - 1), np.arange(1, len(places))],
+        arrays |= {"h": positions, "e": np.stack([np.arange(len(positions) - 1), np.arange(1, len(positions))],
                                               axis=1).astype(np.int32)}
     return written(folder, {"bodies": [body], "constraints": ties}, arrays)
 
@@ -100,7 +100,7 @@ def rows(folder: Path) -> tuple[dict[str, Any], list[Any]]:
     points, faces = np.unique(skin[above[skin]]), skin[above[skin].all(axis=1)]
     points, faces = (some[np.linspace(0, len(some) - 1, POINTS).astype(int)] for some in (points, faces))
     none = np.zeros(0, np.int32)
-    parts = {name: tied_part(dragon(folder / name, pinned, places), places) for name, pinned, places in (
+    parts = {name: tied_part(dragon(folder / name, pinned, positions), positions) for name, pinned, positions in (
         ("nodes", none, nodes[points]), ("pins", points, None),
         ("faces", none, nodes[faces].mean(axis=1)), ("free", none, None))}
     states = {name: part.initial_state() for name, part in parts.items()}
@@ -126,11 +126,11 @@ def rows(folder: Path) -> tuple[dict[str, Any], list[Any]]:
                          "<= 0.3")]
 
 
-def tied_part(folder: Path, places: np.ndarray | None) -> Nodes:
-    """The part of a job whose ball is at all these places, (p, 3) [m]: the panel's ball has one."""
+def tied_part(folder: Path, positions: np.ndarray | None) -> Nodes:
+    """The part of a job whose ball is at all these positions, (p, 3) [m]: the panel's ball has one."""
     one_point = point_constraints.points_of
-    if places is not None:
-        point_constraints.points_of = lambda one, end: places
+    if positions is not None:
+        point_constraints.points_of = lambda one, end: positions
     try:
         return part_of(folder)
     finally:
@@ -139,22 +139,24 @@ def tied_part(folder: Path, places: np.ndarray | None) -> Nodes:
 
 def strands(folder: Path) -> tuple[dict[str, Any], list[Any]]:
     """Return the row of ropes that touch each other."""
-    way = np.linspace(0.0, LONG, LINKS + 1)
+    distance = np.linspace(0.0, LONG, LINKS + 1)
     roots = APART * np.stack(np.meshgrid(np.arange(STRANDS), np.arange(STRANDS)), axis=-1).reshape(-1, 2)
     # each leans by a little more than the one before it, so they meet as they swing
     lean = 0.25 + 0.15 * np.arange(len(roots)) / len(roots)
-    places = np.concatenate([np.column_stack([x + way * np.sin(a), np.full(LINKS + 1, y), -way * np.cos(a)])
-                             for (x, y), a in zip(roots, lean)])
+    positions = np.concatenate([
+        np.column_stack([x + distance * np.sin(a), np.full(LINKS + 1, y), -distance * np.cos(a)])
+        for (x, y), a in zip(roots, lean)])
     first = (LINKS + 1) * np.arange(len(roots))
     edges = np.concatenate([np.stack([start + np.arange(LINKS), start + np.arange(1, LINKS + 1)], axis=1)
                             for start in first])
-    weights = np.zeros(len(places))
+    weights = np.zeros(len(positions))
     weights[first] = 1.0
     body = {"name": "Strands", "method": {"kind": "vanilla"}, "pin": {"weights": "arrays/w.npy"},
             "surface": {"vertices": "arrays/v.npy", "triangles": "arrays/t.npy"},
             "rope": {"edges": "arrays/e.npy", "linear_density": 0.005, "bending_stiffness": 1e-6, "thickness": THICK}}
     part = part_of(written(folder, {"bodies": [body], "contact": {}, "stage_solver": {"kind": "newton_visible"}},
-                           {"v": places, "t": np.zeros((0, 3), np.int32), "e": edges.astype(np.int32), "w": weights}))
+                           {"v": positions, "t": np.zeros((0, 3), np.int32), "e": edges.astype(np.int32),
+                            "w": weights}))
     state, times = part.initial_state(), []
     for _ in range(2 * STEPS):
         began = time.thread_time()
@@ -168,9 +170,9 @@ def strands(folder: Path) -> tuple[dict[str, Any], list[Any]]:
 def gradients(folder: Path) -> tuple[dict[str, Any], list[Any]]:
     """Return the row of bars of tetrahedra with their lower ends held: the filtered gradients, and the factor."""
     found = {"100k": one_stage(SMALL), "1m": one_stage(LARGE)}
-    share = {name: round(row["gradients_s"] / (row["factor_s"] + row["solve_s"]), 2) for name, row in found.items()}
-    return found, [claim("gradients_over_factor", share["100k"], "times", "<= 1"),
-                   claim("gradients_over_factor_million", share["1m"], "times", "<= 1"),
+    ratio = {name: round(row["gradients_s"] / (row["factor_s"] + row["solve_s"]), 2) for name, row in found.items()}
+    return found, [claim("gradients_over_factor", ratio["100k"], "times", "<= 1"),
+                   claim("gradients_over_factor_million", ratio["1m"], "times", "<= 1"),
                    claim("gradients_million", found["1m"]["gradients_s"], "s", "<= 60")]
 
 
@@ -183,9 +185,9 @@ def one_stage(width: int) -> dict[str, Any]:
     mass = lumped_mass(nodes, tets, tet_volumes(nodes, tets), np.full(count, 1000.0))
     forces, blocks = np.zeros((*elastic.tets.shape, 3)), np.zeros((len(elastic.tets), 6, 9))
     elastic.fill(nodes, True, forces, blocks)
-    held = np.flatnonzero(nodes[:, 2] == 0.0)
-    free = np.setdiff1d(np.arange(len(nodes)), held).astype(np.int32)
-    right = np.repeat(mass, 3).reshape(-1, 3) * np.array([5.0 * H, 0.0, -9.81 * H])
+    pinned = np.flatnonzero(nodes[:, 2] == 0.0)
+    free = np.setdiff1d(np.arange(len(nodes)), pinned).astype(np.int32)
+    rhs = np.repeat(mass, 3).reshape(-1, 3) * np.array([5.0 * H, 0.0, -9.81 * H])
 
     def matrix_of(order: np.ndarray) -> sp.csc_matrix:
         """The lower triangle of the step's matrix for these nodes, in their order."""
@@ -195,15 +197,15 @@ def one_stage(width: int) -> dict[str, Any]:
 
     lower = matrix_of(np.arange(len(nodes), dtype=np.int32))
     matrix = sp.csc_matrix(lower + sp.tril(lower, -1).T)
-    columns = (3 * held[:, None] + np.arange(3)).ravel()
+    columns = (3 * pinned[:, None] + np.arange(3)).ravel()
     rows = sp.csr_array((np.ones(len(columns)), (np.arange(len(columns)), columns)),
                         shape=(len(columns), 3 * len(nodes)))
-    system = RowSystem(matrix, right.ravel(), lambda impulses: impulses, rows, np.zeros(len(columns)), H, H)
-    way = MassModification(ENOUGH)
+    system = RowSystem(matrix, rhs.ravel(), lambda impulses: impulses, rows, np.zeros(len(columns)), H, H)
+    solver = MassModification(ENOUGH)
     began = time.perf_counter()
-    v = way.solve(system, np.zeros(len(columns))).v
+    v = solver.solve(system, np.zeros(len(columns))).v
     out = {"tets": count, "rows": len(columns), "gradients_s": round(time.perf_counter() - began, 3),
-           "iterations": way.taken}
+           "iterations": solver.taken}
     del system, matrix, lower  # the factor needs the memory
     linear = choose("cholmod")
     began = time.perf_counter()
@@ -215,7 +217,7 @@ def one_stage(width: int) -> dict[str, Any]:
     linear.factor(lower, nodes[order])
     out["factor_s"] = round(time.perf_counter() - began, 3)
     began = time.perf_counter()
-    u = linear.solve(right[order].ravel())
+    u = linear.solve(rhs[order].ravel())
     out["solve_s"] = round(time.perf_counter() - began, 3)
     out["apart"] = float(f"{np.abs(v.reshape(-1, 3)[order].ravel() - u).max() / np.abs(u).max():.2g}")
     out["peak_gb"] = round(own_peak() * 2**20 / 1e9, 2)

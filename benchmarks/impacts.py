@@ -166,10 +166,10 @@ def longest(world: Nodes, frames: list[np.ndarray]) -> float:
 
 def turned(world: Nodes, frames: list[np.ndarray]) -> float:
     """Return the largest angle of the best-fit rotation from the rest shape to a frame [degrees]."""
-    share = (world.mass / world.mass.sum())[:, None]
-    before, most = world.rest - (share * world.rest).sum(axis=0), 0.0
+    mass_fraction = (world.mass / world.mass.sum())[:, None]
+    before, most = world.rest - (mass_fraction * world.rest).sum(axis=0), 0.0
     for x in frames:
-        u, _, v = np.linalg.svd(before.T @ (share * (x - (share * x).sum(axis=0))))
+        u, _, v = np.linalg.svd(before.T @ (mass_fraction * (x - (mass_fraction * x).sum(axis=0))))
         flip = np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v))])
         cosine = 0.5 * (np.trace(u @ flip @ v) - 1.0)
         most = max(most, float(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))))
@@ -225,13 +225,13 @@ def followed(high: np.ndarray, tets: np.ndarray) -> float:
 def stopped() -> dict[str, Any]:
     """Return the row of a bar whose end moves along y and stops at once."""
     shape = bar()
-    held = np.flatnonzero(shape.nodes[:, 0] < shape.nodes[:, 0].min() + 1e-9).astype(np.int32)
+    pinned = np.flatnonzero(shape.nodes[:, 0] < shape.nodes[:, 0].min() + 1e-9).astype(np.int32)
     times = np.arange(2 * FRAMES + 1) / (2 * FPS)
-    way = STOPPED * np.minimum(times, 0.5)
-    motion = shape.nodes[held] + way[:, None, None] * np.array([0.0, 1.0, 0.0])
+    displacement = STOPPED * np.minimum(times, 0.5)
+    motion = shape.nodes[pinned] + displacement[:, None, None] * np.array([0.0, 1.0, 0.0])
     row: dict[str, Any] = {"scene": "bar that stops", "nodes": len(shape.nodes)}
     for key, stage_solver in (("ours", QUICK), ("solved", SOLVED)):
-        world, timeline = world_of(shape.nodes, shape.tets, stage_solver, motion=(held, motion))
+        world, timeline = world_of(shape.nodes, shape.tets, stage_solver, motion=(pinned, motion))
         frames, _, row[f"halved, {key}"] = seen(world, timeline)
         row[f"longest edge, {key}"] = round(longest(world, frames), 3)
     row["stretch"] = round(row["longest edge, ours"] / row["longest edge, solved"], 3)

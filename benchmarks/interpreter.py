@@ -35,46 +35,46 @@ _usleep.restype, _usleep.argtypes = ctypes.c_int, [ctypes.c_uint32]
 
 
 @numba.njit("void(i8[::1])", nogil=True)
-def _look(told):  # type: ignore[no-untyped-def]
-    """told: whether to end, times looked, times that a thread had the lock."""
-    while told[0] == 0:
+def _look(counters):  # type: ignore[no-untyped-def]
+    """counters: whether to end, times looked, times that a thread had the lock."""
+    while counters[0] == 0:
         _usleep(EVERY)
-        told[1] += 1
+        counters[1] += 1
         if _holder() != 0:
-            told[2] += 1
+            counters[2] += 1
 
 
 class Interpreter:
     """As a context: looks while it is open."""
 
     def __init__(self) -> None:
-        self._told = np.zeros(3, dtype=np.int64)
-        self._thread = threading.Thread(target=_look, args=(self._told,), daemon=True)
+        self._counters = np.zeros(3, dtype=np.int64)
+        self._thread = threading.Thread(target=_look, args=(self._counters,), daemon=True)
 
     @property
-    def share(self) -> float:
+    def fraction(self) -> float:
         """Return the share of the time, 0 to 1."""
-        return float(self._told[2] / max(self._told[1], 1))
+        return float(self._counters[2] / max(self._counters[1], 1))
 
     def __enter__(self) -> Interpreter:
         self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._told[0] = 1
+        self._counters[0] = 1
         self._thread.join()
 
 
 def measured(name: str) -> dict[str, Any]:
     """A row."""
     scene = cores_scenes.made(name)
-    scene.go(scene.start)
+    scene.run(scene.start)
     scene.forget()
     gc.collect()
     with Interpreter() as looking:
-        scene.go(scene.start)
-    print(name, looking.share, file=sys.stderr, flush=True)
-    return {"nodes": scene.nodes, "share": looking.share}
+        scene.run(scene.start)
+    print(name, looking.fraction, file=sys.stderr, flush=True)
+    return {"nodes": scene.nodes, "share": looking.fraction}
 
 
 def main() -> None:

@@ -52,7 +52,7 @@ from examples_blend import addon
 HEIGHTS = [0.505 + 0.0125 * k for k in range(8)]  #: of its lowest point above what it lands on [m]
 KNOWN = HEIGHTS[1], HEIGHTS[5]  #: of which bounces in small steps are known
 FRAMES, AFTER, TRUE = 24, 12, 1 / 768
-STANDS = 0.4  #: edge of the obstacle [m]
+EDGE = 0.4  #: edge of the obstacle [m]
 
 
 def cube() -> Surface:
@@ -114,9 +114,9 @@ def bounce(name: str, height: float, folder: Path, step: float | None = None) ->
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / f"{name}_{height:.4f}_{step or 0:.5f}.blend"))
     surface, top = make(), 0.0
     if below == "obstacle":
-        added("Box", boxes([(0, 0, 0)], STANDS), 0.0).location = -0.05, -0.05, 0.0
+        added("Box", boxes([(0, 0, 0)], EDGE), 0.0).location = -0.05, -0.05, 0.0
         bpy.ops.conjac.add_collider()
-        top = STANDS
+        top = EDGE
     elif below == "body":
         lying = added("Lying", surface, 0.0)
         bpy.ops.conjac.add_soft_body()
@@ -142,9 +142,9 @@ def middle(obj: bpy.types.Object, frame: int) -> float:
     """Return the mean height of an object's vertices at a frame, in world space [m]."""
     bpy.context.scene.frame_set(frame)
     shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    places = np.empty(3 * len(shown.data.vertices), np.float32)
-    shown.data.vertices.foreach_get("co", places)
-    return float((places.reshape(-1, 3).mean(axis=0, dtype=float) @ np.array(shown.matrix_world)[:3, :3].T)[2]
+    positions = np.empty(3 * len(shown.data.vertices), np.float32)
+    shown.data.vertices.foreach_get("co", positions)
+    return float((positions.reshape(-1, 3).mean(axis=0, dtype=float) @ np.array(shown.matrix_world)[:3, :3].T)[2]
                  + shown.matrix_world[2][3])
 
 

@@ -96,9 +96,9 @@ def over_quickest(rows: list[Measured]) -> float:
 def write_table() -> None:
     """That of the rows that are kept."""
     stored = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("linear_choice.*.json"))]
-    told = {"commits": {answer["benchmark"]: answer["machine"]["commit"] for answer in stored},
+    table = {"commits": {answer["benchmark"]: answer["machine"]["commit"] for answer in stored},
             "rows": [row for answer in stored for row in answer["details"]["rows"]]}
-    quickest.TABLE.write_text(json.dumps(told, separators=(",", ":")).replace('{"use"', '\n{"use"') + "\n",
+    quickest.TABLE.write_text(json.dumps(table, separators=(",", ":")).replace('{"use"', '\n{"use"') + "\n",
                               encoding="utf-8")
 
 

@@ -31,7 +31,7 @@ from scipy.optimize import curve_fit
 from benchmarks import report
 
 SECONDS = 3.0
-HELD = 0.25  #: of its length along x, which is pinned
+PINNED = 0.25  #: of its length along x, which is pinned
 
 Array = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ def agreement(make: Callable[[], None]) -> dict[str, float]:
     bpy.ops.conjac.add_soft_body()
     obj.conjac.use_ground = False
     rest = np.array([vertex.co for vertex in obj.data.vertices])
-    pinned = np.flatnonzero(rest[:, 0] < rest[:, 0].min() + HELD * np.ptp(rest[:, 0]))
+    pinned = np.flatnonzero(rest[:, 0] < rest[:, 0].min() + PINNED * np.ptp(rest[:, 0]))
     obj.vertex_groups.new(name="Pin").add(pinned.tolist(), 1.0, "REPLACE")
     fps = scene.render.fps
     scene.frame_start, scene.frame_end = 1, 1 + round(SECONDS * fps)
@@ -122,8 +122,8 @@ def play(obj: Any, scene: Any, frames: int, fps: float) -> Array:
         subprocess.run([sys.executable, "-c", STEPS, folder, str(frames), str(fps)], check=True,
                        cwd=Path(__file__).resolve().parents[1], stdout=sys.stderr)
         with np.load(Path(folder) / "played.npz") as arrays:
-            places: Array = arrays["places"].astype(np.float64)
-    return places
+            positions: Array = arrays["places"].astype(np.float64)
+    return positions
 
 
 #: in a process as the worker is one
@@ -139,11 +139,11 @@ from solver.live.run import engine_of
 folder, frames, fps = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
 engine, recording = engine_of("modes", folder, lambda *words: None), Recording(fps)
 time, inputs = 0.0, Inputs(np.array([0.0, 0.0, -9.81]))
-recording.add(time, engine.places)
+recording.add(time, engine.positions)
 while recording.frames < frames:
     engine.step(0, inputs)
     time += engine.efforts[0].step
-    recording.add(time, engine.places)
+    recording.add(time, engine.positions)
 recording.save(folder / "played.npz")
 """
 

@@ -104,7 +104,7 @@ def played(make: Callable[[], Any]) -> dict[str, Any]:
 
     session: Any = importlib.import_module("conjac.conjac_addon.live.session")
     one = session.Played(make(), bpy.context.scene)
-    asked, came, times, last = time.monotonic(), [], [], None
+    requested, came, times, last = time.monotonic(), [], [], None
     while not came or time.monotonic() - came[0] < SECONDS:
         if not one.tick():
             return {"frames": 0.0, "pace": 0.0, "says": one.ended}
@@ -113,7 +113,7 @@ def played(make: Callable[[], Any]) -> dict[str, Any]:
             bpy.context.view_layer.update()
             came.append(time.monotonic())
             times.append(float(last["time"]))
-        elif not came and time.monotonic() - asked > LIMIT:
+        elif not came and time.monotonic() - requested > LIMIT:
             break
         time.sleep(5e-4)
     says = one.sentence()
@@ -121,7 +121,7 @@ def played(make: Callable[[], Any]) -> dict[str, Any]:
     if last is None:
         return {"frames": 0.0, "pace": 0.0, "says": says}
     passed = time.monotonic() - came[0]
-    return {"frames": (len(came) - 1) / passed, "pace": (times[-1] - times[0]) / passed, "begins": came[0] - asked,
+    return {"frames": (len(came) - 1) / passed, "pace": (times[-1] - times[0]) / passed, "begins": came[0] - requested,
             "step_ms": 1e3 * float(last["step"]), "cost": float(last["cost"]), "says": says}
 
 
@@ -161,7 +161,7 @@ engine.step(longest, inputs)
 began = time.perf_counter()
 for _ in range(int(sys.argv[3])):
     engine.step(longest, inputs)
-    engine.places
+    engine.positions
 print(time.perf_counter() - began)
 """
 

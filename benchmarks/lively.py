@@ -127,7 +127,7 @@ def soft(name: str, watched: Watched) -> dict[str, Row]:
     true = mean_truth(known) if known else None
     for label, steps in TRIED[name].items():
         for h in steps:
-            out[said(label, h)] = row = told(label, h)
+            out[row_key(label, h)] = row = describe(label, h)
             starts = watched.starts if (label, h) == (DEFAULT, DEFAULT_STEP) else 1
             try:
                 runs = [ran(watched.nudged(k), SETTINGS[label], h, look) for k in range(starts)]
@@ -135,17 +135,17 @@ def soft(name: str, watched: Watched) -> dict[str, Row]:
                 row["failed"] = str(failure)
             else:
                 (seen, _, notes), cost = runs[0], float(np.median([one[1] for one in runs]))
-                share = watched.scene.let_go / watched.seconds
-                row |= {} if true is None else mean_share([watched.measured(one[0]) / true for one in runs])
+                release = watched.scene.release_time / watched.seconds
+                row |= {} if true is None else mean_ratio([watched.measured(one[0]) / true for one in runs])
                 row |= {"cpu_s_s": float(f"{cost:.3g}"),
-                        "half_life_s": lived(seen, share) if watched.measure is late else None, "notes": notes}
+                        "half_life_s": lived(seen, release) if watched.measure is late else None, "notes": notes}
                 if watched.wobble is not None and "wobble" in known:
                     row["wobble"] = round(watched.wobble(seen) / known["wobble"], 3)
             print(name, row, file=sys.stderr, flush=True)
     return out
 
 
-def mean_share(of_starts: list[float]) -> Row:
+def mean_ratio(of_starts: list[float]) -> Row:
     """Return the mean share of the truth over the starts, and the least and the most of several."""
     row = {"kept": round(float(np.mean(of_starts)), 3)}
     return row if len(of_starts) == 1 else row | {"kept_least": round(min(of_starts), 3),
@@ -168,8 +168,8 @@ def ran(watched: Watched, setting: Setting, h: float, look: Callable[..., float]
     return seen, cost, " ".join(world.summary)
 
 
-def lived(energies: np.ndarray, let_go: float) -> float | None:
-    found = half_life(energies, let_go)
+def lived(energies: np.ndarray, release_time: float) -> float | None:
+    found = half_life(energies, release_time)
     return float(f"{found:.3g}") if np.isfinite(found) else None
 
 
@@ -178,7 +178,7 @@ def mechanism(name: str) -> dict[str, Row]:
     out: dict[str, Row] = {}
     for label, integrator in SWINGING.items():
         for h in (*STEPS, SWING_STEP) if label == SWINGS else STEPS:
-            out[said(label, h)] = row = told(label, h)
+            out[row_key(label, h)] = row = describe(label, h)
             world = chain(MECHANISMS[name], integrator)
             first = world.energy(world.initial_state())
             try:
@@ -192,17 +192,17 @@ def mechanism(name: str) -> dict[str, Row]:
     return out
 
 
-def said(label: str, h: float) -> str:
+def row_key(label: str, h: float) -> str:
     return f"{label}, 1/{round(1 / h)} s"
 
 
-def told(label: str, h: float) -> Row:
+def describe(label: str, h: float) -> Row:
     return {"setting": label, "steps_a_second": round(1 / h)}
 
 
 def defaults(found: dict[str, dict[str, Row]]) -> dict[str, Row]:
     """Return for each scene the row of what a new body or mechanism begins with."""
-    return {name: rows[said(SWINGS, SWING_STEP) if name in MECHANISMS else said(DEFAULT, DEFAULT_STEP)]
+    return {name: rows[row_key(SWINGS, SWING_STEP) if name in MECHANISMS else row_key(DEFAULT, DEFAULT_STEP)]
             for name, rows in found.items()}
 
 
@@ -214,7 +214,7 @@ def over_cheapest(found: dict[str, dict[str, Row]], any_step: bool) -> dict[str,
         costs = [row["cpu_s_s"] for row in rows.values() if row.get("kept", 0.0) >= HALF
                  and (any_step or row["steps_a_second"] == round(1 / DEFAULT_STEP))]
         if name not in MECHANISMS and costs:
-            out[name] = rows[said(DEFAULT, DEFAULT_STEP)].get("cpu_s_s", np.inf) / min(costs)
+            out[name] = rows[row_key(DEFAULT, DEFAULT_STEP)].get("cpu_s_s", np.inf) / min(costs)
     return out
 
 
@@ -227,20 +227,20 @@ def claims(found: dict[str, dict[str, Row]]) -> tuple[list[Claim], dict[str, Any
     keep = {name: row.get("kept", 0.0) for name, row in defaults(found).items() if known[name]}
     half, any_step = over_cheapest(found, False), over_cheapest(found, True)
     bar, beast = found["bar"], found["dragon"]
-    shares = {f"at 1/{round(1 / h)} s": bar[said(DYNAMIC, h)].get("kept", 0.0) / bar[said(EXACT, h)]["kept"]
-              for h in CLAIMED if "kept" in bar[said(EXACT, h)]}
-    linear, dynamic = (beast[said(label, CLAIMED[1])].get("cpu_s_s", np.inf) for label in (LINEAR, DYNAMIC))
+    ratios = {f"at 1/{round(1 / h)} s": bar[row_key(DYNAMIC, h)].get("kept", 0.0) / bar[row_key(EXACT, h)]["kept"]
+              for h in CLAIMED if "kept" in bar[row_key(EXACT, h)]}
+    linear, dynamic = (beast[row_key(label, CLAIMED[1])].get("cpu_s_s", np.inf) for label in (LINEAR, DYNAMIC))
     made = [claim(key, max(of.values()), "", "<= 1.0") for key, of in
             (("default_over_cheapest_half", half), ("default_over_cheapest_half_any_step", any_step)) if of]
     if all(known.values()):
         made.insert(0, claim("visible_default", min(keep.values()), "of the truth", ">= 0.5"))
-    if len(shares) == len(CLAIMED):
-        made.append(claim("conjac_over_exact", min(shares.values()), "of what solved stages keep", ">= 0.9"))
+    if len(ratios) == len(CLAIMED):
+        made.append(claim("conjac_over_exact", min(ratios.values()), "of what solved stages keep", ">= 0.9"))
     if np.isfinite(dynamic):
         made.append(claim("conjac_cost", dynamic / linear, "steps of Vanilla Semi-Implicit Euler", "<= 1.5"))
     details = {name: {"visible_default": keep.get(name), "over_cheapest_that_keeps_half": half.get(name),
                       "the_same_at_any_step": any_step.get(name)} for name in found}
-    return made, {"by_scene": details, "conjac_over_exact": shares}
+    return made, {"by_scene": details, "conjac_over_exact": ratios}
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 
 import numpy as np
 
-from benchmarks.lively import said
+from benchmarks.lively import row_key
 from benchmarks.lively_scenes import WATCHED, stored_truth
 from benchmarks.report import claim, emit
 from benchmarks.scenes.scene import Scene
@@ -104,9 +104,9 @@ def rows_of(name: str) -> dict[str, dict[str, Any]]:
             moved = run(h, round(watched.seconds / h))
             cost = (time.thread_time() - clock) / watched.seconds
             seen = [look(world, replace(began, q=x[free].ravel(), u=v[free].ravel())) for x, v in moved]
-            out[said(label, h)] = {"kept": round(watched.measured(np.array(seen)) / true, 3),
+            out[row_key(label, h)] = {"kept": round(watched.measured(np.array(seen)) / true, 3),
                                    "cpu_s_s": float(f"{cost:.3g}"), "found_in_s": round(found_in, 1)}
-            print(name, said(label, h), out[said(label, h)], file=sys.stderr, flush=True)
+            print(name, row_key(label, h), out[row_key(label, h)], file=sys.stderr, flush=True)
     return out
 
 
@@ -114,7 +114,7 @@ def main() -> None:
     threads.configure(1)
     names = [name for name in SCENES if name != "dragon" or meshes.is_there("tets/dragon.npz")]
     found = {name: rows_of(name) for name in names}
-    fine = said("Subspace, SDIRK2", STEPS[1])
+    fine = row_key("Subspace, SDIRK2", STEPS[1])
     emit("lively_drafts", [claim(f"{name}_subspace_kept", rows[fine]["kept"], "of the truth", ">= 0.5")
                            for name, rows in found.items()], found)
 

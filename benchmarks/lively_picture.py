@@ -14,7 +14,7 @@ BEGIN, END = "<!-- written by benchmarks.lively -->", "<!-- up to here -->"
 MORE = 1.0  #: nothing counts as better than all that there was
 HIGHEST = 1.6  #: share kept that a picture shows
 MARKERS = {24: "o", 48: "s", 96: "^", 120: "P", 192: "D"}  #: of steps a second
-TOLD = 48  #: steps a second of the table, those of new soft bodies
+TABLE_STEPS = 48  #: steps a second of the table, those of new soft bodies
 Point = tuple[float, float, str, int]  #: cost, share kept, setting, steps a second
 
 
@@ -37,14 +37,14 @@ def written(page: str, scenes: dict[str, str], found: dict[str, dict[str, Any]])
     """docs/integrators.md with what was found between its two marks. scenes: what each one is."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    lines = [BEGIN, "", *(line for name, told in scenes.items()
+    lines = [BEGIN, "", *(line for name, caption in scenes.items()
                           if points([*found.get(name, {}).values()])
-                          for line in (*_shown(name, told, found[name]), "")),
+                          for line in (*_shown(name, caption, found[name]), "")),
              *at_one_step({name: rows for name, rows in found.items() if name in scenes}), "", END]
     return before + "\n".join(lines) + after
 
 
-def at_one_step(found: dict[str, dict[str, Any]], steps: int = TOLD) -> list[str]:
+def at_one_step(found: dict[str, dict[str, Any]], steps: int = TABLE_STEPS) -> list[str]:
     """A table of what is kept and for how much at one step, of the first scene and those that its settings were tried
     on."""
     rows = {name: {row["setting"]: row for row in mine.values() if row["steps_a_second"] == steps}
@@ -63,22 +63,22 @@ def _cell(row: dict[str, Any] | None) -> str:
     return f"{row['kept']:.2f}, {row['cpu_s_s']:.2g}" if "kept" in row else "did not come to its end"
 
 
-def _shown(name: str, told: str, rows: dict[str, Any]) -> list[str]:
+def _shown(name: str, caption: str, rows: dict[str, Any]) -> list[str]:
     best = front(points([*rows.values()]))
-    said = "; ".join(f"{setting} at 1/{steps} s ({share:.2f} for {cost:.2g} s/s)"
-                     for cost, share, setting, steps in best)
+    text = "; ".join(f"{setting} at 1/{steps} s ({retained:.2f} for {cost:.2g} s/s)"
+                     for cost, retained, setting, steps in best)
     failed = sorted({f"{row['setting']} at 1/{row['steps_a_second']} s" for row in rows.values() if "failed" in row})
-    return [f"![{told}: processor seconds for a second of motion against what is kept](lively_{name}.png)", "",
-            f"**{told}.** On the front, the cheapest first: {said}."
+    return [f"![{caption}: processor seconds for a second of motion against what is kept](lively_{name}.png)", "",
+            f"**{caption}.** On the front, the cheapest first: {text}."
             + (f" Did not come to their end: {', '.join(failed)}." if failed else "") + _wobbles(rows)]
 
 
 def _wobbles(rows: dict[str, Any]) -> str:
     """Draw the share of a wobble that settings keep at one step, where that is seen."""
-    told = [(row["setting"], row["wobble"]) for row in rows.values()
-            if "wobble" in row and row["steps_a_second"] == TOLD]
-    said = "; ".join(f"{setting} {share:.2f}" for setting, share in told)
-    return f" Of its wobble near the top of the bounce, at 1/{TOLD} s: {said}." if told else ""
+    wobbles = [(row["setting"], row["wobble"]) for row in rows.values()
+            if "wobble" in row and row["steps_a_second"] == TABLE_STEPS]
+    text = "; ".join(f"{setting} {retained:.2f}" for setting, retained in wobbles)
+    return f" Of its wobble near the top of the bounce, at 1/{TABLE_STEPS} s: {text}." if wobbles else ""
 
 
 def _worth(point: Point) -> float:
@@ -103,11 +103,11 @@ def draw(name: str, what: str, rows: list[dict[str, Any]], bold: str, settings: 
         colour, mine = f"C{settings.index(label)}", [p for p in found if p[2] == label]
         axes.plot([p[0] for p in mine if p[1] <= top], [p[1] for p in mine if p[1] <= top], label=label, color=colour,
                   linewidth=2.5 if label == bold else 1.2)
-        for cost, share, _, steps in mine:
-            axes.plot(cost, min(share, top), MARKERS[steps], color=colour, markersize=6, markeredgecolor="white",
+        for cost, retained, _, steps in mine:
+            axes.plot(cost, min(retained, top), MARKERS[steps], color=colour, markersize=6, markeredgecolor="white",
                       markeredgewidth=0.5, clip_on=False)
-            if share > top:
-                axes.annotate(f"{share:.1f}", (cost, top), fontsize=8, xytext=(6, -10), textcoords="offset points")
+            if retained > top:
+                axes.annotate(f"{retained:.1f}", (cost, top), fontsize=8, xytext=(6, -10), textcoords="offset points")
     for steps in sorted({p[3] for p in found}):
         axes.plot([], [], MARKERS[steps], color="0.4", label=f"steps of 1/{steps} s")
     axes.set_xscale("log")

@@ -56,7 +56,7 @@ class Watched:
 
     @property
     def seconds(self) -> float:
-        return self.scene.let_go + self.scene.seconds
+        return self.scene.release_time + self.scene.seconds
 
     def nudged(self, number: int) -> Watched:
         """Return it let go from nodes that stand off by NUDGE, of 1 and more each number its own way, of 0 not at all.
@@ -72,29 +72,29 @@ class Watched:
         return replace(self, scene=replace(self.scene, pulled=pulled + off))
 
     def measured(self, seen: np.ndarray) -> float:
-        return self.measure(seen, self.scene.let_go / self.seconds)
+        return self.measure(seen, self.scene.release_time / self.seconds)
 
 
 def energy(scene: Scene) -> FeatureContacts:
     world = scene.world("vanilla")
-    x = world.coordinates.positions(world.initial_state().q, scene.let_go)
-    rest = x if scene.gravity == plucked.STILL else in_balance(world, x, time=scene.let_go)
+    x = world.coordinates.positions(world.initial_state().q, scene.release_time)
+    rest = x if scene.gravity == plucked.NO_GRAVITY else in_balance(world, x, time=scene.release_time)
     visible = plucked.Visible(world, rest)
     return lambda _, state: visible.of(state)
 
 
-def late(energies: np.ndarray, let_go: float) -> float:
+def late(energies: np.ndarray, release_time: float) -> float:
     """Return the mean energy between FROM and TO [s] after release [J].
 
-    energies: at equal steps until a second after it [J]. let_go: time of release as a fraction of all.
+    energies: at equal steps until a second after it [J]. release_time: time of release as a fraction of all.
     """
-    times = np.linspace(-let_go / (1.0 - let_go), 1.0, len(energies))
+    times = np.linspace(-release_time / (1.0 - release_time), 1.0, len(energies))
     return float(energies[(times >= FROM - 1e-9) & (times <= TO + 1e-9)].mean())
 
 
-def half_life(energies: np.ndarray, let_go: float) -> float:
+def half_life(energies: np.ndarray, release_time: float) -> float:
     """Seconds in which visible energy halves, from a line through its logarithm from 0.1 s after release on."""
-    times = np.linspace(-let_go / (1.0 - let_go), 1.0, len(energies))
+    times = np.linspace(-release_time / (1.0 - release_time), 1.0, len(energies))
     part = (times >= 0.1) & (energies > 0.0)
     slope = float(np.polyfit(times[part], np.log2(energies[part]), 1)[0])
     return -1.0 / slope if slope < 0.0 else np.inf
@@ -120,15 +120,15 @@ def path_of(name: str) -> Path:
 def stored_truth(name: str, watched: Watched) -> dict[str, Any]:
     """The truth of this very scene as it was written. Raises ValueError where there is none."""
     path = path_of(name)
-    told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    if told.get("scene") != digest(watched.scene):
+    stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if stored.get("scene") != digest(watched.scene):
         raise ValueError(f"{name} has no truth: run `python -m benchmarks.lively_scenes {name}`")
-    return told
+    return stored
 
 
-def mean_truth(told: dict[str, Any]) -> float:
+def mean_truth(truth: dict[str, Any]) -> float:
     """Return what the truth keeps, the mean over its nudged starts where there are some."""
-    return float(np.mean([told["value"], *told.get("nudged", {}).values()]))
+    return float(np.mean([truth["value"], *truth.get("nudged", {}).values()]))
 
 
 def found(watched: Watched, h: float) -> dict[str, Any]:
@@ -139,7 +139,8 @@ def found(watched: Watched, h: float) -> dict[str, Any]:
     for _ in range(round(watched.seconds / h)):
         state = advance(world, state, h, 1)
         seen.append(look(world, state))
-    lived = half_life(np.array(seen), watched.scene.let_go / watched.seconds) if watched.measure is late else np.nan
+    lived = (half_life(np.array(seen), watched.scene.release_time / watched.seconds) if watched.measure is late
+             else np.nan)
     wobbles = {} if watched.wobble is None else {"wobble": watched.wobble(np.array(seen))}
     return {"value": watched.measured(np.array(seen)), "half_life": lived if np.isfinite(lived) else None} | wobbles
 
@@ -158,13 +159,13 @@ def main() -> None:
         row = found(watched.nudged(chosen.nudged), h) | {"integrator": watched.integrator,
                "steps_a_second": round(1 / h), "solved_to": TIGHT["params"]["tolerance"],
                "cpu_seconds": round(time.thread_time() - began), "cpu": facts["cpu"], "commit": facts["commit"]}
-        said = {"scene": digest(watched.scene), "seen": watched.seen} | row
+        record = {"scene": digest(watched.scene), "seen": watched.seen} | row
         if chosen.nudged:
-            said = stored_truth(name, watched)
-            said["nudged"] = said.get("nudged", {}) | {str(chosen.nudged): row["value"]}
+            record = stored_truth(name, watched)
+            record["nudged"] = record.get("nudged", {}) | {str(chosen.nudged): row["value"]}
         elif chosen.check:
-            said = stored_truth(name, watched) | {"check": row}
-        path_of(name).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+            record = stored_truth(name, watched) | {"check": row}
+        path_of(name).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         print(name, row, file=sys.stderr, flush=True)
 
 

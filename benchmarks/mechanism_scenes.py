@@ -33,7 +33,7 @@ Part = tuple[dict[str, Any], list[Claim]]
 
 def stops() -> Part:
     """CHAIN's row: where every hinge was still by the end its order says whether friction grows with the load."""
-    thin, thick = (chain.stops(chain.rates(radius=share * chain.RADIUS)) for share in (1.0, 2.0))
+    thin, thick = (chain.stops(chain.rates(radius=factor * chain.RADIUS)) for factor in (1.0, 2.0))
     row = {"links": chain.LINKS, "mu": chain.MU, "stops_at_s": {
         f"R {1e3 * radius:g} mm": {f"hinge {k + 1}": round(float(at), 3) for k, at in enumerate(one)}
         for radius, one in ((chain.RADIUS, thin), (2.0 * chain.RADIUS, thick))}}

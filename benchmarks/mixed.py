@@ -186,7 +186,7 @@ def scene_rows(name: str, watched: Watched, settings: dict[str, lively.Setting],
     look, true, out = watched.look(watched.scene), stored_truth(name, watched)["value"], dict[str, Row]()
     for label, setting in settings.items():
         for h in every:
-            row = out[lively.said(label, h)] = lively.told(label, h)
+            row = out[lively.row_key(label, h)] = lively.describe(label, h)
             scene, steps = watched.scene, round(watched.seconds / h)
             world = scene.world(setting.method, lively.NODES, integrator=setting.integrator,
                                 stage_solver=setting.stage_solver)
@@ -234,8 +234,9 @@ def main() -> None:
     counts, energies = iterations(), over_energy()
     found = {name: scene_rows(name, WATCHED[name](), SETTINGS, STEPS_OF_SCENES) for name in names}
     two = list(SETTINGS)[2]
-    over = {name: max(rows[lively.said(two, h)].get("kept", 0.0) for h in STEPS_OF_SCENES[:1])
-            / rows[lively.said(lively.DEFAULT, STEPS_OF_SCENES[0])].get("kept", np.inf) for name, rows in found.items()}
+    over = {name: max(rows[lively.row_key(two, h)].get("kept", 0.0) for h in STEPS_OF_SCENES[:1])
+            / rows[lively.row_key(lively.DEFAULT, STEPS_OF_SCENES[0])].get("kept", np.inf)
+            for name, rows in found.items()}
     stiffest = counts[f"{RATIOS[-1]:.0e}"]
     emit("mixed", [
         claim("mixed_hinge", ours["1"], "of the largest drop", "<= 0.02"),

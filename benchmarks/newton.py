@@ -61,9 +61,9 @@ MOST_SECONDS = 400.0  #: of one solver; one that takes longer is said to have be
 def pose(moment: float) -> np.ndarray:
     """Stretch, bend [rad] and twist [rad] of the moving end."""
     k = min(int(np.searchsorted(TIMES, moment, side="right")) - 1, len(TIMES) - 2)
-    share = min((moment - TIMES[k]) / (TIMES[k + 1] - TIMES[k]), 1.0)
-    share = share * share * (3.0 - 2.0 * share)
-    return (1.0 - share) * POSES[k] + share * POSES[k + 1]
+    fraction = min((moment - TIMES[k]) / (TIMES[k + 1] - TIMES[k]), 1.0)
+    fraction = fraction * fraction * (3.0 - 2.0 * fraction)
+    return (1.0 - fraction) * POSES[k] + fraction * POSES[k + 1]
 
 
 def moving_end(moment: float, section: np.ndarray, length: float) -> np.ndarray:
@@ -88,14 +88,14 @@ def bar(young: Any = 2e4, poisson: float = 0.49, fibers: float = 0.0) -> Nodes:
     along = Fibers(catalogue.find("fiber_material", "astvk").load(), np.tile([1.0, 0.0, 0.0], (len(tets), 1)),
                    {"fiber_modulus": np.full(len(tets), fibers)}) if fibers else None
     elastic = Elastic(nodes, tets, material, material.constants(stiffness, np.full(len(tets), poisson)), along)
-    held = np.flatnonzero((nodes[:, 0] < 1e-9) | (nodes[:, 0] > length - 1e-9)).astype(np.int32)
-    moves = nodes[held, 0] > 1e-9
-    samples = np.repeat(nodes[held][None], STEPS + 3, axis=0)
+    pinned = np.flatnonzero((nodes[:, 0] < 1e-9) | (nodes[:, 0] > length - 1e-9)).astype(np.int32)
+    moves = nodes[pinned, 0] > 1e-9
+    samples = np.repeat(nodes[pinned][None], STEPS + 3, axis=0)
     for k in range(len(samples)):
-        samples[k, moves] = moving_end(min(k * H, TIMES[-1]), nodes[held][moves] - [length, 0, 0], length)
+        samples[k, moves] = moving_end(min(k * H, TIMES[-1]), nodes[pinned][moves] - [length, 0, 0], length)
     volumes = tet_volumes(nodes, tets)
     mass = lumped_mass(nodes, tets, volumes, np.full(len(tets), 1000.0))
-    coordinates = FreeNodes(nodes, held, Motion(samples, H))
+    coordinates = FreeNodes(nodes, pinned, Motion(samples, H))
     linear = choose()
     mesh = Mesh(elastic.tets, nodes, mass, [np.arange(len(nodes), dtype=np.int32)], coordinates,
                 np.zeros(0, dtype=np.int32), float(stiffness.max()) * CELL)

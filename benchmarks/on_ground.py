@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import meshes, report
-from benchmarks.drawn import chosen, places
+from benchmarks.drawn import chosen, positions
 
 FRAMES = 24
 SIZE, HEIGHT = 0.4, 0.25  #: of the largest extent, and of the way down [m]
@@ -60,7 +60,7 @@ def lowest(folder: Path, make: Callable[[], None]) -> list[float]:
     body.scale = [SIZE / max(body.dimensions)] * 3
     chosen(body)
     bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)
-    low = float(places(body, 1)[:, 2].min())
+    low = float(positions(body, 1)[:, 2].min())
     body.location.z += HEIGHT - low
     bpy.context.view_layer.update()
     bpy.ops.conjac.add_soft_body()
@@ -70,7 +70,7 @@ def lowest(folder: Path, make: Callable[[], None]) -> list[float]:
     job = next(folder.rglob("scene.json"))
     ground = json.loads(job.read_text())["ground"]
     at, up = np.array(ground["point"]), np.array(ground["normal"])
-    return [float(((places(body, frame) - at) @ up).min()) for frame in range(1, FRAMES + 1)]
+    return [float(((positions(body, frame) - at) @ up).min()) for frame in range(1, FRAMES + 1)]
 
 
 def _added(name: str, **how: Any) -> Callable[[], None]:

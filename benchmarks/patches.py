@@ -22,15 +22,15 @@ from benchmarks.scenes import plucked
 from benchmarks.scenes.scene import Scene
 from benchmarks.scenes.twist import CELLS, EDGE
 from solver import catalogue
-from solver.coordinates.patches import Patch, Ways
+from solver.coordinates.patches import Motions, Patch
 from solver.simulate import advance
 from solver.world.nodes import Nodes
 
 STEP, SECONDS = 1 / 96, 1.0
 TRUTH_STEP = 1 / 2000
 LENGTH, HALF = CELLS[0] * EDGE, CELLS[1] * EDGE / 2  #: of the bar [m]
-PLACES = {"corners": ([(LENGTH / 2, y, z) for y in (-HALF, HALF) for z in (-HALF, HALF)], 0.022),
-          "axis": ([(share * LENGTH, 0.0, 0.0) for share in (0.2, 0.4, 0.6, 0.8)], 0.03)}
+SPOTS = {"corners": ([(LENGTH / 2, y, z) for y in (-HALF, HALF) for z in (-HALF, HALF)], 0.022),
+          "axis": ([(fraction * LENGTH, 0.0, 0.0) for fraction in (0.2, 0.4, 0.6, 0.8)], 0.03)}
 SOLVERS: dict[str, dict[str, Any]] = {
     "Semi-Implicit Euler": {"integrator": "semi_implicit"},
     "Semi-Implicit SDIRK2": {"integrator": "ssdirk2"},
@@ -41,14 +41,14 @@ NEW = "turn"  #: how spots of a new soft body move, `operators.first_settings`
 
 def with_spots(scene: Scene, where: str, kind: str, **choices: Any) -> Nodes:
     """The bar with four spots that move by their middle nodes ("node"), or as an entry of the catalogue says."""
-    places, radius = PLACES[where]
-    away = np.linalg.norm(scene.nodes[None] - np.array(places)[:, None], axis=2)
+    points, radius = SPOTS[where]
+    away = np.linalg.norm(scene.nodes[None] - np.array(points)[:, None], axis=2)
     world = scene.world("conjac", 0, **choices)
     condensation = world.condensation
     if kind == "node":
         mesh = replace(condensation.mesh, dynamic=np.sort(away.argmin(axis=1)).astype(np.int32))
     else:
-        ways: Ways = catalogue.find("spot", kind).load()
+        ways: Motions = catalogue.find("spot", kind).load()
         spots = [Patch(np.flatnonzero(one <= radius + 1e-9).astype(np.int32), ways) for one in away]
         mesh = replace(condensation.mesh, patches=tuple(spots))
     params = {param.key: param.default for param in catalogue.find("method", "conjac").params}
@@ -84,14 +84,14 @@ def main() -> None:
                                   TRUTH_STEP)[0])
     rows: dict[str, dict[str, float]] = {}
     for label, choices in SOLVERS.items():
-        for where in PLACES:
+        for where in SPOTS:
             for kind in ("node", *catalogue.family("spot")):
                 energies, cost = watched(bar, with_spots(bar, where, kind, **choices), STEP)
                 first, late = first_and_late(energies) / true
                 rows[f"{label}, {where}, {kind}"] = {"to 0.1 s": round(float(first), 3),
                                                      "0.6 to 1 s": round(float(late), 3), "ms a step": round(cost, 1)}
                 print(label, where, kind, rows[f"{label}, {where}, {kind}"], file=sys.stderr, flush=True)
-    new = [rows[f"{CLAIMED}, {where}, {NEW}"] for where in PLACES]
+    new = [rows[f"{CLAIMED}, {where}, {NEW}"] for where in SPOTS]
     claims = [claim("patches_visible", min(row["0.6 to 1 s"] for row in new), "of the truth", ">= 0.55"),
               claim("patches_first", min(row["to 0.1 s"] for row in new), "of the truth", ">= 0.85")]
     emit("patches", claims, rows)

@@ -64,7 +64,7 @@ def main() -> None:
               "Collision Radius": float(scene["radius"])})
     frames = int(scene["frames"])
     bpy.context.scene.render.fps, bpy.context.scene.frame_end = 24, frames
-    places, spent, walls = [], [], []
+    positions, spent, walls = [], [], []
     for frame in range(1, frames + 1):
         began, wall = time.process_time(), time.perf_counter()
         bpy.context.scene.frame_set(frame)
@@ -73,8 +73,8 @@ def main() -> None:
         walls.append(1e3 * (time.perf_counter() - wall))
         x = np.empty(3 * len(mesh.vertices), np.float32)
         mesh.vertices.foreach_get("co", x)
-        places.append(x.reshape(-1, 3).astype(float))
-    np.savez(answer, x=np.array(places), ms=np.array(spent), wall_ms=np.array(walls), version=bpy.app.version_string)
+        positions.append(x.reshape(-1, 3).astype(float))
+    np.savez(answer, x=np.array(positions), ms=np.array(spent), wall_ms=np.array(walls), version=bpy.app.version_string)
 
 
 if __name__ == "__main__":

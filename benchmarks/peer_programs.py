@@ -30,9 +30,10 @@ def newton(scene: Scene, iterations: int) -> Stepper:
     warp.set_device("cpu")
     young, poisson, near = scene["young"], scene["poisson"], scene["distance"]
     built = program.ModelBuilder()
-    for places in scene["rest"]:
+    for positions in scene["rest"]:
         built.add_soft_mesh(pos=warp.vec3(0.0, 0.0, 0.0), rot=warp.quat_identity(), scale=1.0,
-                            vel=warp.vec3(0.0, 0.0, 0.0), vertices=[warp.vec3(*place) for place in places.tolist()],
+                            vel=warp.vec3(0.0, 0.0, 0.0),
+                            vertices=[warp.vec3(*position) for position in positions.tolist()],
                             indices=scene["tets"].ravel().tolist(), density=1000.0, k_mu=0.5 * young / (1.0 + poisson),
                             k_lambda=young * poisson / (1.0 + poisson) / (1.0 - 2.0 * poisson), k_damp=0.0,
                             particle_radius=near)
@@ -83,13 +84,13 @@ def mujoco(scene: Scene, iterations: int) -> Stepper:
 
     lines = [f'<mujoco><option timestep="{scene["h"]}" integrator="discrete" solver="CG" iterations="{iterations}" '
              'tolerance="1e-6"/><size memory="2G"/><worldbody>']
-    lines += [f'<geom type="plane" size="2 2 .1" pos="{text(place)}" quat="{text(turn)}" '
-              f'friction="{scene["friction"]}"/>' for place, turn in walls]
+    lines += [f'<geom type="plane" size="2 2 .1" pos="{text(position)}" quat="{text(turn)}" '
+              f'friction="{scene["friction"]}"/>' for position, turn in walls]
     elements = " ".join(map(str, scene["tets"].ravel()))
     lines += [f'<flexcomp name="duck{k}" type="direct" dim="3" radius="{0.5 * scene["distance"]}" mass="1" '
-              f'point="{text(places)}" element="{elements}"><elasticity young="{scene["young"]}" '
+              f'point="{text(positions)}" element="{elements}"><elasticity young="{scene["young"]}" '
               f'poisson="{scene["poisson"]}"/><contact selfcollide="none" friction="{scene["friction"]}"/></flexcomp>'
-              for k, places in enumerate(scene["rest"])]
+              for k, positions in enumerate(scene["rest"])]
     model = program.MjModel.from_xml_string("".join([*lines, "</worldbody></mujoco>"]))
     model.body_mass[1:] = np.tile(scene["mass"], len(scene["rest"]))
     data = program.MjData(model)
@@ -120,21 +121,21 @@ def rapier(scene: Scene, iterations: int) -> Stepper:
     parameters.dt, parameters.num_solver_iterations = scene["h"], iterations
     implicit = parameters.soft_bodies.fem
     implicit.max_linear_iterations = max(implicit.max_linear_iterations, iterations)
-    for place, normal in (((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), ((-half, 0.0, 0.0), (1.0, 0.0, 0.0)),
+    for position, normal in (((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), ((-half, 0.0, 0.0), (1.0, 0.0, 0.0)),
                           ((half, 0.0, 0.0), (-1.0, 0.0, 0.0)), ((0.0, -half, 0.0), (0.0, 1.0, 0.0)),
                           ((0.0, half, 0.0), (0.0, -1.0, 0.0))):
-        world.add_collider(program.Collider.halfspace(normal).translation(place).friction(scene["friction"]))
+        world.add_collider(program.Collider.halfspace(normal).translation(position).friction(scene["friction"]))
     material = program.SoftBodyMaterial(young_modulus=scene["young"], poisson_ratio=scene["poisson"])
     bodies = []
-    for places in scene["rest"]:
-        built = program.SoftBodyBuilder(places.astype(np.float32)).cells(scene["tets"])
+    for positions in scene["rest"]:
+        built = program.SoftBodyBuilder(positions.astype(np.float32)).cells(scene["tets"])
         built = built.cell_model(program.SoftBodyCellModel.NEO_HOOKEAN).solver(program.SoftBodySolver.FEM)
         built = built.material(material).masses(scene["mass"]).can_sleep(False)
         built = built.surface_collider(program.Collider.ball(0.1).friction(scene["friction"]))
         bodies.append(world.soft_bodies.get(world.add_soft_body(built)))
-    for body, places, velocities in zip(bodies, scene["x"].tolist(), scene["v"].tolist()):
-        for k, (place, velocity) in enumerate(zip(places, velocities)):
-            body.set_particle_position(k, place)
+    for body, positions, velocities in zip(bodies, scene["x"].tolist(), scene["v"].tolist()):
+        for k, (position, velocity) in enumerate(zip(positions, velocities)):
+            body.set_particle_position(k, position)
             body.set_particle_velocity(k, velocity)
     world.detect_collisions()
     return (world.step, lambda: np.concatenate([body.particle_positions for body in bodies]).astype(float),
@@ -145,14 +146,14 @@ def main() -> None:
     name, given, answer, iterations = sys.argv[1:]
     with np.load(given) as file:
         scene = {key: file[key] if file[key].ndim else file[key].item() for key in file.files}
-    step, places, details = {"newton": newton, "mujoco": mujoco, "rapier": rapier}[name](scene, int(iterations))
+    step, positions, details = {"newton": newton, "mujoco": mujoco, "rapier": rapier}[name](scene, int(iterations))
     x, spent, walls = [], [], []
     for _ in range(scene["steps"]):
         began, wall = time.process_time(), time.perf_counter()  # one of them steps on a thread of its own
         step()
         spent.append(1e3 * (time.process_time() - began))
         walls.append(1e3 * (time.perf_counter() - wall))
-        x.append(places())
+        x.append(positions())
     np.savez(answer, x=np.array(x), ms=spent, wall_ms=walls, **details())
 
 

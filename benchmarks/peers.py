@@ -144,20 +144,20 @@ def ours(folder: Path, state: State, ruler: Ruler, count: int) -> Row:
 
     def steps(kind: str, solver: str, number: int) -> tuple[Vec, list[Row]]:
         part = ducks.falling(folder / kind / solver, count, H, integrator={"kind": kind}, stage_solver={"kind": solver})
-        now, places, told = state, [], []
+        now, positions, steps_rows = state, [], []
         for _ in range(number):
             now, row = stepped(part, now, 1, H)
-            places.append(part.coordinates.positions(now.q, now.time)[:nodes])
-            told.append(row)
-        return np.array(places), told
+            positions.append(part.coordinates.positions(now.q, now.time)[:nodes])
+            steps_rows.append(row)
+        return np.array(positions), steps_rows
 
     fine = steps("backward_euler", "newton_d", 1)[0][0]
     for kind in ("backward_euler", "sdirk2"):
-        x, told = steps(kind, "quick", STEPS)
-        rows[f"ours, {kind}"] = {"ms": float(np.median([row["ms"] for row in told])),
-                                 "iterations": float(np.mean([row["factors"] for row in told])),
+        x, steps_rows = steps(kind, "quick", STEPS)
+        rows[f"ours, {kind}"] = {"ms": float(np.median([row["ms"] for row in steps_rows])),
+                                 "iterations": float(np.mean([row["factors"] for row in steps_rows])),
                                  "changes": ruler.changes(x[0], fine) if kind == "backward_euler" else None,
-                                 **ruler.of(x), "contacts": max(row["pairs"] for row in told)}
+                                 **ruler.of(x), "contacts": max(row["pairs"] for row in steps_rows)}
     return rows
 
 

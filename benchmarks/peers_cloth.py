@@ -86,13 +86,13 @@ class Ruler:
 
 def ours(part: Nodes, frames: int) -> tuple[Vec, float]:
     """Return places after each frame, (frames, n, 3) [m], and thread milliseconds of a frame."""
-    timeline, state, places = Timeline(1, FRAMES, FPS, cloth.H, FRAMES, largest_deformation=0.5), \
+    timeline, state, positions = Timeline(1, FRAMES, FPS, cloth.H, FRAMES, largest_deformation=0.5), \
         part.initial_state(), []
     count, began = (CELLS + 1) ** 2, time.thread_time()
     for frame in range(2, frames + 1):
         state = advance_frame(part, state, timeline, frame)  # type: ignore[arg-type]
-        places.append(part.coordinates.positions(state.q, state.time)[:count])
-    return np.array(places), 1e3 * (time.thread_time() - began) / len(places)
+        positions.append(part.coordinates.positions(state.q, state.time)[:count])
+    return np.array(positions), 1e3 * (time.thread_time() - began) / len(positions)
 
 
 def solved_further(folder: Path) -> Nodes:
@@ -113,11 +113,11 @@ def theirs(folder: Path, ruler: Ruler, steps: int, frames: int) -> dict[str, Any
 
 def answer(folder: Path, steps: int, **given: Any) -> dict[str, Any] | None:
     """Return what the program answered of a scene, as `peer_cloth_program` has it; None where it gave up."""
-    asked, answered = folder / "given.npz", folder / "answer.npz"
-    np.savez(asked, **given)
+    given_path, answered = folder / "given.npz", folder / "answer.npz"
+    np.savez(given_path, **given)
     script = str(Path(__file__).with_name("peer_cloth_program.py"))
     try:
-        subprocess.run([python(), "-P", script, asked, answered, str(steps)], timeout=SECONDS, check=True,
+        subprocess.run([python(), "-P", script, given_path, answered, str(steps)], timeout=SECONDS, check=True,
                        capture_output=True, text=True)
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as failure:
         print(failure.stderr, file=sys.stderr)
@@ -147,9 +147,9 @@ def main() -> None:
         folder = Path(name) / "job"
         part = cloth.world(folder, CELLS, (cloth.BOX, np.array(cloth.SIDES, np.int32)))
         ruler = Ruler(part)
-        places, spent = ours(part, FRAMES)
+        positions, spent = ours(part, FRAMES)
         fine, _ = ours(solved_further(folder), COMPARED)
-        mine: Row = {"ms": spent, **ruler.of(places), "changes": ruler.changes(places[COMPARED - 2], fine[-1])}
+        mine: Row = {"ms": spent, **ruler.of(positions), "changes": ruler.changes(positions[COMPARED - 2], fine[-1])}
         is_there = python().exists()
         rows = {"ours": mine} | (beside(Path(name), ruler) if is_there else {})
     made: list[Claim] = [claim("peers_cloth_crosses", mine["crosses"], "frames", "<= 0"),

@@ -41,10 +41,10 @@ class Claim:
 
 def claim(id: str, value: float, unit: str, goal: str, paper: float | str | None = None) -> Claim:
     """Return a claim, which holds if `value` meets `goal`. Raises ValueError where `goal` is not like "<= 1.08"."""
-    said = GOAL.fullmatch(goal)
-    if said is None:
+    bound = GOAL.fullmatch(goal)
+    if bound is None:
         raise ValueError(f'claim {id}: goal "{goal}" is not a comparison with a number, such as "<= 1.08"')
-    return Claim(id, float(value), unit, goal, paper, bool(COMPARE[said[1]](value, float(said[2]))))
+    return Claim(id, float(value), unit, goal, paper, bool(COMPARE[bound[1]](value, float(bound[2]))))
 
 
 def machine() -> dict[str, Any]:
@@ -78,8 +78,8 @@ def emit(benchmark: str, claims: list[Claim], details: dict[str, Any] | None = N
 
 def seal(answer: dict[str, Any]) -> str:
     """Return a digest of a report, 16 hexadecimal digits, which detects numbers that were changed by hand."""
-    said = json.dumps({key: value for key, value in answer.items() if key != "seal"}, sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+    text = json.dumps({key: value for key, value in answer.items() if key != "seal"}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def why_not(answer: dict[str, Any]) -> str | None:
@@ -106,8 +106,8 @@ def _commit() -> str | None:
     return at + ("-dirty" if changed else "")
 
 
-def _git(*said: str) -> str:
-    return subprocess.run(["git", *said], cwd=Path(__file__).parents[1], capture_output=True, text=True,
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=Path(__file__).parents[1], capture_output=True, text=True,
                           check=True).stdout.strip()
 
 

@@ -73,11 +73,11 @@ def run(name: str) -> dict[str, Any]:
     script, _, part = name.partition(".")
     ran = subprocess.run([sys.executable, "-m", f"benchmarks.{script}", *([part] if part else [])], cwd=ROOT,
                          stdout=subprocess.PIPE, text=True)
-    said = [line for line in ran.stdout.splitlines() if line.startswith('{"benchmark"')]
-    if ran.returncode or not said:
+    answers = [line for line in ran.stdout.splitlines() if line.startswith('{"benchmark"')]
+    if ran.returncode or not answers:
         path_of(name).unlink(missing_ok=True)  # a row of an older code would hide that it crashed
         raise RuntimeError(f"benchmark {name} failed with exit code {ran.returncode}")
-    answer: dict[str, Any] = json.loads(said[-1])
+    answer: dict[str, Any] = json.loads(answers[-1])
     answer["seal"] = report.seal(answer)
     return answer
 

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import report
-from benchmarks.drawn import chosen, places
+from benchmarks.drawn import chosen, positions
 
 FRAMES = 24
 SIZE = 0.4  #: of the ball [m]
@@ -75,7 +75,7 @@ def landed(folder: Path, fineness: int, turn: float, lean: float, by_default: bo
     bpy.ops.mesh.primitive_cube_add(size=0.6, location=(0, 0, 0.3), rotation=turned)
     box = bpy.context.object
     bpy.ops.conjac.add_collider()
-    top = float(places(box, 1)[:, 2].max())
+    top = float(positions(box, 1)[:, 2].max())
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=fineness, radius=SIZE / 2, location=(0.005, 0, top + 0.25))
     ball = bpy.context.object
     chosen(ball)
@@ -92,7 +92,7 @@ def landed(folder: Path, fineness: int, turn: float, lean: float, by_default: bo
 
 def depth(one: Any, other: Any, frame: int) -> float:
     """How far the edges of either mesh stand in the other at a frame [m]."""
-    x, y = places(one, frame), places(other, frame)
+    x, y = positions(one, frame), positions(other, frame)
     return max(inside(x, one.data, y, other.data), inside(y, other.data, x, one.data))
 
 
@@ -103,8 +103,8 @@ def inside(x: np.ndarray, mesh: Any, around: np.ndarray, solid: Any) -> float:
     from mathutils.bvhtree import BVHTree
 
     ends = np.array([edge.vertices[:] for edge in mesh.edges])
-    share = np.linspace(0.0, 1.0, STEPS + 1)[:, None, None]
-    points = ((1.0 - share) * x[ends[:, 0]] + share * x[ends[:, 1]]).reshape(-1, 3)
+    fraction = np.linspace(0.0, 1.0, STEPS + 1)[:, None, None]
+    points = ((1.0 - fraction) * x[ends[:, 0]] + fraction * x[ends[:, 1]]).reshape(-1, 3)
     low, high = around.min(axis=0), around.max(axis=0)
     solid.calc_loop_triangles()
     tree = BVHTree.FromPolygons(around.tolist(), [each.vertices[:] for each in solid.loop_triangles])

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import report
-from benchmarks.drawn import chosen, places, subdivided
+from benchmarks.drawn import chosen, positions, subdivided
 from benchmarks.seen import inside
 
 FRAMES = 48
@@ -39,7 +39,7 @@ def main(part: str) -> int:
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(sys.stderr):
         other, solid, size = baked(part, Path(folder))
         crossed = [frame for frame in range(1, FRAMES + 1, 2) if crosses(other, solid, frame)]
-        deepest = max((inside(places(other, frame), other.data, places(solid, frame), solid.data)
+        deepest = max((inside(positions(other, frame), other.data, positions(solid, frame), solid.data)
                        for frame in crossed), default=0.0)
     report.emit(f"seen_resting.{part}", [
         report.claim(f"seen_{part}", 1e3 * deepest / size, "per mille of the size", "<= 1"),
@@ -70,7 +70,7 @@ def crosses(one: Any, other: Any, frame: int) -> bool:
 
     corners, faces, first = [], [], 0
     for obj in (one, other):
-        corners.append(places(obj, frame))
+        corners.append(positions(obj, frame))
         obj.data.calc_loop_triangles()
         faces.append(np.array([each.vertices[:] for each in obj.data.loop_triangles], np.int32) + first)
         first += len(corners[-1])

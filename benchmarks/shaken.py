@@ -155,9 +155,9 @@ def job_of(name: str, folder: Path) -> Any:
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scene.blend"))
     obj = make(frames)
     bake: Any = importlib.import_module("conjac.conjac_addon.bake.foreground").bake
-    said: list[str] = []
-    if bake(obj, scene, frames=(1, 1), report=said.append):
-        raise RuntimeError(f"the first frame was not baked: {said[-1]}")
+    messages: list[str] = []
+    if bake(obj, scene, frames=(1, 1), report=messages.append):
+        raise RuntimeError(f"the first frame was not baked: {messages[-1]}")
     place: Any = importlib.import_module("conjac.conjac_addon.bake.place")
     return load(Path(place.job_folder(obj)))
 
@@ -173,7 +173,7 @@ def run(job: Any, step: float | None = None) -> dict[str, Any]:
     if step is not None:  # equal steps for all bodies
         world = build(job, lambda *_: None).world
         line = replace(line, step=step, largest_deformation=0.0)
-    state, pace, told, shortest = replace(world.initial_state(), time=0.0), Pace(), [], []
+    state, pace, seen_rows, shortest = replace(world.initial_state(), time=0.0), Pace(), [], []
     state = state if groups is None else groups.begin(state)
     began = time.process_time()
     for frame in range(line.start + 1, line.end + 1):
@@ -193,11 +193,11 @@ def run(job: Any, step: float | None = None) -> dict[str, Any]:
             x, v = part.nodes_at(own)
             looks |= {body.name: seen(part.mass[body.nodes], x[body.nodes], v[body.nodes])
                       for body in part.bodies_in_world}
-        told.append([looks[name] for name, _, _ in world.bodies])
+        seen_rows.append([looks[name] for name, _, _ in world.bodies])
     nodes = sum(int(np.count_nonzero(part.mass)) for part in world.parts if isinstance(part, NodesPart))
     return {"frame_s": (time.process_time() - began) / (line.end - line.start), "frames_cut": len(shortest),
             "shortest_step": min(shortest, default=line.step), "nodes": nodes,
-            "told": np.array(told)}
+            "told": np.array(seen_rows)}
 
 
 def seen(mass: np.ndarray, x: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
@@ -206,12 +206,12 @@ def seen(mass: np.ndarray, x: np.ndarray, v: np.ndarray) -> tuple[float, float, 
             0.5 * float(mass @ (v**2).sum(axis=1)))
 
 
-def off(told: np.ndarray, truth: np.ndarray) -> float:
+def off(seen_rows: np.ndarray, truth: np.ndarray) -> float:
     """Return the largest relative difference of means over all frames, of energies summed over all bodies.
 
-    told, truth: (frames, bodies, 3), height, spread and kinetic energy.
+    seen_rows, truth: (frames, bodies, 3), height, spread and kinetic energy.
     """
-    own, other = told.mean(axis=0), truth.mean(axis=0)
+    own, other = seen_rows.mean(axis=0), truth.mean(axis=0)
     found = np.abs(own[:, :2] / other[:, :2] - 1.0).max(), abs(own[:, 2].sum() / other[:, 2].sum() - 1.0)
     return float(max(found))
 

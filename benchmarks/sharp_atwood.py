@@ -49,24 +49,24 @@ def hanging(mesh: SheetMesh) -> float:
     return float(mesh.material[:, 0].max() - mesh.material[mesh.on >= 0, 0].mean())
 
 
-def pressing_told(steps: SlidingCloth, told: list[float]) -> None:
+def record_pressing(steps: SlidingCloth, forces: list[float]) -> None:
     """Each solve of a step adds what the side of the edge that presses less does then [N s]."""
-    ask = steps._solving.ask
+    solve_rows = steps._solving.solve_rows
 
-    def asked(posed, rows, warm):  # type: ignore[no-untyped-def]
-        answer, on_edge = ask(posed, rows, warm), rows.on_features.rows
+    def solve_and_record(posed, rows, warm):  # type: ignore[no-untyped-def]
+        answer, on_edge = solve_rows(posed, rows, warm), rows.on_features.rows
         pressed = answer.on_vertex[: len(on_edge)] @ on_edge.factor[:, :3]
-        told.append(float(pressed[[0, 2]].min()) if len(on_edge) else 0.0)
+        forces.append(float(pressed[[0, 2]].min()) if len(on_edge) else 0.0)
         return answer
 
-    steps._solving.ask = asked  # type: ignore[method-assign]
+    steps._solving.solve_rows = solve_and_record  # type: ignore[method-assign]
 
 
 def moving_back(mesh: SheetMesh, speed: float) -> SheetMesh:
     """The bent strip, running back along itself [m/s]."""
-    lies, hangs = mesh.x[:, 2] > -NOWHERE, mesh.x[:, 0] > SCENE.at - NOWHERE
-    ways = np.where(lies[:, None], [1.0, 0.0, 0.0], 0.0) + np.where(hangs[:, None], [0.0, 0.0, -1.0], 0.0)
-    return replace(mesh, v=-speed / np.sum([lies, hangs], axis=0)[:, None] * ways)
+    on_top, hangs = mesh.x[:, 2] > -NOWHERE, mesh.x[:, 0] > SCENE.at - NOWHERE
+    ways = np.where(on_top[:, None], [1.0, 0.0, 0.0], 0.0) + np.where(hangs[:, None], [0.0, 0.0, -1.0], 0.0)
+    return replace(mesh, v=-speed / np.sum([on_top, hangs], axis=0)[:, None] * ways)
 
 
 def too_far(rate: int, back: float = 0.0) -> float:
@@ -83,18 +83,18 @@ def too_far(rate: int, back: float = 0.0) -> float:
 def measured(rate: int) -> dict[str, float]:
     """With steps of 1/rate seconds: by which shares acceleration, place of lift-off and way are off Atwood's."""
     steps, cloth = variant("EOL", CELLS, SCENE)
-    length, told, off = float(np.ptp(cloth.mesh.material[:, 0])), list[float](), list[float]()
+    length, forces, off = float(np.ptp(cloth.mesh.material[:, 0])), list[float](), list[float]()
     start = -float(cloth.mesh.x[:, 2].min())
     leaves = (length + np.sqrt(length**2 + 8.0 * start**2)) / 4.0
     tension = steps.fabrics[0].density * float(np.ptp(cloth.mesh.material[:, 1])) * G * length / 4.0
-    pressing_told(steps, told)
+    record_pressing(steps, forces)
     hangs, left, h = start, 0.0, 1.0 / rate
     for k in range(rate):
         had = speed_along(cloth.mesh)
         cloth = steps.step(cloth, k * h, h)
         if hangs < leaves:
             off.append((speed_along(cloth.mesh) - had) / h / (G * hangs / length) - 1.0)
-        if told[-1] / h < NOTHING * tension:
+        if forces[-1] / h < NOTHING * tension:
             left = hangs
             break
         hangs = hanging(cloth.mesh)
@@ -112,7 +112,7 @@ def main() -> None:
             for name, key, what in (("lift_off", "lift_off", "where it is due"), ("off", "way", "its way"))
             for rate in (96, 384)),
           claim("atwood_begun_96", abs(rows[96]["way_begun"]), "of its way, begun half a step before", "<= 0.02")],
-         {"steps": {f"1/{rate} s": {f"{name}_%": round(100 * share, 3) for name, share in row.items()}
+         {"steps": {f"1/{rate} s": {f"{name}_%": round(100 * fraction, 3) for name, fraction in row.items()}
                     for rate, row in rows.items()}})
 
 

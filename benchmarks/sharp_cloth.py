@@ -31,7 +31,7 @@ from benchmarks.cloth import SIDES, clocked, square
 from benchmarks.report import claim, emit
 from benchmarks.table_2_1 import PAPER
 from solver.contact.find.sharp import sharp_surface
-from solver.coordinates.prescribed import Still
+from solver.coordinates.prescribed import Constant
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.quadratic_bending import QuadraticBending
 from solver.parts.eol.cloth import Cloth
@@ -52,7 +52,7 @@ SCENES = {"EDGE (EOL)": (28, True), "LO-RES (EOL)": (7, True), "LO-RES (reg.)": 
 
 def solid(name: str, x: Vec, sides: Index) -> FeatureObstacles:
     """One closed surface that cloth without thickness touches without friction. x: (n, 3) [m], sides: (t, 3)."""
-    return FeatureObstacles([Obstacle(name, Still(x), sides, True, sharp_surface(x, sides), 0.0, 0.0, 0.0)])
+    return FeatureObstacles([Obstacle(name, Constant(x), sides, True, sharp_surface(x, sides), 0.0, 0.0, 0.0)])
 
 
 def box() -> FeatureObstacles:
@@ -61,7 +61,7 @@ def box() -> FeatureObstacles:
     return solid("Box", low + CORNERS * (high - low), np.array(SIDES, np.int32))
 
 
-def scene(cells: int, sharp: bool, things: FeatureObstacles, wide: float = 1.0) -> tuple[SlidingCloth, Cloth]:
+def scene(cells: int, sharp: bool, obstacles: FeatureObstacles, wide: float = 1.0) -> tuple[SlidingCloth, Cloth]:
     """A cloth of so many cells a side at rest over what it touches; wide: what of it is left along the edge [m]."""
     vertices, triangles = square(cells)
     triangles = triangles[(np.abs(vertices[triangles, 1]) < 0.5 * wide + 1e-9).all(axis=1)]
@@ -72,7 +72,7 @@ def scene(cells: int, sharp: bool, things: FeatureObstacles, wide: float = 1.0) 
     cotton = EolElements(lambda sheet: CorotatedMembrane(sheet, STRETCH),
                          lambda sheet: QuadraticBending(sheet, {"bending_stiffness": 2e-5}), 0.2, 2e-3)
     longest = 1.5 / cells
-    steps = SlidingCloth([cotton], np.array([0.0, 0.0, -9.81]), things, RemeshLimits.of(mesh, 1e-3),
+    steps = SlidingCloth([cotton], np.array([0.0, 0.0, -9.81]), obstacles, RemeshLimits.of(mesh, 1e-3),
                          Sizing(0.35 * longest, longest), lambda time: np.zeros((0, 3)), sharp=sharp)
     return steps, Cloth.at_rest(mesh, np.zeros(0, int))
 
@@ -80,8 +80,8 @@ def scene(cells: int, sharp: bool, things: FeatureObstacles, wide: float = 1.0) 
 @contextmanager
 def stages_clocked(steps: SlidingCloth, spent: dict[str, float]) -> Iterator[None]:
     """Inside, seconds of each stage of a step are added to `spent`."""
-    timed = [(solving, "gone_through", "detect"), (remeshing, "inside", "detect"), (remeshing, "conform", "remesh"),
-            (remeshing, "adapt", "remesh"), (solving, "cone", "fill")]
+    timed = [(solving, "detect_tunnelling", "detect"), (remeshing, "inside", "detect"),
+            (remeshing, "conform", "remesh"), (remeshing, "adapt", "remesh"), (solving, "cone", "fill")]
     functions = [getattr(file, name) for file, name, _ in timed]
     looked = FeatureContacts.rows
     FeatureContacts.rows = clocked(spent, "detect", looked)  # type: ignore[method-assign]
@@ -102,7 +102,7 @@ def measured(cells: int, sharp: bool) -> dict[str, Any]:
     """A row of the table."""
     steps, cloth = scene(cells, sharp, box())
     spent = dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0)
-    times, faces, share, gap = list[float](), 0, 0.0, 0.0
+    times, faces, fraction, gap = list[float](), 0, 0.0, 0.0
     with stages_clocked(steps, spent):
         for k in range(WARM + STEPS):
             if k == WARM:
@@ -112,11 +112,11 @@ def measured(cells: int, sharp: bool) -> dict[str, Any]:
             if k >= WARM:
                 times.append(time.thread_time() - began)
                 slides = (cloth.mesh.on >= 0) & ~cloth.free
-                faces, share = max(faces, len(cloth.mesh.faces)), max(share, float(slides.mean()))
+                faces, fraction = max(faces, len(cloth.mesh.faces)), max(fraction, float(slides.mean()))
                 off = np.abs(cloth.mesh.x[slides][:, [0, 2]] - [EDGE, 0.0])
                 gap = max(gap, float(off.max(initial=0.0)))
     whole = sum(times)
-    return {"faces": faces, "sliding_%": round(100 * share, 1), "ms": round(1e3 * statistics.median(times), 2),
+    return {"faces": faces, "sliding_%": round(100 * fraction, 1), "ms": round(1e3 * statistics.median(times), 2),
             **{f"{key}_%": round(100 * value / whole, 1) for key, value in spent.items()}, "gap_m": gap}
 
 

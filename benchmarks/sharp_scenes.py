@@ -56,7 +56,7 @@ def measured(part: EolCloth, world: World, timeline: Timeline) -> dict[str, Any]
     """A row of the table: of a cloth of that world, by itself where it meets nothing in there."""
     whole = world if part.steps.needs_reactions else part
     spent = dict.fromkeys(("detect", "remesh", "fill", "program"), 0.0)
-    times, faces, share, state = list[float](), 0, 0.0, whole.initial_state()
+    times, faces, fraction, state = list[float](), 0, 0.0, whole.initial_state()
     halved = Halved()
     count = round((timeline.end - timeline.start) / timeline.fps / timeline.step)
     with stages_clocked(part.steps, spent):
@@ -67,9 +67,9 @@ def measured(part: EolCloth, world: World, timeline: Timeline) -> dict[str, Any]
             times.append(time.thread_time() - began)
             cloth = part.cloth(world.parted(state)[world.parts.index(part)] if part.steps.needs_reactions else state)
             faces = max(faces, len(cloth.mesh.faces))
-            share = max(share, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
+            fraction = max(fraction, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
     took = sum(times)
-    return {"faces": faces, "sliding_%": round(100 * share, 1), "ms": round(1e3 * statistics.median(times), 1),
+    return {"faces": faces, "sliding_%": round(100 * fraction, 1), "ms": round(1e3 * statistics.median(times), 1),
             "longest_ms": round(1e3 * max(times)), **{f"{key}_%": round(100 * value / took, 1)
                                                       for key, value in spent.items()}, "steps": count,
             "halved": len(halved), "substeps": part.steps.step_log.substeps,

@@ -75,16 +75,16 @@ def blade() -> FeatureObstacles:
 class Scene:
     """A cloth over one edge along Y at height 0."""
 
-    things: Callable[[], FeatureObstacles]
+    obstacles: Callable[[], FeatureObstacles]
     at: float  #: the edge's place along X [m]
     sides: Vec  #: outward normals of the side that the cloth runs from and of that which it runs to, (2, 3)
     across: int | None  #: cells of the cloth along the edge, None for as many as the other way
     margin: float  #: of it at either end, where it gets narrower and runs along the edge, as a share
     warm: int  #: steps before anything is measured
     steps: int  #: that are
-    lies: tuple[float, float]  #: what of it is drawn on the left of the edge, and above it [m]
+    drawn: tuple[float, float]  #: what of it is drawn on the left of the edge, and above it [m]
     bent: bool = False  #: it begins bent, a line of its vertices on the edge and the rest along the second side
-    held: bool = False  #: its border on the first side is, until it is measured
+    pinned: bool = False  #: its border on the first side is, until it is measured
     locks: bool = True  #: with the cone of Fig. 2.6, as it hangs when it is let go
 
     @property
@@ -104,8 +104,8 @@ SCENES = {
     "wire": Scene(blade, BLADE_AT, STEEP, None, 0.1, 20, 16, (0.14, 0.09)),
     "strand": Scene(box, EDGE, np.stack([UP, OUT]), 2, 0.1, 20, 16, (0.17, 0.06), locks=False),
 }
-SCENES |= {f"{name}_{begins}": replace(SCENES[name], warm=warm, steps=22, locks=True, **{begins: True})
-           for name in ("edge", "strand") for begins, warm in (("held", 40), ("bent", 0))}
+SCENES |= {f"{name}_{begins}": replace(SCENES[name], warm=warm, steps=22, locks=True, **{field: True})
+           for name in ("edge", "strand") for begins, field, warm in (("held", "pinned", 40), ("bent", "bent", 0))}
 
 
 @dataclass
@@ -117,7 +117,7 @@ class Lagrangian(SlidingCloth):
 
     def _remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> Cloth:
         if self.conforms:
-            cloth = super()._remeshed(cloth if self.stays else replace(cloth, mesh=_let_go(cloth.mesh)), now, h)
+            cloth = super()._remeshed(cloth if self.stays else replace(cloth, mesh=_release(cloth.mesh)), now, h)
             mesh = cloth.mesh
             v, at = mesh.v.copy(), np.flatnonzero(mesh.on >= 0)
             v[at] = world_velocities_at(mesh, at)
@@ -134,7 +134,7 @@ class Lagrangian(SlidingCloth):
         return np.zeros((len(cone_rows.vertices), 3))
 
 
-def _let_go(mesh: SheetMesh) -> SheetMesh:
+def _release(mesh: SheetMesh) -> SheetMesh:
     return replace(mesh, on=np.full(len(mesh.on), -1, dtype=mesh.on.dtype))
 
 
@@ -152,7 +152,7 @@ def lagrangian_cone(averaged: bool) -> Any:
         push, hold = np.zeros((len(k), MOST)), np.zeros((2 * len(at), MOST))
         push[:, :3] = normals[k, r]
         hold[np.arange(len(hold)), 3 + np.arange(len(hold)) % 2] = 1.0
-        gap = np.einsum("ri,ri->r", normals[k, r], (x - found.places)[k])
+        gap = np.einsum("ri,ri->r", normals[k, r], (x - found.positions)[k])
         both: Index = np.repeat(at, 2)
         key = ROWS * np.concatenate([at[k], both]).astype(np.int64) + np.concatenate([r, 8 + np.arange(len(both)) % 2])
         rows = VertexRows.hard(np.concatenate([at[k], both]).astype(np.int32), np.concatenate([push, hold]),
@@ -165,9 +165,9 @@ def lagrangian_cone(averaged: bool) -> Any:
 
 def variant(name: str, cells: int, which: Scene) -> tuple[SlidingCloth, Cloth]:
     """Steps and start of one row."""
-    steps, cloth = scene(cells, True, which.things(), which.wide(cells))
+    steps, cloth = scene(cells, True, which.obstacles(), which.wide(cells))
     mesh = bent(cloth.mesh, which) if which.bent else cloth.mesh
-    far = mesh.x[:, 0] < (mesh.x[:, 0].min() + NEAR if which.held else -np.inf)
+    far = mesh.x[:, 0] < (mesh.x[:, 0].min() + NEAR if which.pinned else -np.inf)
     at = mesh.x[far]
     steps.pins = lambda time: at
     mesh = replace(mesh, required=mesh.required | far)
@@ -178,13 +178,13 @@ def variant(name: str, cells: int, which: Scene) -> tuple[SlidingCloth, Cloth]:
         wobble[mesh.border] = 0.0
         mesh = SheetMesh.at_rest(mesh.x + np.pad(wobble, ((0, 0), (0, 1))), mesh.material + wobble, mesh.faces, far)
     conforms = name.startswith("conf.")
-    made = Lagrangian(steps.fabrics, steps.gravity, steps.things, steps.limits,
+    made = Lagrangian(steps.fabrics, steps.gravity, steps.obstacles, steps.limits,
                       steps.sizing if conforms or name == "non-conf." else None, steps.pins, conforms=conforms,
                       stays=name == CONE)
     return made, Cloth.at_rest(mesh, np.flatnonzero(far))
 
 
-def let_go(steps: SlidingCloth, cloth: Cloth) -> Cloth:
+def release_border(steps: SlidingCloth, cloth: Cloth) -> Cloth:
     """Without pins from now on."""
     steps.pins = lambda time: np.zeros((0, 3))
     return replace(cloth, pin=np.full_like(cloth.pin, -1))
@@ -232,8 +232,8 @@ def run_over(mesh: SheetMesh, which: Scene) -> float:
     pieces, (first, second) = profile(mesh, YMID), which.sides[:, [0, 2]]
     beyond = (pieces - [which.at, 0.0]) @ (second - first)
     low, high = beyond.min(axis=1), beyond.max(axis=1)
-    share = np.clip(high / np.maximum(high - low, 1e-12), 0.0, 1.0)
-    return float((share * np.linalg.norm(pieces[:, 1] - pieces[:, 0], axis=1)).sum())
+    fraction = np.clip(high / np.maximum(high - low, 1e-12), 0.0, 1.0)
+    return float((fraction * np.linalg.norm(pieces[:, 1] - pieces[:, 0], axis=1)).sum())
 
 
 def profile(mesh: SheetMesh, y: float) -> Vec:
@@ -257,13 +257,13 @@ def measured(name: str, cells: int, which: Scene, spent: dict[str, float]) -> di
     original = solving.cone
     if name != "EOL":
         solving.cone = lagrangian_cone(name != CONE)
-    times, gaps, faces, share, deep, began_at = list[float](), list[float](), 0, 0.0, 0.0, 0.0
+    times, gaps, faces, fraction, deep, began_at = list[float](), list[float](), 0, 0.0, 0.0, 0.0
     try:
         with stages_clocked(steps, spent):
             for k in range(which.warm + which.steps):
                 if k == which.warm:
                     spent.update(dict.fromkeys(spent, 0.0))
-                    cloth = let_go(steps, cloth)
+                    cloth = release_border(steps, cloth)
                     began_at = run_over(cloth.mesh, which)
                 began = time.thread_time()
                 cloth = steps.step(cloth, k * H, H)
@@ -272,11 +272,11 @@ def measured(name: str, cells: int, which: Scene, spent: dict[str, float]) -> di
                     gaps.append(gap_at_edge(cloth.mesh, which))
                     deep = max(deep, deepest(cloth.mesh, which))
                     faces = max(faces, len(cloth.mesh.faces))
-                    share = max(share, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
+                    fraction = max(fraction, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
     finally:
         solving.cone = original
     whole = sum(times)
-    return {"faces": faces, "sliding_%": round(100 * share, 1) if name == "EOL" else None,
+    return {"faces": faces, "sliding_%": round(100 * fraction, 1) if name == "EOL" else None,
             "ms": round(1e3 * statistics.median(times), 2),
             **{f"{key}_%": round(100 * value / whole, 1) for key, value in spent.items()}, "gap_m": max(gaps),
             "deep_m": deep, "runs_m": run_over(cloth.mesh, which) - began_at, "profile": profile(cloth.mesh, YMID)}
@@ -293,9 +293,9 @@ def draw(rows: dict[str, dict[str, Any]], scene: str, path: Path) -> None:
 
     which = SCENES[scene]
     figure = Figure(figsize=(11.0, 7.0), layout="constrained")
-    figure.suptitle(scene.partition("_")[0].upper() + BEGUN[which.bent, which.held], fontsize=14)
+    figure.suptitle(scene.partition("_")[0].upper() + BEGUN[which.bent, which.pinned], fontsize=14)
     axes = figure.subplots(2, 3)
-    left, above = which.lies
+    left, above = which.drawn
     down = np.stack([which.sides[:, 2], -which.sides[:, 0]], axis=1)  # along the sides, away from the edge
     down *= np.where(down @ which.sides.mean(axis=0)[[0, 2]] > 0.0, -1.0, 1.0)[:, None]
     solid_part = np.array([which.at, 0.0]) + np.stack([down[0], np.zeros(2), down[1], down.sum(axis=0)])

@@ -85,13 +85,13 @@ def main(read: str, write: str) -> None:
         began = time.perf_counter()
         sqp_mfem(first, energy, hessians, gradients, max_iter=1)
         spent.append(1e3 * (time.perf_counter() - began))
-    p, places = first, []
+    p, positions = first, []
     for _ in range(int(given["iterations"])):
         p = sqp_mfem(p, energy, hessians, gradients, max_iter=1)
-        places.append((basis @ p[:size]).reshape(-1, 3))
-    decrements = [float(abs(b - a).max()) for a, b in zip(places, places[1:], strict=False)]
-    np.savez(write, eigenmodes=eigenmodes, cubature=cubature, ms=np.median(spent), moves=decrements, places=places[-1],
-             points=count)
+        positions.append((basis @ p[:size]).reshape(-1, 3))
+    decrements = [float(abs(b - a).max()) for a, b in zip(positions, positions[1:], strict=False)]
+    np.savez(write, eigenmodes=eigenmodes, cubature=cubature, ms=np.median(spent), moves=decrements,
+             places=positions[-1], points=count)
 
 
 if __name__ == "__main__":

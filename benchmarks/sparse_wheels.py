@@ -77,10 +77,10 @@ def through(package: str) -> Callable[[sp.csc_matrix], tuple[Callable[[], Any], 
         cholmod.options.update(supernodal=2, nmethods=1)
         factor = cholmod.symbolic(matrix, p=library.matrix(np.arange(lower.shape[0], dtype=np.int64)))
 
-        def solve(right: Any) -> Any:
-            sides = library.matrix(right)
+        def solve(rhs: Any) -> Any:
+            sides = library.matrix(rhs)
             cholmod.solve(factor, sides)
-            return np.array(sides).reshape(right.shape)
+            return np.array(sides).reshape(rhs.shape)
 
         return lambda: cholmod.numeric(matrix, factor), solve
     return made
@@ -96,10 +96,10 @@ def cholespy(lower: sp.csc_matrix) -> tuple[Callable[[], Any], Callable[[Any], A
         solvers[:] = [CholeskySolverD(whole.shape[0], whole.indptr.astype(np.int32), whole.indices.astype(np.int32),
                                    whole.data, MatrixType.CSC)]
 
-    def solve(right: Any) -> Any:
-        right = np.ascontiguousarray(right)
-        answer = np.zeros_like(right)
-        solvers[0].solve(right, answer)
+    def solve(rhs: Any) -> Any:
+        rhs = np.ascontiguousarray(rhs)
+        answer = np.zeros_like(rhs)
+        solvers[0].solve(rhs, answer)
         return answer
 
     return factor, solve
@@ -133,11 +133,11 @@ def main() -> None:
             began = time.thread_time()
             factor()
             taken.setdefault((name, "factor"), []).append(time.thread_time() - began)
-            for count, right in rights.items():
+            for count, rhs in rights.items():
                 began = time.thread_time()
-                answer = solve(right)
+                answer = solve(rhs)
                 taken.setdefault((name, f"solve_{count}"), []).append(time.thread_time() - began)
-                error = float(np.abs(whole @ answer - right).max() / np.abs(right).max())
+                error = float(np.abs(whole @ answer - rhs).max() / np.abs(rhs).max())
                 errors[name] = max(errors.get(name, 0.0), error)
     ms = {key: 1e3 * statistics.median(times) for key, times in taken.items()}
     details: dict[str, Any] = {name: {what: round(ms[name, what], 2) for what in ("factor", "solve_1", "solve_13")}

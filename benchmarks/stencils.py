@@ -72,20 +72,20 @@ def main() -> None:
     blocks = np.zeros((first + PAIRS, 6, 9))
     elastic.fill(nodes, True, np.zeros((first, 4, 3)), blocks[:first])
     blocks[first:, [0, 1, 3]] = STIFFNESS / 3 * np.eye(3).ravel()  # of the point with each corner
-    still = np.zeros((count, 3, 3))
+    no_blocks = np.zeros((count, 3, 3))
     every, rng = near_pairs(nodes, elastic.tets), np.random.default_rng(0)
     times: dict[str, list[float]] = {"pattern": [], "analysis": [], "factor": [], "factor without pairs": []}
-    places = nodes[pattern.order]
+    positions = nodes[pattern.order]
     for _ in range(TURNS):
         pairs = every[rng.choice(len(every), PAIRS, replace=False)]
         times["pattern"].append(spent(lambda pairs=pairs: pattern.update_pairs(pairs)))
         times["analysis"].append(spent(lambda: linear.follow(matrix)))
-        pattern.gather(blocks, still, -(H**2), mass, pairs)
-        linear.factor(matrix, places)  # the first one on a new pattern takes room
-        times["factor"].append(spent(lambda: linear.factor(matrix, places)))
-        pattern.gather(blocks[:first], still, -(H**2), mass)
-        linear.factor(matrix, places)
-        times["factor without pairs"].append(spent(lambda: linear.factor(matrix, places)))
+        pattern.gather(blocks, no_blocks, -(H**2), mass, pairs)
+        linear.factor(matrix, positions)  # the first one on a new pattern takes room
+        times["factor"].append(spent(lambda: linear.factor(matrix, positions)))
+        pattern.gather(blocks[:first], no_blocks, -(H**2), mass)
+        linear.factor(matrix, positions)
+        times["factor without pairs"].append(spent(lambda: linear.factor(matrix, positions)))
     medians = {name: round(float(np.median(one[1:])), 3) for name, one in times.items()}
     changed = medians["pattern"] + medians["analysis"]
     step = changed + medians["factor"]

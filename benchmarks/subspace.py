@@ -57,12 +57,12 @@ def built(creature: Creature) -> tuple[ReducedBody, np.ndarray, dict[str, Any]]:
     clauses: list[tuple[str, float]] = []
     body = ReducedBody.build(
         tets, nodes, Substance.of(FCR, 1000.0, youngs_modulus=young, poisson_ratio=0.45), pins, creature.modes,
-        creature.points, stepping=ONE, report=lambda said: clauses.append((said, time.perf_counter() - began)))
+        creature.points, stepping=ONE, report=lambda clause: clauses.append((clause, time.perf_counter() - began)))
     spent = time.perf_counter() - began
     ends = [*(at for _, at in clauses[1:]), spent]
     return body, tets, {"vertices": len(nodes), "tets": len(tets), "modes": creature.modes, "points": body.points.count,
                   "coordinates": body.size, "paper_coordinates": 12 * creature.modes, "precomputed_s": round(spent, 1),
-                  "of_it_s": {said: round(end - at, 1) for (said, at), end in zip(clauses, ends, strict=True)},
+                  "of_it_s": {clause: round(end - at, 1) for (clause, at), end in zip(clauses, ends, strict=True)},
                   "frequencies_hz": [round(float(one), 3) for one in body.truth.frequencies],
                   "off": round(body.truth.off, 3)}
 
@@ -96,7 +96,7 @@ PIECES = {"linearise": "points", "follow": "points", "stiffness": "matrix", "mea
           "measure_mixed": "search"}
 
 
-def shares(body: ReducedBody) -> dict[str, float]:
+def measure_parts(body: ReducedBody) -> dict[str, float]:
     """Milliseconds of the pieces of one mixed iteration of a body that is pulled, medians."""
     spent: dict[str, list[float]] = {piece: [] for piece in (*PIECES.values(), "factor", "rest")}
     now: dict[str, float] = {}
@@ -151,7 +151,7 @@ def of_creature(name: str) -> tuple[list[Claim], dict[str, Any]]:
                     round(creature.paper_ms / creature.paper_plain_ms, 2))]
     if name == "mammoth":
         claims.append(claim("precomputation", details["precomputed_s"], "s", "<= 90"))
-    details["shares_ms"] = shares(body)
+    details["shares_ms"] = measure_parts(body)
     return claims, details | times | {f"paper_coordinates_{key}": one for key, one in alone.items()} | {
         "paper_ms": creature.paper_ms, "paper_plain_ms": creature.paper_plain_ms}
 
@@ -207,10 +207,10 @@ def of_stiffness() -> tuple[list[Claim], dict[str, Any]]:
         body = ReducedBody.build(tets, nodes, Substance.of(FCR, 1000.0, youngs_modulus=young, poisson_ratio=0.45), pins,
                                  16, 800)
         far = int(body.rest_surface[:, 0].argmax())
-        state, place = body.rest(), body.rest_surface[far]
+        state, start = body.rest(), body.rest_surface[far]
         body.stepping = Stepping(gravity=NO_GRAVITY, mass_damping=8.0, iterating=Iterating(iterations=10))
         for step in range(40):
-            pulled = place + min(1.0, step / 20) * np.array([-0.2, 0.0, 0.5])
+            pulled = start + min(1.0, step / 20) * np.array([-0.2, 0.0, 0.5])
             state = body.step(state, 1 / 15, [body.grab(far, pulled, 300.0)])
         state = replace(state, u=np.zeros_like(state.u))
         for h in (1 / 60, 1 / 15):

@@ -38,7 +38,7 @@ from solver.state import Vec
 
 Answer = tuple[list[Claim], dict[str, Any]]
 SOLVED = Iterating(iterations=60, tolerance=1e-9)
-STILL = Stepping(gravity=NO_GRAVITY, mass_damping=2.0, iterating=SOLVED)
+DAMPED = Stepping(gravity=NO_GRAVITY, mass_damping=2.0, iterating=SOLVED)
 FAR = 0.1  #: of what the whole mesh does: a material that is farther off is measured with twice the weights too
 QUIET = 1.0  #: a step in which what swings comes to rest [s]
 
@@ -60,8 +60,8 @@ def turn(axis: int, angle: float) -> Vec:
 
 def rested(body: ReducedBody, state: ReducedState, steps: int, springs: Springs | None = None) -> ReducedState:
     """Return where a body rests; springs name drawn points."""
-    pulls = [] if springs is None else [body.grab(int(one), place, springs.stiffness)
-                                        for one, place in zip(springs.nodes, springs.places, strict=True)]
+    pulls = [] if springs is None else [body.grab(int(one), target, springs.stiffness)
+                                        for one, target in zip(springs.nodes, springs.targets, strict=True)]
     for _ in range(steps):
         state = replace(body.step(state, QUIET, pulls), u=np.zeros_like(state.u))
     return state
@@ -130,10 +130,10 @@ def of_candy() -> Answer:
     rows["whole mesh"] = {"turned_degrees": round(turned(x), 2), "energy_j": round(energy, 4), "off_mm": 0.0}
     handles = _spread_out(nodes, 16)
     weights = bounded_biharmonic(nodes, tets, handles, substance(1e6, tets))
-    bodies = {"skinning eigenmodes": skinned(nodes, tets, material, 16, 192, STILL),
+    bodies = {"skinning eigenmodes": skinned(nodes, tets, material, 16, 192, DAMPED),
               "bounded biharmonic weights": bare(nodes, tets, material, of_weights(nodes, tets, material, weights), 192,
-                                                 STILL),
-              "as drafts are built": ReducedBody.build(tets, nodes, material, [], 16, stepping=STILL)}
+                                                 DAMPED),
+              "as drafts are built": ReducedBody.build(tets, nodes, material, [], 16, stepping=DAMPED)}
     for name, body in bodies.items():
         drawn = {int(node): row for row, node in enumerate(body.skin)}
         state = body.rest()
@@ -141,7 +141,7 @@ def of_candy() -> Answer:
             pull = springs(angle)
             state = rested(body, state, 12, replace(pull, nodes=np.array([drawn[int(one)] for one in ends])))
         there = body.positions(state)
-        away = there[ends] - springs(angles[-1]).places
+        away = there[ends] - springs(angles[-1]).targets
         energy = whole.force(there)[0] + 0.5 * firm * float(np.vdot(away, away))
         rows[name] = {"turned_degrees": round(turned(there), 2), "energy_j": round(energy, 4),
                       "off_mm": round(1e3 * float(np.linalg.norm(there - x, axis=1).max()), 2), "points":
@@ -176,7 +176,7 @@ def of_octobot() -> Answer:
     rows: dict[str, dict[str, Any]] = {}
     for ratio in (1.0, 1e3, 1e5):
         material = substance(np.where(head, 1e5 * ratio, 1e5), tets)
-        body = skinned(nodes, tets, material, 16, 800, STILL)
+        body = skinned(nodes, tets, material, 16, 800, DAMPED)
         state = body.placed(bent_octobot(nodes))
         stages = {key: value for mixed in (True, False) for key, value in of_stage(body, state, H, mixed).items()}
         rows[f"ratio {ratio:.0e}"] = {key: value for key, value in stages.items() if "decrements" not in key} | {
@@ -199,14 +199,14 @@ def of_pareto() -> Answer:
     for m in (2, 5, 10, 16):
         subspace = build_subspace(nodes, tets, material, [], m)
         for points in (5, 10, 20, 40, 80):
-            body = bare(nodes, tets, material, subspace, points * m, STILL)
+            body = bare(nodes, tets, material, subspace, points * m, DAMPED)
             state = body.placed(bent)
             began = body.positions(state)
             ended = body.step(state, H)
             gradient = whole.mass[:, None] * (body.positions(ended) - began) / H**2 - whole.force(
                 body.positions(ended))[1]
             left[m, points] = float(np.linalg.norm(gradient) / np.linalg.norm(whole.force(began)[1]))
-            body.stepping = replace(STILL, iterating=Iterating(iterations=1, tolerance=0.0, guarded=False))
+            body.stepping = replace(DAMPED, iterating=Iterating(iterations=1, tolerance=0.0, guarded=False))
             spent = []
             for _ in range(15):
                 clock = time.thread_time()
@@ -238,25 +238,25 @@ def of_locality() -> Answer:
     whole = Whole(nodes, tets, material, pins)
     x, _ = whole.at_rest(nodes, springs=Springs(foot, target[foot], 1e3))
 
-    def share(x: Vec) -> dict[str, float]:
+    def motion_of(x: Vec) -> dict[str, float]:
         moved = np.linalg.norm(x - nodes, axis=1)
-        pulled, led = float(moved[foot].mean()), float(moved[tip].max())
-        return {"foot_mm": round(1e3 * pulled, 2), "trunk_mm": round(1e3 * led, 3), "trunk_of_foot": led / pulled}
+        pulled, at_tip = float(moved[foot].mean()), float(moved[tip].max())
+        return {"foot_mm": round(1e3 * pulled, 2), "trunk_mm": round(1e3 * at_tip, 3), "trunk_of_foot": at_tip / pulled}
 
-    rows: dict[str, dict[str, Any]] = {"whole mesh": share(x)}
+    rows: dict[str, dict[str, Any]] = {"whole mesh": motion_of(x)}
     for m in (5, 10, 16, 32, 64):
-        body = skinned(nodes, tets, material, m, 20 * m, STILL, [pins])
+        body = skinned(nodes, tets, material, m, 20 * m, DAMPED, [pins])
         drawn = {int(node): row for row, node in enumerate(body.skin)}
         some = np.array([one for one in foot if int(one) in drawn])
         firm = 1e3 * len(foot) / len(some)
         state = rested(body, body.rest(), 15, Springs(np.array([drawn[int(one)] for one in some]), target[some], firm))
         weights = abs(body.subspace.weights)
-        rows[f"{m} weights"] = share(body.positions(state)) | {
+        rows[f"{m} weights"] = motion_of(body.positions(state)) | {
             "trunk_in_weights": float(weights[tip].max() / weights.max())}
-    led = [row["trunk_of_foot"] for name, row in rows.items() if name != "whole mesh"]
-    return [claim("trunk_at_32_over_5", led[3] / led[0], "", "<= 0.5", "goes away, Fig. 12"),
-            claim("trunk_at_64_over_largest", led[-1] / max(led), "", "<= 0.5", "goes away, Fig. 12"),
-            claim("largest_trunk_of_foot", max(led), "", "<= 0.02")], {"tets": len(tets), "moved": rows}
+    of_foot = [row["trunk_of_foot"] for name, row in rows.items() if name != "whole mesh"]
+    return [claim("trunk_at_32_over_5", of_foot[3] / of_foot[0], "", "<= 0.5", "goes away, Fig. 12"),
+            claim("trunk_at_64_over_largest", of_foot[-1] / max(of_foot), "", "<= 0.5", "goes away, Fig. 12"),
+            claim("largest_trunk_of_foot", max(of_foot), "", "<= 0.02")], {"tets": len(tets), "moved": rows}
 
 
 def of_bar() -> Answer:
@@ -325,7 +325,7 @@ def of_sword() -> Answer:
     nodes, tets = meshed(creature)
     material = substance(creature.young(nodes[tets].mean(axis=1)), tets)
     pins = [np.flatnonzero(nodes[:, 2] < 0.05).astype(np.int32)]
-    body = ReducedBody.build(tets, nodes, material, pins, 10, 300, stepping=STILL)
+    body = ReducedBody.build(tets, nodes, material, pins, 10, 300, stepping=DAMPED)
     tail = int(np.linalg.norm(body.rest_surface - np.array([0.0, -0.6, 0.15]), axis=1).argmin())
     state = rested(body, body.rest(), 15, Springs(np.array([tail]), body.rest_surface[[tail]] + [-0.3, -0.3, 0.2], 3e3))
     sword = np.flatnonzero(inside(nodes, (SWORD,)))
@@ -337,8 +337,8 @@ def of_sword() -> Answer:
             now = body.step(now, H)
             x, v = body.positions(now)[sword], body.velocities(now)[sword]
             turning.append((body.subspace.mass[sword, None] * np.cross(x - x.mean(axis=0), v - v.mean(axis=0))).sum(0))
-            told = body.energies(now)
-            energies.append(told["kinetic"] + told["elastic"])
+            energy = body.energies(now)
+            energies.append(energy["kinetic"] + energy["elastic"])
         return np.array(turning), np.array(energies)
 
     start = body.energies(state)["elastic"]

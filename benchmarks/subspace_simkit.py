@@ -64,11 +64,11 @@ def main() -> None:
         environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         subprocess.run([python(), "-P", Path(__file__).with_name("simkit_program.py"), given, out], check=True,
                        env=environment, cwd=folder)
-        told = np.load(out)
-        spent_before = float(told["eigenmodes"] + told["cubature"])
-        theirs = {"precomputed_s": round(spent_before, 2), "points": int(told["points"]), "iteration_ms":
-                  round(float(told["ms"]), 3), "last_move": float(told["moves"][-1])}
-        away, moved = abs(told["places"] - there).max(), abs(there - nodes * [1.1, 1.0, 1.0]).max()
+        loaded = np.load(out)
+        spent_before = float(loaded["eigenmodes"] + loaded["cubature"])
+        theirs = {"precomputed_s": round(spent_before, 2), "points": int(loaded["points"]), "iteration_ms":
+                  round(float(loaded["ms"]), 3), "last_move": float(loaded["moves"][-1])}
+        away, moved = abs(loaded["places"] - there).max(), abs(there - nodes * [1.1, 1.0, 1.0]).max()
     over = theirs["iteration_ms"] / ours["iteration_ms"]
     emit("subspace_simkit", [claim("iteration_over_simkit", over, "", ">= 10")],
          {"tets": len(tets), "apart_of_move": round(float(away / moved), 3),

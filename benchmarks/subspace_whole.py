@@ -33,7 +33,7 @@ class Springs:
     """From nodes to places."""
 
     nodes: Index
-    places: Vec  #: [m], (k, 3)
+    targets: Vec  #: [m], (k, 3)
     stiffness: float  #: of each [N/m]
 
 
@@ -79,17 +79,17 @@ class Whole:
             energy, force = self.force(x)
             energy, force = energy - float(np.vdot(load, x)), force + load
             if springs is not None:
-                away = x[springs.nodes] - springs.places
+                away = x[springs.nodes] - springs.targets
                 energy += 0.5 * springs.stiffness * float(np.vdot(away, away))
                 np.add.at(force, springs.nodes, -springs.stiffness * away)
             return energy, force
 
-        held = np.zeros(3 * len(x))
+        springs_diagonal = np.zeros(3 * len(x))
         if springs is not None:
-            held[(3 * springs.nodes[:, None] + np.arange(3)).ravel()] = springs.stiffness
+            springs_diagonal[(3 * springs.nodes[:, None] + np.arange(3)).ravel()] = springs.stiffness
         energy, force = potential(x)
         for _ in range(NEWTON):
-            matrix = (self.stiffness(x) + sp.diags(held))[own][:, own].tocsc()
+            matrix = (self.stiffness(x) + sp.diags(springs_diagonal))[own][:, own].tocsc()
             step = np.zeros(3 * len(x))
             step[own] = factored(matrix)(force.ravel()[own][:, None])[:, 0]
             slope, taken = float(step @ force.ravel()), 1.0
@@ -169,9 +169,9 @@ def modal_derivatives(nodes: Vec, tets: Index, substance: Substance, modes: int)
     for i, first in enumerate(moved):
         for second in moved[: i + 1]:
             bent = sum(s * t * whole.force(nodes + s * first + t * second)[1] for s in (-1, 1) for t in (-1, 1))
-            right = np.asarray(bent).reshape(-1, 1)
-            right = right - mass[:, None] * (rigid @ (rigid.T @ right))
-            columns.append(solve(right))
+            rhs = np.asarray(bent).reshape(-1, 1)
+            rhs = rhs - mass[:, None] * (rigid @ (rigid.T @ rhs))
+            columns.append(solve(rhs))
     root = np.sqrt(mass)[:, None]
     scaled = root * np.concatenate(columns, axis=1)
     left, sigma, _ = np.linalg.svd(scaled / np.linalg.norm(scaled, axis=0), full_matrices=False)

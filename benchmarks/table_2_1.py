@@ -53,7 +53,7 @@ PAPER = {row.scene: (int(row.values[0] or 0), float(row.values[-1] or 0.0)) for 
 
 def lines(answers: dict[str, dict[str, Any]]) -> list[str]:
     """Lines of Markdown. answers: by name and part of a benchmark; a row that none of them has stays without ours."""
-    said = ["## Table 2.1 with our columns", "",
+    out = ["## Table 2.1 with our columns", "",
             "Ours / the dissertation's: most faces, most vertices that slide, shares of a step that collision "
             "detection, remeshing, matrices and the program (velocity integration) take, a step's time. Ours are "
             "thread milliseconds of one thread, theirs those of an i7-7700; what ours lack to 100 % is mostly what "
@@ -66,8 +66,8 @@ def lines(answers: dict[str, dict[str, Any]]) -> list[str]:
         ours = answers.get(row.benchmark, {}).get("details", {}).get("steps", {}).get(row.ours, {})
         cells = [f"{_number(ours.get(key)) if theirs is not None else '–'} / {_number(theirs)}"
                  for key, theirs in zip(COLUMNS, row.values)]
-        said.append(f"| {row.scene} | {' | '.join(cells)} | `{row.benchmark}` |")
-    return [*said, ""]
+        out.append(f"| {row.scene} | {' | '.join(cells)} | `{row.benchmark}` |")
+    return [*out, ""]
 
 
 def _number(value: float | None) -> str:

@@ -37,7 +37,7 @@ def _of(entry: Row) -> list[str]:
         columns += [key for key, value in row.items() if _plain(value) and key not in columns]
     columns = columns[:MOST]
     lines += ["| | " + " | ".join(map(_words, columns)) + " |", "| --- |" + " --- |" * len(columns)]
-    lines += [f"| {_words(name)} | " + " | ".join(_said(row.get(column)) for column in columns) + " |"
+    lines += [f"| {_words(name)} | " + " | ".join(_text(row.get(column)) for column in columns) + " |"
               for name, row in found]
     return [*lines, ""]
 
@@ -54,8 +54,8 @@ def _leaves(entry: Row, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 
 
 def _facts(entry: Row) -> str:
-    said = [f"{_words(key)}: {_said(value)}" for key, value in entry.items() if _plain(value) and value is not None]
-    return ", ".join(said) + "." if said else ""
+    facts = [f"{_words(key)}: {_text(value)}" for key, value in entry.items() if _plain(value) and value is not None]
+    return ", ".join(facts) + "." if facts else ""
 
 
 def _plain(value: Any) -> bool:
@@ -64,11 +64,11 @@ def _plain(value: Any) -> bool:
         isinstance(value, list) and len(value) <= 4 and all(isinstance(one, (str, int, float)) for one in value))
 
 
-def _said(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list):
-        return ", ".join(map(_said, value))
+        return ", ".join(map(_text, value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value).replace("|", "\\|") if isinstance(value, (str, int)) else ""

@@ -41,9 +41,9 @@ class Watch:
             self.step_log[key] += seconds
         if not any(world is one for one in self._worlds):
             self._worlds.append(world)
-        said = [sentence for one in self._worlds for sentence in one.summary]
+        sentences = [sentence for one in self._worlds for sentence in one.summary]
         for key, pattern in (("calmed", CALMED), ("linearised", LINEARISED)):
-            self.step_log[key] = sum(int(found[1]) for sentence in said if (found := pattern.search(sentence)))
+            self.step_log[key] = sum(int(found[1]) for sentence in sentences if (found := pattern.search(sentence)))
 
     def look(self, world: Any, state: Any, frame: int) -> None:
         """At the skins of the tetrahedra, and of what they meet, in a frame."""

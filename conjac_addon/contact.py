@@ -102,8 +102,9 @@ FIELDS = [
         override=OVERRIDABLE),
         "surface", "contact", "by_mesh", when=TOUCHING, suits=_is_volume),
     JobField("simplify", FLOAT(
-        name="Simplify", description="Collide by fewer faces, which enclose the visible mesh and are larger by up to "
-        "this share of the object's size: faster where the mesh is finer than its tetrahedra. 0: all faces collide",
+        name="Simplify", description="Collide by fewer faces, which enclose the visible mesh and stand off by up to "
+        "this share of the object's size. Faster where the mesh is finer than its tetrahedra; 0 makes all faces "
+        "collide",
         default=0.0, min=0.0, max=0.1, soft_max=0.01, precision=4, override=OVERRIDABLE),
         "surface", "contact", when=TOUCHING, needs="by_mesh", suits=_is_volume),
 ]

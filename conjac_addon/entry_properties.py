@@ -121,4 +121,4 @@ def say_when_grey(group: str, name: str, keywords: dict[str, Any], needed: dict[
     if not reason and own in needed:
         reason = f"{needed[own]} is off"
     if reason:
-        keywords["description"] = f"{keywords['description']}. Greyed out while {reason}"
+        keywords["description"] = f"{keywords['description']}. Grayed out while {reason}"

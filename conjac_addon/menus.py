@@ -23,7 +23,7 @@ MENUS = {
     "method": ("Method", "How the motion is computed"),
     "integrator": ("Integrator", "How a step advances in time"),
     "stage_solver": ("Stage Solver", "How an integrator that iterates finds its steps"),
-    "material": ("Material", "How the body resists being deformed"),
+    "material": ("Material", "How the body resists deformation"),
     "damping": ("Damping Law", "What the material itself loses when it moves"),
     "carry": ("Inside", "What maps of the material do below the surface"),
     "spot": ("Spots Move", "How a painted spot, or the surroundings of a handle, moves"),
@@ -31,15 +31,15 @@ MENUS = {
     "friction": ("Friction", "What holds the body against sliding on the ground"),
     "fiber_field": ("Fiber Direction", "Which way the fibers run in the rest shape"),
     "membrane": ("Weave", "How cloth resists stretch and shear in its plane"),
-    "bending": ("Bending", "How cloth resists being bent"),
+    "bending": ("Bending", "How cloth resists bending"),
     "rope": ("Length", "How a rope keeps its length"),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra"),
 }
 
 #: how a constraint holds
 HOLDS: tuple[tuple[str, str, str], ...] = (
-    ("hard", "Hard", "Exactly, whatever pulls at it"),
-    ("soft", "Soft", "It gives way by the force over its stiffness"),
+    ("hard", "Hard", "Exactly, however strong the pull"),
+    ("soft", "Soft", "It gives way: by the force divided by its stiffness"),
 )
 
 #: scenes of Add > ConJac > Examples: file of ready/ → label and tooltip. No label has the word jelly: F3 would find it
@@ -47,7 +47,7 @@ HOLDS: tuple[tuple[str, str, str], ...] = (
 READY: dict[str, tuple[str, str]] = {
     "jelly_cube": ("Tumbling Cube", "A rounded cube of jelly that falls on a ground and wobbles"),
     "jelly_ball": ("Bouncing Ball", "A ball of jelly that bounces"),
-    "nodding_head": ("Nodding Head", "A soft monkey that is moved by its chin and stopped, and swings on"),
+    "nodding_head": ("Nodding Head", "A soft monkey head that is moved by its chin and stopped, and keeps swinging"),
     "tablecloth": ("Tablecloth", "A round table and a cloth that falls on it"),
     "flag": ("Flag", "A flag on a pole in the wind"),
     "rope_and_ball": ("Ball on a Rope", "A rope across two pegs and a ball of jelly that falls on it"),
@@ -55,7 +55,7 @@ READY: dict[str, tuple[str, str]] = {
 
 #: quality of a bake → label and tooltip
 QUALITIES: dict[str, tuple[str, str]] = {
-    "draft": ("Draft", "Edges half as long again and steps twice as long as a new body's: quick to bake"),
+    "draft": ("Draft", "Edges 1.5 times and steps twice as long as a new body's: quick to bake"),
     "good": ("Good", "The edges and steps of a new body"),
     "best": ("Best", "Edges two thirds and steps half as long as a new body's: slow to bake"),
 }

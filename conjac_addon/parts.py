@@ -73,7 +73,7 @@ class CONJAC_Part(bpy.types.PropertyGroup):
     radius: bpy.props.FloatProperty(
         name="Radius", description="Radius of the shape around the bone; 0 takes it from the skin",
         default=0.0, min=0.0, soft_max=1.0, precision=4, unit="LENGTH", override=OVERRIDABLE)
-    joint: _menu("joint", "Joint", "How it can move against its parent",
+    joint: _menu("joint", "Joint", "How it can move relative to its parent",
                  item(AUTOMATIC, "Automatic", "From rotation limits, locks and limits of IK, and parents", 0))
     axis: bpy.props.EnumProperty(
         name="Axis", description="Axis of the bone about which a hinge turns, or along which a slider moves",
@@ -285,9 +285,9 @@ JOINTS = [
         group="part", property_name="bearing_points", of=JOINT, value=_in_bearing("bearing_points", FEWEST_POINTS)),
     JobField("motor.mode", ENUM(
         name="Motor", description="Motor of the joint", default=NO_MOTOR, override=OVERRIDABLE,
-        items=[item(NO_MOTOR, "None", "Nothing does", 0),
+        items=[item(NO_MOTOR, "None", "No motor", 0),
                worded("motor", "servo", "A spring that pulls towards the target; keyframes of the target are followed"),
-               worded("motor", "speed", "A push towards a speed"),
+               worded("motor", "speed", "Pushes towards a speed"),
                worded("motor", "drive", "Follows the target exactly, with any effort")]),
         group="part", property_name="motor", of=JOINT, value=_motor),
     JobField("motor.mode.params.stiffness", FLOAT(
@@ -296,8 +296,8 @@ JOINTS = [
         group="part", property_name="motor_stiffness", of=JOINT,
         value=lambda reading: _of_motor(reading, PULLING, "motor_stiffness")),
     JobField("motor.mode.params.damping", FLOAT(
-        name="Motor Damping", description="Damping of the motor: its force against wrong speed, in N m s per radian "
-        "or N s per meter", default=10.0, min=0.0, soft_max=1.0e3, precision=2, override=OVERRIDABLE),
+        name="Motor Damping", description="Damping of the motor: its force per deviation from the target speed, in N "
+        "m s per radian or N s per meter", default=10.0, min=0.0, soft_max=1.0e3, precision=2, override=OVERRIDABLE),
         group="part", property_name="motor_damping", of=JOINT,
         value=lambda reading: _of_motor(reading, PUSHING, "motor_damping")),
     JobField("motor.until", INT(

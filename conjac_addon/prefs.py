@@ -18,19 +18,19 @@ class CONJAC_Preferences(bpy.types.AddonPreferences):
     bl_idname = ROOT_PACKAGE
 
     threads: bpy.props.IntProperty(
-        name="Threads", description="How many processor threads a bake may use, 0 for all of them",
+        name="Threads", description="Number of processor threads that a bake uses; 0 uses all of them",
         default=0, min=0, soft_max=64,
     )
 
     cores_left_free: bpy.props.IntProperty(
-        name="Cores Left Free", description="How many processor cores a bake leaves to Blender's window and to other "
-        "programs, where Threads is 0; without a window, as on a farm, it takes all of them",
+        name="Cores Left Free", description="Number of processor cores that a bake leaves to Blender's window and to "
+        "other programs if Threads is 0. Without a window, as on a farm, it uses all of them",
         default=1, min=0, soft_max=8,
     )
 
     takes: bpy.props.IntProperty(
-        name="Takes Kept", description="How many finished bakes of an object are kept when it is baked again with "
-        "other settings, the oldest is deleted then; 0 keeps all of them", default=8, min=0, soft_max=32,
+        name="Takes Kept", description="Number of finished bakes of an object that are kept when it is baked again "
+        "with other settings. The oldest is then deleted; 0 keeps all of them", default=8, min=0, soft_max=32,
     )
 
     asset_library: bpy.props.BoolProperty(

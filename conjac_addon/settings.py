@@ -31,7 +31,7 @@ OF_SOLVER = ("method", "integrator", "stage_solver")
 VERSION = 1
 
 #: families with the choice *None*, and its menu item
-OPTIONAL = {"fiber_material": item("none", "None", "The same in every direction", 0),
+OPTIONAL = {"fiber_material": item("none", "None", "Equally stiff in every direction", 0),
             "friction": item("none", "None", "No friction on the ground", 0),
             "spot": entries.SINGLE}
 
@@ -263,7 +263,7 @@ class CONJAC_Settings(bpy.types.PropertyGroup):
         name="Inside Material", description="Material of the faces that a cut exposes, in a slot of their own",
         type=bpy.types.Material, override=OVERRIDABLE)
     suggestions: bpy.props.IntProperty(
-        name="Suggestions", description="How many dynamic nodes Suggest Dynamic Nodes adds", default=4, min=1,
+        name="Suggestions", description="Number of dynamic nodes that Suggest Dynamic Nodes adds", default=4, min=1,
         soft_max=16, max=1000, override=OVERRIDABLE)
 
     wobble_hertz: bpy.props.FloatProperty(

@@ -20,7 +20,7 @@ def tooltip(sentence: str, obj: bpy.types.Object | None, key: str) -> str:
     if obj is None or obj.type != "MESH" or not members.is_soft_body(obj):
         return sentence
     reason = why(obj, key)
-    return f"{sentence}. Greyed out, as it has no effect yet: {reason}" if reason else sentence
+    return f"{sentence}. Grayed out, as it has no effect yet: {reason}" if reason else sentence
 
 
 def _dynamic(obj: bpy.types.Object) -> str:

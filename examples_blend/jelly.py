@@ -150,7 +150,7 @@ def riding(job: Any, first: int) -> list[tuple[int, slice]]:
     from conjac.solver.build.rigid_skins import skins_of
 
     return [(shown, slice(first + rows.start, first + rows.stop))
-            for shown, rows in obstacles_of(job, skins_of(job)).rides]
+            for shown, rows in obstacles_of(job, skins_of(job)).attached]
 
 
 def played(name: str, frame: int) -> np.ndarray:

@@ -95,10 +95,10 @@ def all_uses(root: Path = ROOT) -> list[Use]:
 def main() -> int:
     known, uses = listed(), all_uses()
     for tag, says in known.items():
-        here = [use for use in uses if use.tag == tag]
-        if here:
+        tagged = [use for use in uses if use.tag == tag]
+        if tagged:
             print(f"[{tag}]  {says}")
-        for use in here:
+        for use in tagged:
             why = f"   (changed: {use.changed})" if use.changed else ""
             print(f"    {use.path}:{use.line} {use.name}{why}")
     unknown = [use for use in uses if use.tag not in known]

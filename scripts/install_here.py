@@ -66,8 +66,8 @@ def main() -> None:
     found: dict[str, object] = {"blender": bpy.app.version_string, "python": sys.version.split()[0],
                                 "numpy": numpy.__version__, "enabled": installed(path)}
     # what is there beside Blender itself would bake although the zip lacks it
-    found["zip_alone"] = not any(Path(place, name).exists() for name in ("scipy", "numba", "sksparse", "cvxopt")
-                                 for place in sys.path if "extensions" not in place)
+    found["zip_alone"] = not any(Path(entry, name).exists() for name in ("scipy", "numba", "sksparse", "cvxopt")
+                                 for entry in sys.path if "extensions" not in entry)
     if found["enabled"]:
         found |= bake(folder)
         bpy.ops.preferences.addon_disable(module=MODULE)

@@ -128,14 +128,14 @@ def _inline(words: str, source: Path, pages: dict[Path, Path], folder: Path) -> 
 
 def _link(words: str, source: Path, target: str, pages: dict[Path, Path]) -> str:
     """Return an HTML link; only its words where the target, such as a source file, is not in the manual."""
-    path, mark, place = target.partition("#")
+    path, mark, anchor = target.partition("#")
     if "://" in target or not path:
         return f'<a href="{target}">{words}</a>'
     page = pages.get((source.parent / path).resolve())
     if page is None:
         return words
     up = "../" * (len(pages[source.resolve()].parts) - 1)
-    return f'<a href="{up}{page.as_posix()}{mark}{place}">{words}</a>'
+    return f'<a href="{up}{page.as_posix()}{mark}{anchor}">{words}</a>'
 
 
 @cache
@@ -154,8 +154,8 @@ def _small(picture: Path) -> bytes:
 def _picture(words: str, source: Path, target: str, pages: dict[Path, Path], folder: Path) -> str:
     """Write a picture as WebP into the folder of pages and return HTML that shows it."""
     picture = (source.parent / target).resolve()
-    place = picture.relative_to(ROOT / "docs").with_suffix(".webp")
-    (folder / place).parent.mkdir(parents=True, exist_ok=True)
-    (folder / place).write_bytes(_small(picture))
+    shown = picture.relative_to(ROOT / "docs").with_suffix(".webp")
+    (folder / shown).parent.mkdir(parents=True, exist_ok=True)
+    (folder / shown).write_bytes(_small(picture))
     up = "../" * (len(pages[source.resolve()].parts) - 1)
-    return f'<img src="{up}{place.as_posix()}" alt="{html.escape(words)}">'
+    return f'<img src="{up}{shown.as_posix()}" alt="{html.escape(words)}">'

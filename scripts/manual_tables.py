@@ -15,34 +15,35 @@ TITLES = {
     "method": ("Method", "How the motion is computed."),
     "integrator": ("Integrator", "How a step advances in time."),
     "stage_solver": ("Stage solver", "How an integrator that iterates finds its steps."),
-    "material": ("Material", "How the body resists being deformed."),
-    "carry": ("Inside of Maps", "What is painted on the surface for the material's numbers, below it."),
-    "spot": ("Dynamic Spots", "How a painted spot, or what is around a handle, keeps an inertia of its own where the "
-                              "method is ConJac; by a single node where it is left out."),
-    "damping": ("Damping", "What the material itself loses, whatever the step; off where both settings are 0."),
-    "friction": ("Friction", "What holds the body against sliding on the ground; none where it is left out."),
-    "contact": ("Contact", "What keeps the surfaces of soft bodies and obstacles apart; they do not touch each other "
-                           "where it is left out."),
+    "material": ("Material", "How the body resists deformation."),
+    "carry": ("Inside of Maps", "What maps of the material's numbers do below the surface."),
+    "spot": ("Dynamic Spots", "How a painted spot, or the nodes around a handle, moves with inertia of its own if the "
+                              "method is ConJac. If left out, each spot is a single node."),
+    "damping": ("Damping", "What the material itself loses, whatever the step. Off if both settings are 0."),
+    "friction": ("Friction", "What keeps the body from sliding on the ground. None if left out."),
+    "contact": ("Contact", "What keeps the surfaces of soft bodies and obstacles apart. If left out, they do not "
+                           "collide with each other."),
     "fiber_material": ("Fibers", "What fibers add to the material, along one direction in each element."),
-    "fiber_field": ("Direction of the fibers", "Which way fibers run in the rest shape; they turn with the body."),
+    "fiber_field": ("Direction of the fibers", "Which way fibers run in the rest shape. They turn with the body."),
     "force": ("Forces between Bodies", "What acts between soft bodies besides contact."),
     "constraint": ("Constraints", "What keeps points of two objects together: `kind` of each of `constraints`."),
     "mesher": ("Mesher", "How the volume is filled with tetrahedra."),
-    "map": ("Painted maps", "Vertex groups, or float attributes of the vertices, read where the ConJac modifier "
-                            "stands. Each field has one: its number holds where it is 0, its painted value where 1."),
-    "cut": ("Cuts", "Where a body comes apart at a frame, between its tetrahedra and all through the mesh."),
-    "linear_solver": ("Linear solver", "How the equations of each step are solved. *Automatic* takes the library that "
-                                       "[was measured to be quicker](linear_solvers.md#what-automatic-takes) for the "
-                                       "scene, of those that are installed, or multigrid where a factor would not fit "
-                                       "in memory or would take several times longer; the log says which and why."),
+    "map": ("Painted maps", "Vertex groups, or float attributes of the vertices, read at the ConJac modifier. Each "
+                            "field has one: its number applies where the map is 0, its painted value where it is 1."),
+    "cut": ("Cuts", "Where a body comes apart at a frame: between its tetrahedra, and through the whole mesh."),
+    "linear_solver": ("Linear solver", "How the equations of each step are solved. *Automatic* takes the installed "
+                                       "library that [was measured to be "
+                                       "faster](linear_solvers.md#what-automatic-takes) for such a scene, or multigrid "
+                                       "if a factor would not fit into memory or would take several times longer. The "
+                                       "log gives the choice and the reason."),
     "membrane": ("Cloth", "How cloth resists stretch and shear in its plane."),
-    "bending": ("Bending of Cloth", "How cloth resists being bent."),
+    "bending": ("Bending of Cloth", "How cloth resists bending."),
     "rope": ("Ropes", "How links of ropes keep their lengths: `length` of `rope`."),
-    "joint": ("Joint", "How a rigid body moves against its parent."),
-    "shape": ("Shape of a Rigid Body", "Gives it mass and inertia, and is what it touches others with."),
+    "joint": ("Joint", "How a rigid body moves relative to its parent."),
+    "shape": ("Shape of a Rigid Body", "The shape gives the body its mass and inertia, and collides with others."),
     "loop": ("Loop", "What holds two rigid bodies together besides the tree of joints."),
     "motor": ("Motor", "What moves a joint over time."),
-    "joint_friction": ("Friction inside Joints", "What brakes bearings under load."),
+    "joint_friction": ("Friction inside Joints", "What slows bearings down under load."),
     "live_engine": ("Play Live", "What moves a body while it is played live."),
     "export": ("Export", "What a bake leaves behind for playback and rendering."),
 }
@@ -52,8 +53,8 @@ def page() -> str:
     """Return the text of docs/settings.md."""
     families = list(dict.fromkeys(entry.family for entry in catalogue.ENTRIES))
     lines = ["# Settings", "",
-             "Written by `make manual` from `solver/catalogue`, which Blender's panels read too. SI units; Blender "
-             "shows lengths in the scene's own. The key is what `scene.json` and scripts use.", ""]
+             "Written by `make manual` from `solver/catalogue`, which Blender's panels read too. Numbers are in SI "
+             "units; Blender shows lengths in the scene's units. The key is what `scene.json` and scripts use.", ""]
     for family in sorted(families, key=lambda name: list(TITLES).index(name) if name in TITLES else len(TITLES)):
         if family != "map" and not catalogue.menu(family):
             continue
@@ -67,18 +68,18 @@ def page() -> str:
             lines += ["", "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |"]
             lines += [row(param) for param in params.values()]
         lines.append("")
-    lines += ["## What goes with what", "", "Most choices go together. These do not: a job that asks for it is "
-              "refused, with the reason and what to choose instead.", "", "| choice | of | does not | since |",
+    lines += ["## What goes with what", "", "Most choices can be combined. These cannot: such a job is "
+              "refused, with the reason and what to choose instead.", "", "| choice | of | does not | because |",
               "| --- | --- | --- | --- |", *limits(), ""]
-    lines += ["## Numbers of Cloth", "", "Fields of `cloth`; those of Sharp Edges, which is a switch, are fields of "
-              "`cloth.eulerian` without `sharp_`.", "", "| setting | key | default | range | what it does |",
+    lines += ["## Numbers of Cloth", "", "Fields of `cloth`. Those of the switch Sharp Edges are fields of "
+              "`cloth.eulerian`, without `sharp_`.", "", "| setting | key | default | range | what it does |",
               "| --- | --- | --- | --- | --- |",
               *(row(one) for one in (*catalogue.CLOTH_NUMBERS, catalogue.SHARP, *catalogue.SHARP_NUMBERS,
                                     *catalogue.SHARP_OPTIONS)), ""]
     lines += ["## Numbers of Ropes", "", "Fields of `rope`, without `rope_`."
               "", "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
               *(row(one) for one in catalogue.ROPE_NUMBERS), ""]
-    lines += ["## Body", "", "`pin_stiffness` is `stiffness` of its `pin`: there where *Soft Pins* is on.", "",
+    lines += ["## Body", "", "`pin_stiffness` is `stiffness` of its `pin`, if *Soft Pins* is on.", "",
               "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
               row(catalogue.DENSITY), row(catalogue.WOBBLE_HALF_LIFE), row(catalogue.PIN_STIFFNESS), ""]
     return "\n".join(lines)
@@ -86,15 +87,16 @@ def page() -> str:
 
 def limits() -> list[str]:
     """Return lines of the table of capabilities that entries of the menus lack, with the reasons."""
-    who: dict[tuple[str, str, str], list[str]] = {}
+    labels_by_limit: dict[tuple[str, str, str], list[str]] = {}
     for word, capability in catalogue.CAPABILITIES.items():
         # "moves jointed rigid bodies" of one that does not move them
         verb, _, rest = capability.sentence.partition(" ")
         verb = {"goes": "go"}.get(verb, verb.removesuffix("s"))
         for entry in catalogue.menu(capability.family).values():
             if why := entry.why_not(word):
-                who.setdefault((TITLES[entry.family][0], f"{verb} {rest}", why), []).append(entry.label)
-    return [f"| {', '.join(labels)} | {title} | {lacks} | {why} |" for (title, lacks, why), labels in who.items()]
+                labels_by_limit.setdefault((TITLES[entry.family][0], f"{verb} {rest}", why), []).append(entry.label)
+    return [f"| {', '.join(labels)} | {title} | {lacks} | {why} |"
+            for (title, lacks, why), labels in labels_by_limit.items()]
 
 
 def row(param: catalogue.Param) -> str:

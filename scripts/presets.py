@@ -85,7 +85,7 @@ HAND = "Kawabata, *The Standardization and Analysis of Hand Evaluation*, 1980: b
 BODIES = (
     Body("Rubber", 1.5e6, 0.48, 930.0, 0.08, f"{RUBBER}: natural rubber of hardness 40 IRHD"),
     Body("Silicone", 6.9e4, 0.48, 1070.0, 0.1, "Smooth-On, data sheet of Ecoflex 00-30: 100 % modulus 69 kPa"),
-    Body("Latex", 1.2e6, 0.48, 940.0, 0.08, f"{RUBBER}: unfilled vulcanised latex"),
+    Body("Latex", 1.2e6, 0.48, 940.0, 0.08, f"{RUBBER}: unfilled vulcanized latex"),
     Body("Gelatin", 8.0e3, 0.47, 1010.0, 0.05, "Hall et al., *Phantom materials for elastography*, 1997: some 5 % "
          "of gelatin in water"),
     Body("Fat", 2.0e4, 0.48, 920.0, 0.4, f"{TISSUE}: adipose tissue, 18 to 24 kPa"),

@@ -53,7 +53,7 @@ def environment(version: str, folder: Path) -> Path:
     executable, done = folder / "bin" / "python", folder / ".conjac-pins"
     dev = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]["dev"]
     pins = [f"numpy=={numpy}", *NEEDED, *wheel_pins(python, this_platform()),
-            *(line for line in dev if line.startswith("pytest"))]
+            *(line for line in dev if line.startswith(("pytest", "pillow")))]  # some tests build the extension
     blender = f"bpy=={version}"
     if not done.exists() or done.read_text(encoding="utf-8") != "\n".join([blender, *pins]):
         print(f"test-blender: installing into {folder}: {blender} {' '.join(pins)}", flush=True)

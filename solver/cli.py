@@ -255,7 +255,7 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     from .build.fields import fused_note, fused_of
     from .build.volumes import volume_of
     from .job import hashes, load, stages
-    from .job.place import place_of
+    from .job.object_pose import pose_of
 
     _listen(read_stdin)
     job = load.load(arguments.job)
@@ -263,14 +263,14 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     for body in _with_inside(job, lines):
         volume = volume_of(job, body, keys[body.name]["tets"], lines.stage)
         stored = stages.stage_path(job, "tets", body.name, keys[body.name]["tets"])
-        place = None if body.tets is not None or body.surface is None else place_of(job, body.surface)
+        pose = None if body.tets is not None or body.surface is None else pose_of(job, body.surface)
         text = f"{body.name}: {len(volume.nodes)} nodes, {len(volume.tets)} tetrahedra"
         across, apart = fused_of(job, body, volume)
         notes = [*volume.notes, *fused_note(across, apart)]
         lines.say(text, *notes, event="tets", body=body.name,
                   path=None if body.tets is not None else str(stored),  # a volume mesh given by hand is not stored
                   nodes=len(volume.nodes), tets=len(volume.tets), notes=notes, fused=across.tolist(),
-                  to_world=None if place is None else place.to_world.tolist())
+                  to_world=None if pose is None else pose.to_world.tolist())
     return "The volume is kept for the bake"
 
 
@@ -314,8 +314,8 @@ def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> s
         body = prepared.body
         lines.stage("suggest", body.name, None, "Finding its slowest wobbles")
         points = suggest(job, prepared, arguments.count).tolist()
-        places = (f"  {x:g} {y:g} {z:g}" for x, y, z in points)
-        lines.say(f"{body.name}:", *places, event="suggest", body=body.name, points=points)
+        positions = (f"  {x:g} {y:g} {z:g}" for x, y, z in points)
+        lines.say(f"{body.name}:", *positions, event="suggest", body=body.name, points=points)
     return "Dynamic nodes are suggested"
 
 
@@ -364,14 +364,14 @@ def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
 
 def _listen(read_stdin: bool) -> Callable[[], bool]:
     """Let signals and a line `pause` on stdin request a pause; return a function for whether one was requested."""
-    def asked(number: int, _: Any) -> None:
+    def request_stop(number: int, _: Any) -> None:
         request_pause()
         signal.signal(number, signal.SIG_DFL)  # the second one kills
 
     if threading.current_thread() is threading.main_thread():
         for name in ("SIGTERM", "SIGINT", "SIGBREAK"):
             if hasattr(signal, name):
-                signal.signal(getattr(signal, name), asked)
+                signal.signal(getattr(signal, name), request_stop)
     if read_stdin:
         threading.Thread(target=_read_stdin, daemon=True).start()
     return _stop_requested.is_set

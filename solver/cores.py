@@ -20,9 +20,9 @@ def available() -> int:
     a control group's quota only whole cores count, as a thread that is stopped for a part of the time makes all others
     wait.
     """
-    asked = os.environ.get("PYTHON_CPU_COUNT", "")
-    if asked.isdecimal() and int(asked) > 0:
-        return int(asked)
+    requested = os.environ.get("PYTHON_CPU_COUNT", "")
+    if requested.isdecimal() and int(requested) > 0:
+        return int(requested)
     quota = _quota()
     return max(1, _bound() if quota is None else min(_bound(), int(quota)))
 

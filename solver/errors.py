@@ -46,61 +46,85 @@ class ConJacError(Exception):
         self.what, self.remedy, self.object, self.frame, self.where = what, remedy, object, frame, where
 
     def __str__(self) -> str:
-        place = f'"{self.object}"' if self.object else ""
+        subject = f'"{self.object}"' if self.object else ""
         if self.frame is not None:
-            place += f"{', f' if place else 'F'}rame {self.frame}"
-        text = f"{place}: {self.what}" if place else self.what[:1].upper() + self.what[1:]
+            subject += f"{', f' if subject else 'F'}rame {self.frame}"
+        text = f"{subject}: {self.what}" if subject else self.what[:1].upper() + self.what[1:]
         text = f"{text}. {self.remedy}" if self.remedy else text
         return f"{text} - at `{self.where}`." if self.where else f"{text}."
 
 
 class BadInput(ConJacError):
+    """Error in the scene, a mesh or a file, which is not usable as it is."""
+
     code = "bad_input"
 
 
 class BadScene(BadInput):
+    """Error in a field of scene.json, or in an array that it names."""
+
     code = "bad_scene"
 
 
 class BadMesh(BadInput):
+    """Error in an artist's mesh, which cannot become a volume."""
+
     code = "bad_mesh"
 
 
 class NoFreeNode(BadInput):
+    """Error of a body of which every node is pinned."""
+
     code = "no_free_node"
 
 
 class StaleCache(BadInput):
+    """Error of a cache that was baked from other settings."""
+
     code = "stale_cache"
 
 
 class NoSuchThing(BadInput):
+    """Error of an object, file or key of the catalogue that does not exist."""
+
     code = "no_such_thing"
 
 
 class Diverged(ConJacError):
+    """Error of a motion that grows without bound; earlier frames are valid."""
+
     code = "diverged"
     exit_code = EXIT_DIVERGED
 
 
 class Environment(ConJacError):
+    """Error of the disk, the memory, a path or a missing library."""
+
     code = "environment"
     exit_code = EXIT_ENVIRONMENT
 
 
 class CacheUnwritable(Environment):
+    """Error of a cache folder that cannot be written."""
+
     code = "cache_unwritable"
 
 
 class CacheBusy(Environment):
+    """Error of a cache into which another process bakes."""
+
     code = "cache_busy"
 
 
 class MesherFailed(Environment):
+    """Error of a mesher that crashed or ran out of time."""
+
     code = "mesher_failed"
 
 
 class Stopped(ConJacError):
+    """End of a bake that was stopped on request and can be resumed."""
+
     code = "stopped"
     exit_code = EXIT_STOPPED
 

@@ -14,7 +14,7 @@ Key: TypeAlias = tuple[str, str, int]
 Kind: TypeAlias = tuple[str, str, int, int]  #: that, and the same of how many entries all arrays have
 
 WORTH_WAKING = 3.0e-4  #: [s] of one thread; for each so many another thread is woken
-FORGETS = 0.25  #: by which share what a call is expected to take moves to what it took
+FORGETS = 0.25  #: by which fraction what a call is expected to take moves to what it took
 OUTLIER = 2.0  #: times what was expected: a call that took longer, as where other programs run, counts as so much
 GAINS = 0.85  #: of one thread's time: calls that are shared and take longer gain nothing
 CLEARLY = 0.65  #: of the threads' time together: where the clock shows less, one thread alone is not tried again

@@ -41,10 +41,10 @@ def choose_processor(environment: Mapping[str, str] = os.environ) -> dict[str, s
     from llvmlite import binding
 
     try:
-        here = binding.get_host_cpu_features()
+        features = binding.get_host_cpu_features()
     except RuntimeError:  # LLVM does not know them on this system
         return {}
-    return CHOICE if all(here.get(name) for name in FEATURES) else {}
+    return CHOICE if all(features.get(name) for name in FEATURES) else {}
 
 
 def made_with(sources: str) -> list[str]:

@@ -58,6 +58,7 @@ def key_of(function: Callable[..., Any], options: Mapping[str, Any], layouts: Se
 
 
 def _made_from(function: Callable[..., Any], options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield as texts everything that the machine code of a kernel depends on."""
     yield repr((*VERSIONS, function.__module__, function.__qualname__))
     yield from map(_content, function.__defaults__ or ())
     yield from (f"{name} {sorted(value) if isinstance(value, (set, frozenset)) else value!r}"
@@ -124,6 +125,8 @@ class ByContent(_CacheLocator):  # type: ignore[misc]
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> ByContent | None:
+        """Return the locator of a function; None for a function without a KEY, which numba then caches by file and
+        time."""
         key = getattr(py_func, KEY, None)
         if key is None:
             return None
@@ -132,12 +135,15 @@ class ByContent(_CacheLocator):  # type: ignore[misc]
         return made
 
     def get_cache_path(self) -> str:
+        """Return the folder of compiled kernels."""
         return os.environ["NUMBA_CACHE_DIR"]
 
     def get_source_stamp(self) -> str:
+        """Return the KEY, which changes with the content that the kernel is compiled from."""
         return self._key
 
     def get_disambiguator(self) -> str:
+        """Return the KEY, so that two functions of one name in one file have different files."""
         return self._key
 
 
@@ -150,7 +156,7 @@ def _writable(folder: str) -> None:
         raise PermissionError(f"{folder} cannot be written to")
 
 
-# before numba's own places, which are those of functions without a KEY
+# before numba's own locators, which are those of functions without a KEY
 CompileResultCacheImpl._locator_classes = [ByContent, *CompileResultCacheImpl._locator_classes]
 
 

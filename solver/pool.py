@@ -153,7 +153,7 @@ class Pool:
         """count: number of threads with the calling one. waiting: returns the function by which threads wait for each
         other before they sleep; called when threads first wait."""
         self.count, self._waiting = count, waiting
-        self._asked: SimpleQueue[Work | None] = SimpleQueue()
+        self._requests: SimpleQueue[Work | None] = SimpleQueue()
         self.habits = Habits()
         for number in range(count - 1):
             threading.Thread(target=self._help, name=f"kernels-{number}", daemon=True).start()
@@ -235,15 +235,15 @@ class Pool:
     def ask(self, work: Work, helpers: int) -> None:
         """Wake `helpers` threads for a work."""
         for _ in range(helpers):
-            self._asked.put(work)
+            self._requests.put(work)
 
     def end(self) -> None:
         """Let the threads end once they have no more work."""
         for _ in range(self.count - 1):
-            self._asked.put(None)
+            self._requests.put(None)
 
     def _help(self) -> None:
-        while (work := self._asked.get()) is not None:
+        while (work := self._requests.get()) is not None:
             work.join()
             del work
 
@@ -289,6 +289,8 @@ class PieceTimes(Pool):
             self._timed(stage, kind, number > 0)
 
     def _timed(self, stage: KernelStage, kind: Kind, follows: bool) -> None:
+        """Run the pieces of a stage one after the other and record the thread time of each [s]. follows: whether it is
+        a later one of several stages."""
         kernel, pieces, arguments, read = stage
         spent, few = [], max(1, pieces // self._most)
         began = before = thread_time()

@@ -39,10 +39,18 @@ LOGGED = 3  #: frames whose halved steps are logged one by one; a violent scene 
 class Reporter(Protocol):
     """Receiver of a bake's progress, such as `cli.Lines`. Each method may raise Stopped."""
 
-    def log(self, text: str) -> None: ...
-    def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None: ...
-    def start(self, first: int, last: int, steps_per_frame: int) -> None: ...
-    def frame(self, frame: int, ms: float, left_s: float) -> None: ...
+    def log(self, text: str) -> None:
+        """Receive a sentence of the log."""
+
+    def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None:
+        """Receive the progress of a stage, in [0, 1], before the first frame; None: unknown. body: its name, where the
+        stage is of one body."""
+
+    def start(self, first: int, last: int, steps_per_frame: int) -> None:
+        """Receive the first and the last frame of the bake, and the number of steps of each."""
+
+    def frame(self, frame: int, ms: float, left_s: float) -> None:
+        """Receive the number of a finished frame, its duration [ms] and the remaining time [s]."""
 
 
 class _Diary:
@@ -106,11 +114,11 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         halved, begins = Halved(), 0.0
         first_use = nullcontext() if snapshot is None or frame > first + 1 else fits_or_refused(snapshot)
         if reshape is not None:
-            for share in reshape.moments(frame - 1):
-                if share:
-                    state = advance_frame(world, state, timeline, frame, stop, halved, pace, (begins, share))
-                after = reshape.at(frame - 1, share, world, state)
-                world, state, begins = after.world, after.state, share
+            for fraction in reshape.moments(frame - 1):
+                if fraction:
+                    state = advance_frame(world, state, timeline, frame, stop, halved, pace, (begins, fraction))
+                after = reshape.at(frame - 1, fraction, world, state)
+                world, state, begins = after.world, after.state, fraction
                 diary.reshaped(world, after.notes)
             if made := reshape.record():
                 store.cuts(frame - 1, made)
@@ -165,19 +173,19 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
     Raises a ConJacError. Where all requested frames exist, neither numba nor the solver is imported.
     """
     job = load(path)
-    wanted = wanted_frames(job, frames)
+    requested = requested_frames(job, frames)
     read = hashes.settings(job)
-    if _finished(plan(Cache(job.cache), read, wanted, resume), report):
+    if _finished(plan(Cache(job.cache), read, requested, resume), report):
         return
 
     with lock.acquired(job.cache) as holding:
         # planned again: another process may have written before this one had the lock
-        todo = plan(Cache(job.cache), read, wanted, resume)
+        todo = plan(Cache(job.cache), read, requested, resume)
         if _finished(todo, report):
             return
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to resume from, so the bake begins at the first frame")
-        run = _JobRun(job, read, report, wanted[-1], holding.check, stop, (threads, left_free), todo.stale)
+        run = _JobRun(job, read, report, requested[-1], holding.check, stop, (threads, left_free), todo.stale)
         if reuse is None:
             run.whole(todo.snapshot)
         else:
@@ -186,7 +194,7 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
             report.log(sentence)
 
         done = set(Cache(job.cache).frames_done())
-        missing = next((frame for frame in wanted if frame not in done), None)
+        missing = next((frame for frame in requested if frame not in done), None)
         if missing is not None:
             raise CacheUnwritable(f"frame {missing} was written to {job.cache} and is gone",
                                   "Check what else writes there and resume")
@@ -200,7 +208,7 @@ class _JobRun:
     read: hashes.Settings
     report: Reporter
     last: int
-    still_mine: Callable[[], None]  #: raises CacheBusy where another process has taken the lock
+    check_lock: Callable[[], None]  #: raises CacheBusy where another process has taken the lock
     stop: Stop
     cores: tuple[int | None, int]  #: threads of the kernels, None for all cores but the second number
     stale: Sequence[str] = ()  #: names of settings that have changed since the frames in the cache were written
@@ -211,7 +219,7 @@ class _JobRun:
         world, reshape, groups = self._build(job)
         if snapshot is None:
             self._free_stale()
-        store = FrameStore(job.cache, self.still_mine)
+        store = FrameStore(job.cache, self.check_lock)
         _say_other_machine(store.cache, world, report)
         first = job.scene.time.start if snapshot is None else snapshot
         origins = Origins(job)
@@ -253,7 +261,7 @@ class _JobRun:
         world, reshape, groups = (None, None, None) if partial.job is None else self._build(partial.job, partial.beside)
         if snapshot is None:
             self._free_stale()
-        store = partial.store(self.job.cache, self.still_mine, world)
+        store = partial.store(self.job.cache, self.check_lock, world)
         first = self.job.scene.time.start if snapshot is None else snapshot
         store.begin(self.job, self.read, partial.bodies(world), first=first, origins=origins.of,
                     **partial.described(world))
@@ -287,7 +295,7 @@ class _JobRun:
         return timeline
 
 
-def wanted_frames(job: Job, frames: tuple[int, int] | None) -> range:
+def requested_frames(job: Job, frames: tuple[int, int] | None) -> range:
     """Return the frames to bake: first and last in `frames`, or all of the scene for None. Raises BadInput where the
     scene does not have them."""
     if frames is None:

@@ -52,6 +52,7 @@ class Timeline:
         return (frame - self.start) / self.fps
 
     def snapshot_due(self, frame: int) -> bool:
+        """Return whether a snapshot, from which a bake can be resumed, is stored with a frame."""
         return frame > self.start and (frame - self.start) % self.snapshot_every == 0
 
 
@@ -66,8 +67,8 @@ class Halved(list[tuple[float, StepFailed]]):
     def describe(self, frame: int) -> str:
         """Return one sentence for the log about all halved steps of a frame."""
         longest, why = self[0]
-        place = f' of "{why.object}"' if why.object else ""
-        return (f"Frame {frame}: a step{place} of {longest:.6g} s was too long, {why}; "
+        of_object = f' of "{why.object}"' if why.object else ""
+        return (f"Frame {frame}: a step{of_object} of {longest:.6g} s was too long, {why}; "
                 f"smaller ones were taken, down to {self.shortest:.6g} s")
 
 
@@ -147,21 +148,22 @@ def advance_frame(world: World, state: State, timeline: Timeline, frame: int, st
 
 def _step_ends(count: int, part: tuple[float, float]) -> list[float]:
     """Return starts and ends of steps in a part of a frame of `count` steps, in steps from the frame's start."""
-    first, last = (round(share * count) if abs(share * count - round(share * count)) < NEAR else share * count
-                   for share in part)
+    first, last = (round(end * count) if abs(end * count - round(end * count)) < NEAR else end * count
+                   for end in part)
     return [first, *(float(i) for i in range(count + 1) if first < i < last), *([last] if last > first else [])]
 
 
-def _time_within(timeline: Timeline, frame: int, share: float) -> float:
-    """Return the time after the start frame [s] at a fraction `share` of the time from the frame before to this one."""
-    return timeline.time_of(frame) if share == 1.0 else timeline.time_of(frame - 1) + share / timeline.fps
+def _time_within(timeline: Timeline, frame: int, fraction: float) -> float:
+    """Return the time after the start frame [s] of a moment. fraction: of the time from the frame before to this one.
+    """
+    return timeline.time_of(frame) if fraction == 1.0 else timeline.time_of(frame - 1) + fraction / timeline.fps
 
 
 def _advance_frame_within(world: World, state: State, timeline: Timeline, frame: int, stop: Stop,
                           halved: Halved | None, controller: Controller, part: tuple[float, float]) -> State:
     """Return the state at a frame by steps with an error within the tolerance. Raises Diverged, Stopped."""
     before, unit = timeline.time_of(frame - 1), 1.0 / timeline.fps / controller.units
-    done, end = (round(share * controller.units) for share in part)
+    done, end = (round(fraction * controller.units) for fraction in part)
     while done < end:
         state = replace(state, time=before + done * unit)
         proposed, tries = controller.proposed(state.memory), 0

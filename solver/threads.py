@@ -42,14 +42,14 @@ IMPORTED = re.compile(r"^from (\.+)([\w.]+) import", re.MULTILINE)
 def _kernel_sources(root: Path) -> list[Path]:
     """Return the files with kernels and everything that they import, such as helpers and constants of kernels."""
     texts = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
-    found, ahead = set[Path](), [path for path, text in texts.items() if KERNELS.search(text)]
-    while ahead:
-        path = ahead.pop()
+    found, pending = set[Path](), [path for path, text in texts.items() if KERNELS.search(text)]
+    while pending:
+        path = pending.pop()
         if path in found or path not in texts:
             continue
         found.add(path)
         for dots, module in IMPORTED.findall(texts[path]):
-            ahead.append(path.parents[len(dots) - 1].joinpath(*module.split(".")).with_suffix(".py"))
+            pending.append(path.parents[len(dots) - 1].joinpath(*module.split(".")).with_suffix(".py"))
     return sorted(found)
 
 
@@ -101,7 +101,7 @@ def _ours_alone(folder: Path) -> bool:
     """Whether a folder is this user's and nobody else may write to it; one of this user's that others may write to is
     closed."""
     if not hasattr(os, "geteuid"):
-        return True  # on Windows both places are the user's own
+        return True  # on Windows both folders are the user's own
     try:
         status = os.lstat(folder)
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():

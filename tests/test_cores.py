@@ -202,7 +202,7 @@ def test_who_comes_late_finds_no_piece_and_is_not_waited_for():
         assert go.wait(10.0)
 
     other = Work(blocks, [(0, 1)], ())
-    pool._asked.put(other)  # the only helper has other work
+    pool._requests.put(other)  # the only helper has other work
     assert busy.wait(10.0)
     done = []
     pool.run(sleeping, 4, (0.0, done))
@@ -367,7 +367,7 @@ def test_the_share_of_the_interpreter_is_that_of_pythons_lock():
             until = time.perf_counter() + 0.3
             while time.perf_counter() < until:
                 busy()
-        return looking.share
+        return looking.fraction
 
     matrix = np.ones((300, 300))
     assert seen(lambda: None) > 0.95

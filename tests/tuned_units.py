@@ -305,7 +305,7 @@ def rates_that_diverge():
 
 def step_that_no_halving_lowers():
     """Fraction of a step of mixed elements that is taken although the Lagrangian rises."""
-    forces = SimpleNamespace(follow=lambda moved: 0.0, go=lambda step: None)
+    forces = SimpleNamespace(follow=lambda moved: 0.0, set_fraction=lambda step: None)
     problem = Problem()
     problem.evaluate = lambda unknowns: Evaluation(unknowns, ONE, float(np.abs(unknowns - ONE).max()))
     mixed = mixed_fem.MixedFEM({"iterations": 50, "mixed_iterations": 3, "decrement_left": 0.1, "strain_left": 0.05})

@@ -43,9 +43,9 @@ PICTURE = Path(__file__).resolve().parents[2] / "docs" / "gallery" / "armadillo_
 H, BETA, YOUNG, POISSON = 1 / 100, 0.5, 6e4, 0.49
 THRESHOLDS = (0.02, 0.10)  #: of the thesis [1/s]
 NAMES = ("left hand", "right hand", "left foot", "right foot", "belly")
-PLACES = ((0.052, -0.035, 0.112), (-0.054, -0.030, 0.118), (0.033, 0.010, 0.020), (-0.024, 0.010, 0.020),
+TIPS = ((0.052, -0.035, 0.112), (-0.054, -0.030, 0.118), (0.033, 0.010, 0.020), (-0.024, 0.010, 0.020),
           (0.0, 0.010, 0.070))  #: of the dynamic nodes [m]
-MIDDLE, HELD = (0.0, 0.012, 0.098), 0.012  #: inner nodes so near to there are held [m]
+MIDDLE, CORE = (0.0, 0.012, 0.098), 0.012  #: inner nodes so near to there are held [m]
 PULLS = ((2.0, -2.0, 0.8), (-2.0, -2.0, 0.8), (3.0, 2.0, -3.0), (-3.0, -2.0, -3.0))  #: of each limb in turn [N]
 REACH = 0.02  #: around a limb's dynamic node, the nodes that share its pull [m]
 FIRST, EVERY, GROWS, STAYS = 1.0, 1.25, 0.15, 0.15  #: [s]
@@ -65,18 +65,18 @@ class Pulled(Nodes):
 
     def _pull(self, time: float) -> None:
         self._weight = self.mass[:, None] * self.gravity
-        for k, (place, pull) in enumerate(zip(PLACES, PULLS)):
+        for k, (tip, pull) in enumerate(zip(TIPS, PULLS)):
             since = time - FIRST - EVERY * k
             if 0.0 <= since < GROWS + STAYS:
-                near = np.linalg.norm(self.rest - place, axis=1) < REACH
-                share = np.where(near, self.mass, 0.0) / self.mass[near].sum()
-                self._weight = self._weight + min(since / GROWS, 1.0) * share[:, None] * np.array(pull)
+                near = np.linalg.norm(self.rest - tip, axis=1) < REACH
+                fraction = np.where(near, self.mass, 0.0) / self.mass[near].sum()
+                self._weight = self._weight + min(since / GROWS, 1.0) * fraction[:, None] * np.array(pull)
 
 
 def world(mesh: tuple[Vec, np.ndarray] | None = None, **adaptive: float) -> Pulled:
     """The body in its world, before anything is pulled.
 
-    mesh: nodes [m] and tetrahedra in the armadillo's place, for tests. adaptive: parameters of the method, such as
+    mesh: nodes [m] and tetrahedra where the armadillo is, for tests. adaptive: parameters of the method, such as
     adaptive=1, liveliness_threshold=0.02. Raises MissingMesh.
     """
     nodes, tets = mesh or meshes.tetrahedra("armadillo")
@@ -84,8 +84,8 @@ def world(mesh: tuple[Vec, np.ndarray] | None = None, **adaptive: float) -> Pull
     elastic = Elastic(nodes, tets, model, model.constants(np.full(len(tets), YOUNG), np.full(len(tets), POISSON)))
     volumes = tet_volumes(nodes, tets)
     mass = lumped_mass(nodes, tets, volumes, np.full(len(tets), 1000.0))
-    pinned = np.flatnonzero(np.linalg.norm(nodes - MIDDLE, axis=1) < HELD).astype(np.int32)
-    dynamic = np.array([np.argmin(np.linalg.norm(nodes - place, axis=1)) for place in PLACES], dtype=np.int32)
+    pinned = np.flatnonzero(np.linalg.norm(nodes - MIDDLE, axis=1) < CORE).astype(np.int32)
+    dynamic = np.array([np.argmin(np.linalg.norm(nodes - tip, axis=1)) for tip in TIPS], dtype=np.int32)
     coordinates, linear = FreeNodes(nodes, pinned, None), choose()
     number, labels = face_parts(tets)
     mesh = Mesh(elastic.tets, nodes, mass, [np.unique(tets[labels == part]) for part in range(number)], coordinates,

@@ -71,10 +71,10 @@ def row(cells: tuple[int, int, int] = CELLS) -> dict[str, Any]:
         h = 1.0 / FPS / STEPS
         ms: list[float] = []
         for frame in range(1, END):
-            for share in reshape.moments(frame):
+            for fraction in reshape.moments(frame):
                 ms.append(float(np.median(spent)))
                 began = time.perf_counter()
-                done = reshape.at(frame, share, world, state)
+                done = reshape.at(frame, fraction, world, state)
                 cut.append(time.perf_counter() - began)
                 world, state, spent = done.world, done.state, []
             for k in range(STEPS):

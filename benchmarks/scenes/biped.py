@@ -45,8 +45,8 @@ def shape(size: dict[str, float]) -> dict[str, Any]:
 
 def ragdoll() -> dict[str, Any]:
     """The falling one, upright, its pelvis at `HIGH`."""
-    def up(place: tuple[float, float, float]) -> list[float]:
-        return [place[0], place[1], place[2] + HIGH]
+    def up(position: tuple[float, float, float]) -> list[float]:
+        return [position[0], position[1], position[2] + HIGH]
 
     bodies = [{"name": "Pelvis", "position": up((0, 0, 0)), "friction": 0.5,
                "shape": shape({"size_x": 0.3, "size_y": 0.2, "size_z": 0.15})}]
@@ -63,9 +63,9 @@ def ragdoll() -> dict[str, Any]:
 def stairs() -> dict[str, Any]:
     """Boxes that are fixed to the world."""
     size = {"size_x": 2.0, "size_y": TREAD, "size_z": RISE}
-    places = [[0.0, TREAD * k, 1.25 - RISE * (k + 0.5)] for k in range(STEPS)]
-    bodies = [{"name": f"Step {k + 1}", "position": place, "shape": shape(size), "friction": 0.5}
-              for k, place in enumerate(places)]
+    positions = [[0.0, TREAD * k, 1.25 - RISE * (k + 0.5)] for k in range(STEPS)]
+    bodies = [{"name": f"Step {k + 1}", "position": position, "shape": shape(size), "friction": 0.5}
+              for k, position in enumerate(positions)]
     return {"name": "Stairs", "bodies": bodies,
             "joints": [{"name": body["name"], "kind": "fixed", "child": body["name"]} for body in bodies]}
 

@@ -136,43 +136,44 @@ def drop(one: Scene, method: str = "conjac", beta: float = BETA) -> tuple[dict[s
         xs.append(world.coordinates.positions(state.q, state.time))
         if watched is not None and watched.last is not None:
             rubbing = watched.last
-            way = rubbing.along((xs[-1] - xs[-2])[rubbing.nodes]) / H
-            moved += zip(np.full(len(way), i), rubbing.normal_impulse, np.linalg.norm(way, axis=1))
+            slip = rubbing.along((xs[-1] - xs[-2])[rubbing.nodes]) / H
+            moved += zip(np.full(len(slip), i), rubbing.normal_impulse, np.linalg.norm(slip, axis=1))
             watched.last = None
-    share = world.mass / world.mass.sum()
-    gone = share @ (xs[-1] - xs[0])
+    mass_fraction = world.mass / world.mass.sum()
+    gone = mass_fraction @ (xs[-1] - xs[0])
     row: dict[str, Any] = {"ms_a_step": round(1e3 * float(np.median(spent)), 1),
                            "centre_moved_mm": [round(1e3 * float(d), 2) for d in gone],
-                           "last_speed_mm_s": round(1e3 * float(np.linalg.norm(share @ world.velocity(state))), 2)}
+                           "last_speed_mm_s": round(
+                               1e3 * float(np.linalg.norm(mass_fraction @ world.velocity(state))), 2)}
     if watched is not None and watched.rows:
         load, *speeds = np.array(watched.rows).T
         names = ("before", "node_by_node", "left")
         row["slip_mm_s"] = {name: round(1e3 * float(load @ v / load.sum()), 2) for name, v in zip(names, speeds)}
-        step, load, way = np.array(moved).T
+        step, load, slip = np.array(moved).T
         for name, part in (("moved", step >= 0), ("moved_at_rest", step >= 0.75 * len(spent))):
-            row["slip_mm_s"][name] = round(1e3 * float(load[part] @ way[part] / load[part].sum()), 2)
+            row["slip_mm_s"][name] = round(1e3 * float(load[part] @ slip[part] / load[part].sum()), 2)
     return row, np.array(xs)
 
 
 def row(picture: Path | None = None) -> dict[str, Any]:
     """The scene's row in benchmarks/conjac_scenes.py."""
     first = scene()
-    said: dict[str, Any] = {"vertices": len(first.nodes), "tets": len(first.tets), "n_d": NODES, "h": H, "beta": BETA,
+    out: dict[str, Any] = {"vertices": len(first.nodes), "tets": len(first.tets), "n_d": NODES, "h": H, "beta": BETA,
                             "paper": first.paper, "ours": first.ours}
     seen = {}
     for angle in ANGLES:
         for law in ("coulomb", "filter"):
-            said[f"{angle} {law}"], xs = drop(scene(angle, law))
+            out[f"{angle} {law}"], xs = drop(scene(angle, law))
             if law == "coulomb":
                 seen[angle] = xs
-            print(f"  {angle} {law}: {said[f'{angle} {law}']}", file=sys.stderr, flush=True)
-    said["feet coulomb, alpha"] = drop(scene("feet", alpha=ALPHA))[0]
-    said["feet coulomb vanilla"] = {"beta": CALM} | drop(scene("feet"), "vanilla", CALM)[0]
+            print(f"  {angle} {law}: {out[f'{angle} {law}']}", file=sys.stderr, flush=True)
+    out["feet coulomb, alpha"] = drop(scene("feet", alpha=ALPHA))[0]
+    out["feet coulomb vanilla"] = {"beta": CALM} | drop(scene("feet"), "vanilla", CALM)[0]
     for law in ("coulomb", "filter"):
-        said[f"on a slope of {SLOPE:g}, {law}"] = drop(scene("feet", law, SLOPE))[0]
+        out[f"on a slope of {SLOPE:g}, {law}"] = drop(scene("feet", law, SLOPE))[0]
     if picture is not None:
         draw(seen, picture)
-    return said
+    return out
 
 
 def draw(seen: dict[str, np.ndarray], path: Path) -> None:

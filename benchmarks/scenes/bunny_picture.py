@@ -51,12 +51,12 @@ def build(scene: bpy.types.Scene) -> None:
 def bunny(scene: bpy.types.Scene) -> bpy.types.Object:
     """The mesh about its middle, its ears painted soft. Raises MissingMesh."""
     rows = [line.split() for line in meshes.find("surfaces/bunny.obj").read_text(encoding="utf-8").splitlines()]
-    places = SCALE * np.array([row[1:] for row in rows if row[:1] == ["v"]], dtype=float)
+    vertices = SCALE * np.array([row[1:] for row in rows if row[:1] == ["v"]], dtype=float)
     faces = [tuple(int(corner.split("/")[0]) - 1 for corner in row[1:]) for row in rows if row[:1] == ["f"]]
-    made = stage.mesh_object(scene, "Bunny", (places - [0.0, 0.0, 0.09]).tolist(), faces)
+    made = stage.mesh_object(scene, "Bunny", (vertices - [0.0, 0.0, 0.09]).tolist(), faces)
     made.data.polygons.foreach_set("use_smooth", [True] * len(faces))
     made.data.materials.append(stage.surface("Rubber", (0.62, 0.30, 0.08), 0.4, subsurface=0.004))
-    ears = np.clip((places[:, 2] - 0.118) / 0.02, 0.0, 1.0) * (places[:, 1] > -0.045)
+    ears = np.clip((vertices[:, 2] - 0.118) / 0.02, 0.0, 1.0) * (vertices[:, 1] > -0.045)
     stage.paint(made, "Stiffness", (1.0 - ears).tolist())
     return made
 

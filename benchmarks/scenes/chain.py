@@ -31,7 +31,7 @@ LINKS, LENGTH, WIDTH = 10, 0.1, 0.02  #: [m]
 MU, RADIUS, PIN = 0.6, 0.008, 0.03
 FPS, STEPS = 24.0, 10  #: steps a frame
 SECONDS = 4.0
-STILL = 1.0e-3  #: [rad/s]
+AT_REST = 1.0e-3  #: [rad/s]
 #: Z to (0, 1, 1) / √2, X kept: (w, x, y, z)
 TURN = (float(np.cos(np.pi / 8)), -float(np.sin(np.pi / 8)), 0.0, 0.0)
 LAW = {"kind": "bisp", "params": {"passes": 20, "agreement": 1e-4}}
@@ -80,7 +80,7 @@ def rates(seconds: float = SECONDS, **options: Any) -> np.ndarray:
 
 def stops(u: np.ndarray) -> np.ndarray:
     """When each hinge moved last [s], (links,)."""
-    last = np.array([np.flatnonzero(np.abs(one) > STILL).max(initial=-1) for one in u.T])
+    last = np.array([np.flatnonzero(np.abs(one) > AT_REST).max(initial=-1) for one in u.T])
     return (last + 1) / (FPS * STEPS)
 
 
@@ -124,10 +124,10 @@ def beside_staggered(links: int = LINKS, seconds: tuple[float, ...] = (0.1, 0.5,
             counts[name] += count(built) - before
             each[name].append(round(float(np.median(spent[name][-steps:])), 3))
     ms = {name: float(np.median(times)) for name, times in spent.items()}
-    told = {name: {"ms": ms[name], "ms_by_start": each[name], "off": max(far[name]),
+    by_method = {name: {"ms": ms[name], "ms_by_start": each[name], "off": max(far[name]),
                    **dict(zip(("passes", "iterations", "unsettled"), np.round(of[1:] / of[0], 2)))}
             for name, of in counts.items()}
-    return {"links": links, "ratio": ms["staggered"] / ms["bisp"], "apart": max(far["apart"]), **told}
+    return {"links": links, "ratio": ms["staggered"] / ms["bisp"], "apart": max(far["apart"]), **by_method}
 
 
 def _rubbing(kind: str, agreement: float, links: int, one_sided: bool) -> Joints:
@@ -193,8 +193,8 @@ def main() -> int:
     if sys.argv[1:2] == ["staggered"]:
         for links in map(int, sys.argv[2:] or [LINKS]):
             for one_sided in (False, True):
-                said = beside_staggered(links, one_sided=one_sided)
-                print("one-sided" if one_sided else "two-sided", said, flush=True)
+                compared = beside_staggered(links, one_sided=one_sided)
+                print("one-sided" if one_sided else "two-sided", compared, flush=True)
         return 0
     if len(sys.argv) > 1:
         write(Path(sys.argv[1]), radius=float(sys.argv[2]) if len(sys.argv) > 2 else RADIUS)

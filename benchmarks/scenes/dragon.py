@@ -16,7 +16,7 @@ from benchmarks import meshes
 from benchmarks.scenes.scene import Scene, farthest, in_balance
 
 #: where it is gripped, within which distance, and how far that is moved [m]
-GRIPS = {
+PULLED = {
     "upper jaw": ((-0.062, 0.0, 0.089), 0.014, (-0.014, 0.0, 0.020)),
     "lower jaw": ((-0.066, 0.0, 0.068), 0.010, (-0.014, 0.0, -0.017)),
     "body": ((0.025, 0.0, 0.075), 0.020, (0.028, 0.021, 0.021)),
@@ -25,30 +25,30 @@ PULLS = 2  #: steps in which the balance follows the grips
 
 
 @cache
-def scene(share: float = 1.0) -> Scene:
-    """share: of the pull."""
+def scene(fraction: float = 1.0) -> Scene:
+    """fraction: of the pull."""
     nodes, tets = meshes.tetrahedra("dragon")
     low, high = nodes[:, 2].min(), nodes[:, 2].max()
     height = (nodes[:, 2] - low) / (high - low)
     pinned = np.flatnonzero(height < 0.1).astype(np.int32)
-    tips = [int(np.argmin(np.linalg.norm(nodes - place, axis=1))) for place, _, _ in GRIPS.values()]
+    tips = [int(np.argmin(np.linalg.norm(nodes - point, axis=1))) for point, _, _ in PULLED.values()]
     free = np.flatnonzero(height > 0.2)
-    still = Scene(nodes, tets, pinned, lambda count: farthest(nodes, free, tips, count), (2, 8),
+    at_rest = Scene(nodes, tets, pinned, lambda count: farthest(nodes, free, tips, count), (2, 8),
                   3.0e4, 0.49, gamma=0.2,
                   paper={"vertices": 10456, "tets": 37565, "h": 5e-3, "beta_vanilla": 3.7, "beta_conjac": 0.5},
                   ours="pull and mesh; the lowest tenth is held")
-    return Scene(**{**vars(still), "pulled": pulled(still, tips, share)})
+    return Scene(**{**vars(at_rest), "pulled": pulled(at_rest, tips, fraction)})
 
 
-def pulled(still: Scene, tips: list[int], share: float) -> np.ndarray:
+def pulled(at_rest: Scene, tips: list[int], fraction: float) -> np.ndarray:
     """Return where the dragon is in balance while its grips are moved, (n, 3) [m]."""
-    world = still.world("vanilla")
+    world = at_rest.world("vanilla")
     x = world.rest.copy()
-    grips = [np.flatnonzero(np.linalg.norm(still.nodes - still.nodes[tip], axis=1) < radius)
-             for tip, (_, radius, _) in zip(tips, GRIPS.values())]
-    held = np.concatenate(grips)
+    gripped_nodes = [np.flatnonzero(np.linalg.norm(at_rest.nodes - at_rest.nodes[tip], axis=1) < radius)
+             for tip, (_, radius, _) in zip(tips, PULLED.values())]
+    prescribed = np.concatenate(gripped_nodes)
     for _ in range(PULLS):
-        for nodes, (_, _, move) in zip(grips, GRIPS.values()):
-            x[nodes] += share * np.array(move) / PULLS
-        x = in_balance(world, x, held, tolerance=1e-5)
+        for nodes, (_, _, move) in zip(gripped_nodes, PULLED.values()):
+            x[nodes] += fraction * np.array(move) / PULLS
+        x = in_balance(world, x, prescribed, tolerance=1e-5)
     return x

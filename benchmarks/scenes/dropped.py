@@ -53,16 +53,16 @@ def seen(world: Nodes, state: State) -> tuple[float, float]:
     return float(middle[2]), float(elastic + 0.5 * world.mass @ np.square(moves).sum(axis=1))
 
 
-def wobble(told: np.ndarray) -> float:
+def wobble(seen: np.ndarray) -> float:
     """Mean wobble while it is near the top of its bounce [J]; 0 where it does not come off the ground.
 
-    told: what is `seen` at each step, (T, 2).
+    seen: what is `seen` at each step, (T, 2).
     """
-    heights = told[:, 0]
+    heights = seen[:, 0]
     low = int(np.argmin(heights[: len(heights) // 2]))
     top = float(heights[low:].max())
     near = np.flatnonzero(heights[low:] >= top - NEAR) + low
-    return float(told[near, 1].mean()) if top - heights[low] > OFF * DROP else 0.0
+    return float(seen[near, 1].mean()) if top - heights[low] > OFF * DROP else 0.0
 
 
 def bounce(heights: np.ndarray) -> float:

@@ -22,18 +22,18 @@ SIZE = 0.85  #: times all of it
 APART, HIGH = 0.21, 0.17  #: of neighbours in a layer, and of layers [m]
 
 
-def duck_shape(way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def duck_shape(directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the points of a duck in these directions from EYE, (n, 3) [m]; and how much of the beak each
     is, (n,)."""
-    unit = way / np.linalg.norm(way, axis=1)[:, None]
-    outward = np.zeros(len(way))
+    unit = directions / np.linalg.norm(directions, axis=1)[:, None]
+    outward = np.zeros(len(directions))
     for centre, radii in ROUND:
         # where a ray from EYE leaves the ellipsoid
         start, along = (np.array(EYE) - centre) / radii, unit / radii
         a, b, c = (along**2).sum(axis=1), along @ start, float(start @ start) - 1.0
         outward += ((-b + np.sqrt(b * b - a * c)) / a) ** SMOOTH
     outward **= 1.0 / SMOOTH
-    beak = np.zeros(len(way))
+    beak = np.zeros(len(directions))
     for k, (direction, far, wide) in enumerate(BUMPS):
         angle = np.arccos(np.clip(unit @ direction / np.linalg.norm(direction), -1.0, 1.0))
         bump = np.exp(-((angle / wide) ** 2))
@@ -67,8 +67,8 @@ def falling(folder: Path, count: int, step: float, cells: int = 4, **scene: Any)
     bodies = {}
     nodes, tets = duck(cells)
     for k in range(count):
-        layer, place = divmod(k, 9)
-        x, y = divmod(place, 3)
+        layer, slot = divmod(k, 9)
+        x, y = divmod(slot, 3)
         turn, lean = 2.4 * k, 0.4 * np.sin(1.7 * k)
         about_z = np.array([[np.cos(turn), -np.sin(turn), 0.0], [np.sin(turn), np.cos(turn), 0.0], [0.0, 0.0, 1.0]])
         about_x = np.array([[1.0, 0.0, 0.0], [0.0, np.cos(lean), -np.sin(lean)], [0.0, np.sin(lean), np.cos(lean)]])

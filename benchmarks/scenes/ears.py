@@ -16,7 +16,7 @@ from solver.meshing.grid import box_tets
 EDGE, HEAD, CORE = 0.01, 0.07, 0.05  #: [m]
 EAR, APART = (0.03, 0.02, 0.08), 0.035  #: width, thickness and length; how far its middle is from the head's [m]
 YOUNG, POISSON = 3.0e4, 0.45  #: [Pa]
-NOD, STILL = np.radians(30.0), 0.25  #: [rad]; when it is back [s]
+NOD, RELEASE = np.radians(30.0), 0.25  #: [rad]; when it is back [s]
 SAMPLES = 4
 SPACE = (16, 16, 24)  #: cells of the box that it is taken from
 
@@ -36,13 +36,13 @@ def scene() -> Scene:
     free = np.setdiff1d(np.arange(len(nodes)), pinned)
     tips = [int(np.argmin(np.linalg.norm(nodes - [side * APART, 0.0, 1.0], axis=1))) for side in (-1, 1)]
     return Scene(nodes, tets, pinned, lambda count: farthest(nodes, free, tips, count), (8,), YOUNG, POISSON,
-                 let_go=STILL, motion=_nodding(nodes[pinned]), samples=SAMPLES, gravity=(0.0, 0.0, 0.0))
+                 release_time=RELEASE, motion=_nodding(nodes[pinned]), samples=SAMPLES, gravity=(0.0, 0.0, 0.0))
 
 
 def _nodding(core: np.ndarray) -> np.ndarray:
     """Return where the core is at each sample, (T, p, 3) [m]."""
-    times = np.arange(round(STILL * FPS) * SAMPLES + SAMPLES + 1) / (FPS * SAMPLES)
-    angle = NOD * np.sin(np.pi * np.minimum(times / STILL, 1.0)) ** 2
+    times = np.arange(round(RELEASE * FPS) * SAMPLES + SAMPLES + 1) / (FPS * SAMPLES)
+    angle = NOD * np.sin(np.pi * np.minimum(times / RELEASE, 1.0)) ** 2
     c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
     _, y, z = core.T
     out: np.ndarray = np.stack([np.broadcast_to(core[:, 0], (len(times), len(core))), c * y - s * z, s * y + c * z],

@@ -68,8 +68,8 @@ def mechanism(folder: Path, mu: float | None = None, start: float = 1.0) -> dict
     friction = None if mu is None else {"mu": mu, **BEARING}
     angles = {(end, row): start + (np.pi if (row == 0) == (end < 0) else 0.0) for end in (-1, 1) for row in (-1, 0, 1)}
     # the rear is the front's mirror image, its crank angle too
-    places = {key: leg(angle if key[0] < 0 else np.pi - angle) for key, angle in angles.items()}
-    high = -min(float(at["foot"][1]) for at in places.values())
+    points = {key: leg(angle if key[0] < 0 else np.pi - angle) for key, angle in angles.items()}
+    high = -min(float(at["foot"][1]) for at in points.values())
 
     def put(at: np.ndarray, end: int, row: float) -> list[float]:
         """A place of the leg's plane in the world [m]."""
@@ -100,7 +100,7 @@ def mechanism(folder: Path, mu: float | None = None, start: float = 1.0) -> dict
         hinge(f"{called} drive", f"{called} crank", "Frame", axle,
               motor={"mode": {"kind": "drive"}, "target": "arrays/crank.npy"})
         for row, side in ((-1, "left"), (0, "middle"), (1, "right")):
-            at = {key: put(place, end, row) for key, place in places[end, row].items()}
+            at = {key: put(point, end, row) for key, point in points[end, row].items()}
             name = f"{called} {side}"
             link(f"{name} rod", at["pin"], at["knee"])
             link(f"{name} lower rocker", at["lower"], at["elbow"])

@@ -30,7 +30,7 @@ def main() -> None:
     feet = scale * np.array([klann.leg(angle)["foot"] for angle in np.linspace(0, 2 * np.pi, 181)])
     left.plot(*feet.T, color="crimson", linewidth=1.5)
     for shade, angle in zip(("0.75", "0.5", "0.0"), (0.4, 1.6, 2.8)):
-        at = {key: scale * place for key, place in klann.leg(angle).items()}
+        at = {key: scale * point for key, point in klann.leg(angle).items()}
         links = (("pin", "elbow"), ("elbow", "knee"), ("lower", "elbow"), ("upper", "hip"), ("hip", "knee"),
                  ("knee", "foot"))
         for a, b in links:

@@ -59,8 +59,9 @@ def energies(world: Nodes, state: State, rest: float) -> tuple[float, float]:
 def rest_energy(scene: Scene) -> float:
     """Potential energy in balance, after all prescribed motion [J]."""
     world = scene.world("vanilla")
-    x = in_balance(world, world.coordinates.positions(world.initial_state().q, scene.let_go), time=scene.let_go)
-    return world.evaluate(x, scene.let_go)[1]
+    x = in_balance(world, world.coordinates.positions(world.initial_state().q, scene.release_time),
+                   time=scene.release_time)
+    return world.evaluate(x, scene.release_time)[1]
 
 
 class TimeIsUp(Exception):
@@ -79,7 +80,7 @@ def run(scene: Scene, world: Nodes, h: float, rest: float, *, to_the_end: bool =
         with np.load(part) as stored:
             done, rows = int(stored["done"]), stored["rows"].tolist()
             state = State(done * h, stored["q"], stored["u"], {})
-    before, spent, whole = round(scene.let_go / h), [], True
+    before, spent, whole = round(scene.release_time / h), [], True
     steps = before + round(scene.seconds / h)
     while True:
         if len(rows) <= done - before:

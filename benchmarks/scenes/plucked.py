@@ -25,7 +25,7 @@ MOVED, TURNED = 0.04, 40.0  #: TWIST's middle [m], [degrees]
 BENT, TWISTED = 0.02, 20.0  #: HETERO's top [m], [degrees]
 PULLS = 24  #: steps in which the balance follows
 MODES = 5  #: that are seen
-STILL = (0.0, 0.0, 0.0)  #: no gravity
+NO_GRAVITY = (0.0, 0.0, 0.0)  #: no gravity
 
 
 @cache
@@ -36,8 +36,8 @@ def scene() -> Scene:
     length = CELLS[0] * EDGE
     pinned = np.flatnonzero((nodes[:, 0] < 1e-9) | (nodes[:, 0] > length - 1e-9)).astype(np.int32)
     middle = np.flatnonzero(np.abs(nodes[:, 0] - length / 2) < 1e-9)
-    still = Scene(nodes, tets, pinned, dynamic, (8,), 1.0e4, 0.4, gravity=STILL)
-    return _pulled(still, middle, (1, 2), MOVED, TURNED)
+    at_rest = Scene(nodes, tets, pinned, dynamic, (8,), 1.0e4, 0.4, gravity=NO_GRAVITY)
+    return _pulled(at_rest, middle, (1, 2), MOVED, TURNED)
 
 
 @cache
@@ -47,19 +47,20 @@ def layered() -> Scene:
     top = np.flatnonzero(bar.nodes[:, 2] > bar.nodes[:, 2].max() - 1e-9)
     free = np.setdiff1d(np.arange(len(bar.nodes)), bar.pinned)
     first = [int(top[0])]
-    still = replace(bar, gravity=STILL, counts=(8,), dynamic=lambda count: farthest(bar.nodes, free, first, count))
-    return _pulled(still, top, (0, 1), BENT, TWISTED)
+    at_rest = replace(bar, gravity=NO_GRAVITY, counts=(8,),
+                      dynamic=lambda count: farthest(bar.nodes, free, first, count))
+    return _pulled(at_rest, top, (0, 1), BENT, TWISTED)
 
 
-def _pulled(still: Scene, held: np.ndarray, plane: tuple[int, int], moved: float, turned: float) -> Scene:
-    """Let go from where `held` is turned in a plane and moved along its second axis."""
-    world, x = still.world("vanilla"), still.nodes.copy()
-    one, other = still.nodes[held][:, plane].T
-    for share in np.linspace(0.0, 1.0, PULLS + 1)[1:]:
-        c, s = np.cos(share * np.radians(turned)), np.sin(share * np.radians(turned))
-        x[np.ix_(held, plane)] = np.stack([c * one - s * other, s * one + c * other + share * moved], axis=1)
-        x = in_balance(world, x, held, tolerance=1e-7)
-    return replace(still, pulled=x)
+def _pulled(at_rest: Scene, prescribed: np.ndarray, plane: tuple[int, int], moved: float, turned: float) -> Scene:
+    """Let go from where `prescribed` is turned in a plane and moved along its second axis."""
+    world, x = at_rest.world("vanilla"), at_rest.nodes.copy()
+    one, other = at_rest.nodes[prescribed][:, plane].T
+    for fraction in np.linspace(0.0, 1.0, PULLS + 1)[1:]:
+        c, s = np.cos(fraction * np.radians(turned)), np.sin(fraction * np.radians(turned))
+        x[np.ix_(prescribed, plane)] = np.stack([c * one - s * other, s * one + c * other + fraction * moved], axis=1)
+        x = in_balance(world, x, prescribed, tolerance=1e-7)
+    return replace(at_rest, pulled=x)
 
 
 class Visible:

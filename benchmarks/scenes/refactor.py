@@ -35,7 +35,7 @@ ROWS = {"refactor": ("dragon", (("vanilla", 0), ("conjac", 4), ("conjac", 10))),
 H, STEPS, WARM = 1.0 / 96.0, 96, 3
 PULL = 0.4  #: of the dragon's
 SETTLING, DAMPED, LONG = 60, 2.0, 1.0 / 24.0  #: most steps, β, h [s]
-STILL = 1.0e-9  #: of the body's diagonal in such a step
+AT_REST = 1.0e-9  #: of the body's diagonal in such a step
 GOALS = {"dragon": ">= 1.3", "grid": ">= 1.6"}
 
 
@@ -63,7 +63,7 @@ def pair(name: str, method: str, count: int, steps: int) -> dict[str, float]:
             spent[turn, k] = 1e3 * (time.thread_time() - began)
             energy[k] += kinetic(world, states[k]) / steps
     diagonal = float(np.linalg.norm(np.ptp(nodes, axis=0)))
-    rests = [at_rest(world, state, STILL * diagonal) for world, state in zip(worlds, states)]
+    rests = [at_rest(world, state, AT_REST * diagonal) for world, state in zip(worlds, states)]
     cholmod, mixed = np.median(spent[WARM:], axis=0)
     apart = np.abs(rests[0].q - rests[1].q).max() / diagonal
     least = spent[WARM:].min(axis=0)
@@ -73,12 +73,12 @@ def pair(name: str, method: str, count: int, steps: int) -> dict[str, float]:
             "rest_differs": float(f"{apart:.2g}"), "in_double": worlds[1].linear.in_double}  # type: ignore[attr-defined]
 
 
-def at_rest(world: Nodes, state: State, still: float) -> State:
-    """After large damped steps, until one moves no node by more than `still` [m]."""
+def at_rest(world: Nodes, state: State, tolerance: float) -> State:
+    """After large damped steps, until one moves no node by more than `tolerance` [m]."""
     world.condensation.beta = DAMPED  # type: ignore[attr-defined]
     for _ in range(SETTLING):
         before, state = state, world.step(state, LONG)
-        if np.abs(state.q - before.q).max() <= still:
+        if np.abs(state.q - before.q).max() <= tolerance:
             break
     return state
 
@@ -93,8 +93,8 @@ def rows(row: str, steps: int = STEPS) -> dict[str, dict[str, float]]:
     out = {}
     name, methods = ROWS[row]
     for method, count in methods:
-        out[method if method == "vanilla" else f"{method} {count}"] = told = pair(name, method, count, steps)
-        print(f"  {name} {method} {count}: {told}", file=sys.stderr, flush=True)
+        out[method if method == "vanilla" else f"{method} {count}"] = pair_row = pair(name, method, count, steps)
+        print(f"  {name} {method} {count}: {pair_row}", file=sys.stderr, flush=True)
     return out
 
 
@@ -102,16 +102,16 @@ def measured(row: str) -> tuple[dict[str, Any], list[Claim]]:
     """One row: the gain of ConJac with four dynamic nodes where it has that, and the most by which any method differs.
     """
     threads.configure(1)
-    told, body = rows(row), ROWS[row][0]
-    claims = [claim(f"refactor_gain_{body}", told["conjac 4"]["gain"], "", GOALS[body])] if "conjac 4" in told else []
-    return told, [*claims,
-                  claim(f"{row}_energy_differs", worst(told, "energy_differs"), "of the mean", "<= 0.05"),
-                  claim(f"{row}_rest_differs", worst(told, "rest_differs"), "of the diagonal", "<= 1e-6")]
+    found, body = rows(row), ROWS[row][0]
+    claims = [claim(f"refactor_gain_{body}", found["conjac 4"]["gain"], "", GOALS[body])] if "conjac 4" in found else []
+    return found, [*claims,
+                  claim(f"{row}_energy_differs", worst(found, "energy_differs"), "of the mean", "<= 0.05"),
+                  claim(f"{row}_rest_differs", worst(found, "rest_differs"), "of the diagonal", "<= 1e-6")]
 
 
-def worst(told: dict[str, dict[str, float]], key: str) -> float:
+def worst(found: dict[str, dict[str, float]], key: str) -> float:
     """The largest of a row's entries, signs aside."""
-    return max(abs(row[key]) for row in told.values())
+    return max(abs(row[key]) for row in found.values())
 
 
 if __name__ == "__main__":

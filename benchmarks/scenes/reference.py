@@ -43,10 +43,10 @@ def digest(scene: Scene) -> str:
     parts = [np.round(array, 6).tobytes() for array in lengths]
     parts += [scene.tets.tobytes(), np.asarray(scene.pinned).tobytes()]
     moduli = None if scene.element_young is None else scene.element_young.tobytes().hex()
-    said = repr((scene.young, scene.poisson, scene.seconds, scene.let_go, scene.fibers, moduli))
+    text = repr((scene.young, scene.poisson, scene.seconds, scene.release_time, scene.fibers, moduli))
     if (scene.gravity, scene.ground) != (Scene.gravity, None):
-        said += repr((scene.gravity, scene.ground))
-    return hashlib.sha256(b"".join(parts) + said.encode()).hexdigest()[:16]
+        text += repr((scene.gravity, scene.ground))
+    return hashlib.sha256(b"".join(parts) + text.encode()).hexdigest()[:16]
 
 
 def reference(name: str, scene: Scene) -> dict[str, Any] | None:

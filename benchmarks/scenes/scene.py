@@ -41,7 +41,7 @@ class Scene:
     poisson: float
     gamma: float = 1.0 / 3.0
     seconds: float = 1.0  #: after it is let go
-    let_go: float = 0.0  #: when the prescribed nodes come to rest [s]
+    release_time: float = 0.0  #: when the prescribed nodes come to rest [s]
     fibers: dict[str, Any] = field(default_factory=dict)  #: fiber_material and fiber_field of the job's body
     element_young: np.ndarray | None = None  #: (e,) [Pa] in place of `young`
     pulled: np.ndarray | None = None  #: positions from which it is let go, (n, 3) [m]; None: its rest shape
@@ -102,10 +102,10 @@ class Scene:
         return replace(state, q=self.pulled[world.coordinates.free].ravel())
 
 
-def in_balance(world: Nodes, x: np.ndarray, held: np.ndarray = NONE, time: float = 0.0,
+def in_balance(world: Nodes, x: np.ndarray, prescribed: np.ndarray = NONE, time: float = 0.0,
                tolerance: float = 1e-9) -> np.ndarray:
-    """Positions where all but the `held` and the prescribed nodes carry no net force, (n, 3) [m]."""
-    free = np.setdiff1d(world.coordinates.free, held).astype(np.int32)
+    """Positions where all but the `prescribed` and the prescribed nodes carry no net force, (n, 3) [m]."""
+    free = np.setdiff1d(world.coordinates.free, prescribed).astype(np.int32)
     return equilibrium(world, x, time, free, world.tets, type(world.linear)(), tolerance=tolerance)
 
 

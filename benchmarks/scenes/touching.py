@@ -84,11 +84,11 @@ def ten_jellies(folder: Path, cells: int, step: float, **scene: Any) -> Nodes:
     """Ten balls of 18 cm, in two layers, just above a bowl and each other."""
     bodies = {}
     for k in range(10):
-        layer, place = divmod(k, 5)
-        turn = np.pi / 2 * place + 0.4 * layer
-        ring = 0.2 if place else 0.0
-        height = 0.24 * layer + 0.02 * place if place else -0.2 + 0.25 * layer
-        at = (ring * np.cos(turn) + 0.01 * layer * (not place), ring * np.sin(turn), height)
+        layer, slot = divmod(k, 5)
+        turn = np.pi / 2 * slot + 0.4 * layer
+        ring = 0.2 if slot else 0.0
+        height = 0.24 * layer + 0.02 * slot if slot else -0.2 + 0.25 * layer
+        at = (ring * np.cos(turn) + 0.01 * layer * (not slot), ring * np.sin(turn), height)
         bodies[f"Jelly{k}"] = (*ball(0.09, cells, at), 2e4 * (1 + k % 3))
     return made(folder, bodies, {"Bowl": bowl(0.45)}, step, {"friction_coefficient": 0.4}, **scene)
 
@@ -97,8 +97,8 @@ def balls_in_a_box(folder: Path, count: int, cells: int, step: float, **scene: A
     """Balls of 10 cm in layers of ten, nearer to each other and to the floor than surfaces push."""
     gap, bodies = 0.001, {}
     for k in range(count):
-        layer, place = divmod(k, 10)
-        x, y = divmod(place, 5)
+        layer, slot = divmod(k, 10)
+        x, y = divmod(slot, 5)
         at = np.array([x, y, layer]) * (0.1 + gap) + [0.0, 0.0, 0.05 + gap]
         bodies[f"Ball{k}"] = (*ball(0.05, cells, at), 2e4)
     corners = np.array([[-1.0, -1.0, 0.0], [1.2, -1.0, 0.0], [1.2, 1.4, 0.0], [-1.0, 1.4, 0.0]])

@@ -17,7 +17,7 @@ from solver.meshing.grid import box_tets
 CELLS, EDGE = (20, 6, 6), 0.01  #: [m]
 TURN, RISE = np.pi, 0.05  #: [rad], [m]
 SAMPLES = 4
-AWAY, LET_GO = 0.25, 0.35  #: when the end is farthest and when it is back [s]
+AWAY, RELEASE = 0.25, 0.35  #: when the end is farthest and when it is back [s]
 
 
 @cache
@@ -26,7 +26,7 @@ def scene() -> Scene:
     nodes = nodes - [0.0, 0.03, 0.03]
     length = CELLS[0] * EDGE
     pinned = np.flatnonzero((nodes[:, 0] < 1e-9) | (nodes[:, 0] > length - 1e-9)).astype(np.int32)
-    return Scene(nodes, tets, pinned, dynamic, (1, 2, 4, 8, 16, 32), 1.0e4, 0.40, let_go=LET_GO,
+    return Scene(nodes, tets, pinned, dynamic, (1, 2, 4, 8, 16, 32), 1.0e4, 0.40, release_time=RELEASE,
                  motion=moved(nodes, pinned), samples=SAMPLES, paper={"vertices": 1029, "tets": 4320},
                  ours="size and how the end moves")
 
@@ -39,23 +39,23 @@ def node(i: int, j: int, k: int) -> int:
 def dynamic(count: int) -> np.ndarray:
     """Up to four on the axis, more at the corners of slices, at equal intervals."""
     slices = count if count <= 4 else count // 4
-    places = [round(CELLS[0] * (k + 1) / (slices + 1)) for k in range(slices)]
+    columns = [round(CELLS[0] * (k + 1) / (slices + 1)) for k in range(slices)]
     _, width, height = CELLS
     if count <= 4:
-        return np.array([node(i, width // 2, height // 2) for i in places], dtype=np.int32)
-    return np.array([node(i, j, k) for i in places for j in (0, width) for k in (0, height)], dtype=np.int32)
+        return np.array([node(i, width // 2, height // 2) for i in columns], dtype=np.int32)
+    return np.array([node(i, j, k) for i in columns for j in (0, width) for k in (0, height)], dtype=np.int32)
 
 
 def moved(nodes: np.ndarray, pinned: np.ndarray) -> np.ndarray:
     """Return where the held nodes are at each sample, (T, p, 3) [m]."""
-    times = np.arange(round(LET_GO * FPS) * SAMPLES + SAMPLES + 1) / (FPS * SAMPLES)
-    share = np.interp(times, [0.0, AWAY, LET_GO], [0.0, 1.0, 0.0])
-    share = 0.5 - 0.5 * np.cos(np.pi * share)
+    times = np.arange(round(RELEASE * FPS) * SAMPLES + SAMPLES + 1) / (FPS * SAMPLES)
+    fraction = np.interp(times, [0.0, AWAY, RELEASE], [0.0, 1.0, 0.0])
+    fraction = 0.5 - 0.5 * np.cos(np.pi * fraction)
     where = np.repeat(nodes[None, pinned], len(times), axis=0)
-    right = nodes[pinned, 0] > 1e-9
-    y, z = nodes[pinned][right, 1:].T
-    for at, part in zip(where, share):
+    far_end = nodes[pinned, 0] > 1e-9
+    y, z = nodes[pinned][far_end, 1:].T
+    for at, part in zip(where, fraction):
         sine, cosine = np.sin(TURN * part), np.cos(TURN * part)
-        at[right, 1] = cosine * y - sine * z
-        at[right, 2] = sine * y + cosine * z + RISE * part
+        at[far_end, 1] = cosine * y - sine * z
+        at[far_end, 2] = sine * y + cosine * z + RISE * part
     return where

@@ -26,7 +26,7 @@ def swing(scene: Scene, count: int) -> tuple[np.ndarray, np.ndarray]:
     middle = np.flatnonzero(np.abs(scene.nodes[:, 0] - 0.5 * twist.CELLS[0] * twist.EDGE) < 1e-9)
     before = scene.nodes[middle, 1:]
     state, seen = scene.start(world), []
-    for i in range(round((scene.let_go + SECONDS) / H)):
+    for i in range(round((scene.release_time + SECONDS) / H)):
         state = replace(world.step(state, H), time=(i + 1) * H)
         after = world.coordinates.positions(state.q, state.time)[middle, 1:]
         around = after - after.mean(axis=0)
@@ -46,13 +46,14 @@ def main() -> None:
     figure, (high, turned) = pyplot.subplots(1, 2, figsize=(9.0, 2.8), layout="constrained")
     for count, colour in COUNTS.items():
         height, turn = swing(scene, count)
-        times = H * np.arange(1, len(height) + 1) - scene.let_go
+        times = H * np.arange(1, len(height) + 1) - scene.release_time
         name = f"{count} dynamic node{'s' * (count > 1)}" if count else "Vanilla"
         high.plot(times, 1e3 * height, color=colour, linewidth=1.2, label=name)
         turned.plot(times, np.degrees(turn), color=colour, linewidth=1.2, label=name)
-    high.set(xlabel="seconds after the end is back", ylabel="height of the middle, mm", xlim=(-scene.let_go, SECONDS))
+    high.set(xlabel="seconds after the end is back", ylabel="height of the middle, mm",
+             xlim=(-scene.release_time, SECONDS))
     turned.set(xlabel="seconds after the end is back", ylabel="turn of the middle, degrees",
-               xlim=(-scene.let_go, SECONDS))
+               xlim=(-scene.release_time, SECONDS))
     turned.legend(frameon=False, fontsize="small")
     figure.savefig(PICTURE, dpi=90)
 

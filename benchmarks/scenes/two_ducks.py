@@ -52,16 +52,16 @@ def flown(dynamic: np.ndarray | None, h: float = H, undivided: bool = False) -> 
     if undivided:
         part.linearise_without_contact = lambda x, v, time: part.linearise_at(x, v, time, True)  # type: ignore[method-assign]
     v = np.repeat([[SPEED, 0.0, 0.0], [-SPEED, 0.0, 0.0]], count, axis=0)
-    state, told, mass = State(0.0, part.initial_state().q, v.ravel()), [], part.mass
+    state, steps, mass = State(0.0, part.initial_state().q, v.ravel()), [], part.mass
     for _ in range(round(SECONDS / h)):
         state = part.step(state, h)
         x, v = part.coordinates.positions(state.q, state.time), part.velocity(state)
         kinetic = 0.5 * float(mass @ (v**2).sum(axis=1))
         paces = [mass[own] @ v[own] / mass[own].sum() for own in (slice(count), slice(count, None))]
         going = sum(0.5 * float(mass[:count].sum() * (pace @ pace)) for pace in paces)
-        told.append((mass[:count] @ x[:count] / mass[:count].sum(), kinetic - going,
+        steps.append((mass[:count] @ x[:count] / mass[:count].sum(), kinetic - going,
                      kinetic + part.evaluate(x, state.time)[1]))
-    return told
+    return steps
 
 
 def main() -> None:
@@ -74,10 +74,10 @@ def main() -> None:
              f"8 nodes and the {len(met)} of the touched region": flown(np.union1d(spread(nodes, 8), met)),
              "40 nodes": flown(spread(nodes, 40))}
     print("| | path off, mm | swing, mJ | a step's rise, mJ |\n| --- | --- | --- | --- |")
-    for name, told in cases.items():
-        off = max(np.linalg.norm(one[0] - other[0]) for one, other in zip(told, vanilla))
-        swing = np.mean([one[1] for one in told[len(told) // 2 :]])
-        rise = max(np.diff([one[2] for one in told]).max(), 0.0)
+    for name, steps in cases.items():
+        off = max(np.linalg.norm(one[0] - other[0]) for one, other in zip(steps, vanilla))
+        swing = np.mean([one[1] for one in steps[len(steps) // 2 :]])
+        rise = max(np.diff([one[2] for one in steps]).max(), 0.0)
         print(f"| {name} | {1e3 * off:.1f} | {1e3 * swing:.0f} | {1e3 * rise:.2f} |", flush=True)
 
 

@@ -103,12 +103,12 @@ def main() -> int:
     times, kinetic, energy = np.array(run.rows).T
     if times[-1] <= FIRST:
         return 75
-    said = {"scene": digest(scene), "h": BLOCK / STEPS, "method": "central differences", "until": float(times[-1]),
+    record = {"scene": digest(scene), "h": BLOCK / STEPS, "method": "central differences", "until": float(times[-1]),
             "liveliness": float(kinetic[times >= FIRST - 1e-9].mean()), "half_life": None, "checks": [],
             "energy_kept_to": float(np.abs(energy / energy[0] - 1.0).max()), "sampled_every": EVERY * BLOCK,
             "kinetic": [float(f"{k:.5g}") for k in kinetic[::EVERY]],
             "energy": [float(f"{e:.5g}") for e in energy[::EVERY]]}
-    (FOLDER / f"{chosen.name}.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+    (FOLDER / f"{chosen.name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return 0 if times[-1] >= chosen.seconds - 1e-9 else 75
 
 

@@ -39,7 +39,7 @@ def free(obj: bpy.types.Object, scene: bpy.types.Scene, together: bool = False) 
         return f'"{holder.name}": {freed} freed'
     names = ", ".join(sorted({name for others in played.values() for name in others}))
     files = ", ".join(sorted(path.name for path in played))
-    return f'"{holder.name}": {freed} freed, but for {files}, which {names} still play{"s" if "," not in names else ""}'
+    return f'"{holder.name}": {freed} freed, except {files}, which {names} still play{"s" if "," not in names else ""}'
 
 
 def still_playing(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[str]:

@@ -20,7 +20,7 @@ from . import worker
 FOLDER = f"kernels-{sys.implementation.cache_tag}"
 MODULE = "solver.build.compiling"
 TICK = 0.5  #: seconds between looks at the process
-NOTE = "ConJac compiles for this computer, only this once. You may go on working, and bake"
+NOTE = "ConJac is compiling for this computer, only this once. You can keep working, and bake"
 
 _worker: worker.Worker | None = None
 _compiles = False  #: whether the process has found something to compile

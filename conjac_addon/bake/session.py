@@ -114,7 +114,7 @@ class Bake:
                     return True
         except StopIteration:
             if self.exit_code is None:  # interrupted in the middle of a step
-                self._end(EXIT_STOPPED, "Stopped; bake again to go on")
+                self._end(EXIT_STOPPED, "Stopped; bake again to continue")
         except ConJacError as error:
             error.object = error.object or self.name
             self._fail(error)
@@ -192,7 +192,7 @@ class Bake:
     def _run(self) -> Iterator[bool]:
         """Run the bake as a generator: each `next` does a little work and yields whether more can be done at once."""
         if place.is_temporary(self.object()):
-            self.note("This .blend was never saved: the bake lies in a temporary folder and is deleted when Blender "
+            self.note("This .blend has never been saved: the bake is in a temporary folder and is deleted when Blender "
                        "closes. Save the file first to keep it")
         yield True
         self._earlier.before(self.folder)
@@ -206,7 +206,7 @@ class Bake:
             why = self.progress.error.partition("these changed: ")[2].partition(". ")[0]
             if finished and not self._replaces:
                 raise StaleCache(f"its {finished} finished frames were baked before these changed: {why}",
-                                 f"Set them back, or bake again and let the frames be replaced{too}", self.name)
+                                 f"Set them back, or bake again to replace the frames{too}", self.name)
             again, notes = self._earlier.replace(self.folder, finished, f"{why}{too}")
             self.note(*notes)
             if not again:
@@ -280,9 +280,10 @@ class Bake:
         if self.progress.exit_code is None and not self._cancelled:
             self.note(*self.worker.last_lines)
             raise Environment(f"the solver's process ended unexpectedly (exit code {code})",
-                              "Bake again to go on from the last snapshot", self.name)
+                              "Bake again to continue from the last snapshot", self.name)
         code = EXIT_STOPPED if self.progress.exit_code is None else self.progress.exit_code
-        text = self.progress.error or ("Stopped; bake again to go on" if code == EXIT_STOPPED else self.progress.text)
+        stopped = "Stopped; bake again to continue" if code == EXIT_STOPPED else self.progress.text
+        text = self.progress.error or stopped
         if code == EXIT_COMPLETE:
             # Blender is blocked while it writes, so the window shows the reason before
             self._tell({"event": "stage", "stage": "write", "body": self.name, "progress": 1.0,

@@ -38,7 +38,7 @@ class CONJAC_OT_shared_bakes(Behaviour):
     @classmethod
     def poll(cls, _context: bpy.types.Context) -> bool:
         if not shared_bakes():
-            cls.poll_message_set("No object plays another one's bake")
+            cls.poll_message_set("No object plays a bake of another file")
             return False
         return True
 

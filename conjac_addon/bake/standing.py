@@ -109,7 +109,7 @@ def _plays_otherwise(obj: bpy.types.Object, folder: Path) -> str:
             "an earlier bake of its own")
     elif signature is not None:
         whose = f"the bake of {_whose(playing.parent, signature, obj)}"
-    other = f"It plays {whose}" if playing.exists() else "The file that it plays is gone"
+    other = f"It plays {whose}" if playing.exists() else "The file that it plays is missing"
     return f"{other}; bake again to see its own frames"
 
 

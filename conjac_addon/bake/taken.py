@@ -35,7 +35,7 @@ def by(folder: Path) -> list[Path]:
 def sweep(folder: Path) -> None:
     """Remove files that a crashed Blender left behind. Raises CacheBusy if one is running and baking."""
     found = lock.holder(folder)
-    if found == lock.here():
+    if found == lock.this_process():
         return
     if lock.busy(folder):
         raise CacheBusy(f"a bake into {folder} is running", "Cancel it first")
@@ -47,7 +47,7 @@ def _hold(folder: Path, stack: ExitStack) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(folder, error) from error
-    if lock.holder(folder) == lock.here():
+    if lock.holder(folder) == lock.this_process():
         lock.sweep(folder)  # its disk went while this Blender baked, and has come back
     try:
         stack.enter_context(lock.acquired(folder))

@@ -60,7 +60,7 @@ def find(folder: Path, number: int) -> Take:
     for take in listed(folder):
         if number in (0, take.number):
             return take
-    raise NoSuchThing(f"there is no take {number}" if number else "no take is kept", "Look at the list of takes")
+    raise NoSuchThing(f"there is no take {number}" if number else "there are no takes", "Look at the list of takes")
 
 
 def before(folder: Path) -> None:

@@ -54,7 +54,7 @@ def refusal(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
 def _animated(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[BadInput]:
     for path in (*_keyed(scene), *_driven(scene)):
         if path in _OF_SCENE:
-            yield BadInput(f'{_OF_SCENE[path]} of the scene "{scene.name}" is animated and can only be read once',
+            yield BadInput(f'{_OF_SCENE[path]} of the scene "{scene.name}" is animated, but a bake reads it only once',
                            "Delete its keyframes or its driver", obj.name)
     holders = [*members.members(obj, scene), *members.colliders(obj, scene)]
     for one in {one.name: one for holder in holders for one in _holders(holder)}.values():
@@ -84,7 +84,7 @@ def _error(obj: bpy.types.Object, path: str, bone: str | None) -> BadInput:
     except (ValueError, KeyError):  # a setting that this ConJac does not have
         label = name.replace("_", " ").title()
     whose = f' of the bone "{bone}"' if bone else ""
-    return BadInput(f"its {label}{whose} is animated and can only be read once",
+    return BadInput(f"its {label}{whose} is animated, but a bake reads it only once",
                     "Delete its keyframes or its driver; Activation and targets of motors are read over time", obj.name)
 
 

@@ -85,8 +85,8 @@ def _motions(kind: str) -> tuple[str, ...]:
     if known and len(set(entry.motions)) == len(entry.motions) and len(turns) + len(spins) in (
             (0, 1, 2) if turns else (0, 3)) and not (turns and spins):
         return entry.motions
-    raise BadInput(f'joints of the kind "{entry.label}" cannot be told from the positions of objects',
-                   "Choose another kind, or give its entry in the catalogue `motions` that can be told apart")
+    raise BadInput(f'joints of the kind "{entry.label}" cannot be recognized from the positions of objects',
+                   "Choose another kind, or give its entry in the catalogue `motions` that can be distinguished")
 
 
 class JointTrack:

@@ -39,7 +39,7 @@ def fill(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,
     groups = [group_of(one) for one in used]
     for one, name in zip(used, groups):
         if name not in obj.vertex_groups:
-            raise NoSuchThing(f'there is no vertex group "{name}" with the part of it that follows '
+            raise NoSuchThing(f'there is no vertex group "{name}" for the part that follows '
                               f'"{_carrier_name(one)}"',
                               "Paint it, or choose another one under Attach", obj.name)
     weights = group_weights(mesh, {obj.vertex_groups[name].index for name in groups})
@@ -79,8 +79,8 @@ def _check(obj: bpy.types.Object, used: list[bpy.types.PropertyGroup]) -> None:
             raise BadInput(f'it is attached to "{one.object.name}", which is not simulated',
                            "Add ConJac to that armature, or remove the attachment", obj.name)
         if one.object != holder:
-            raise BadInput(f'it is attached to "{holder.name}" and to "{one.object.name}", and they are baked apart',
-                           "Attach it to one mechanism alone", obj.name)
+            raise BadInput(f'it is attached to "{holder.name}" and to "{one.object.name}", and they are baked '
+                           "separately", "Attach it to only one mechanism", obj.name)
         known = one.object.pose.bones if one.object.type == "ARMATURE" else (
             one.object.conjac.mechanism.collection.all_objects if one.object.conjac.mechanism.collection else ())
         if not one.part:
@@ -95,10 +95,10 @@ def _check(obj: bpy.types.Object, used: list[bpy.types.PropertyGroup]) -> None:
 def _check_on_flesh(obj: bpy.types.Object, flesh: bpy.types.Object) -> None:
     if not members.is_sharp(obj):
         raise BadInput(f'it is attached to the soft body "{flesh.name}", and only cloth with Sharp Edges can be '
-                       "attached to those", "Switch Sharp Edges on, attach it to a bone, or remove the "
+                       "attached to those", "Enable Sharp Edges, attach it to a bone, or remove the "
                                             "attachment", obj.name)
     if members.owner(flesh) != members.owner(obj):
-        raise BadInput(f'it is attached to "{flesh.name}", and they are baked apart',
+        raise BadInput(f'it is attached to "{flesh.name}", and they are baked separately',
                        "Let them collide with each other, so that they are baked together", obj.name)
 
 

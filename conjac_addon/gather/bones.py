@@ -254,7 +254,7 @@ def _limits(armature: bpy.types.Object, bone: bpy.types.PoseBone, axis: int, off
     part = bone.conjac
     if part.use_limits:
         low, high = part.limit_low[axis], part.limit_high[axis]
-        _check(armature, bone, f"its own go about {letter.upper()}", (low, high))
+        _check(armature, bone, f"its own limits go about {letter.upper()}", (low, high))
     for constraint in bone.constraints:
         if (constraint.type == "LIMIT_ROTATION" and _is_on(bone, constraint, off) and constraint.owner_space == "LOCAL"
                 and getattr(constraint, f"use_limit_{letter}")):
@@ -267,7 +267,7 @@ def _limits(armature: bpy.types.Object, bone: bpy.types.PoseBone, axis: int, off
         ends = getattr(bone, f"ik_min_{letter}"), getattr(bone, f"ik_max_{letter}")
         _check(armature, bone, f"inverse kinematics limits {letter.upper()}", ends)
         low, high = max(low, ends[0]), min(high, ends[1])
-    _check(armature, bone, f"its limits about {letter.upper()} together go", (low, high))
+    _check(armature, bone, f"its limits about {letter.upper()} combined go", (low, high))
     return low, high
 
 

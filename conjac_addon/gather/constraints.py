@@ -54,7 +54,7 @@ def _constraint_entry(obj: bpy.types.Object, one: bpy.types.PropertyGroup, soft:
                        f'Let "{other.name}" and "{obj.name}" both collide with all', obj.name)
     elif members.is_mechanism(other):
         if other != members.owner(obj):
-            raise BadInput(f'it is tied to "{other.name}", and they are baked apart',
+            raise BadInput(f'it is tied to "{other.name}", and they are baked separately',
                            f'Attach it to "{other.name}", or let that touch soft bodies', obj.name)
         if not one.part:
             raise BadInput(f'its constraint to "{other.name}" names no bone', "Choose one under Constraints", obj.name)

@@ -148,7 +148,7 @@ class MechanismReader:
         settings = self._owner.conjac.mechanism
         if checked and settings.follow and settings.let_go <= self._start:
             raise BadInput(f"it lets go of its animation at frame {settings.let_go}, and the bake begins at "
-                           f"{self._start}", "Let it go later, or switch Follow Animation off", self._owner.name)
+                           f"{self._start}", "Let it go later, or disable Follow Animation", self._owner.name)
         measured = source.measure()
         poses = source.poses()
         for k, (body, more, pose) in enumerate(zip(self.document["bodies"], measured, poses)):
@@ -197,7 +197,7 @@ class MechanismReader:
             k = outside[0]
             unit, factor = ("°", 57.29577951308232) if joint_pose.plan.rates[k] == "angle" else (" m", 1.0)
             numbers = [f"{factor * value:.4g}{unit}" for value in (start[k], joint["low"][k], joint["high"][k])]
-            self._source.notes.append(f'"{self._owner.name}": "{joint["name"]}" begins at {numbers[0]}, outside of its '
+            self._source.notes.append(f'"{self._owner.name}": "{joint["name"]}" begins at {numbers[0]}, outside its '
                                       f"limits {numbers[1]} to {numbers[2]}, and is pulled in softly")
 
     def _tell(self) -> None:

@@ -85,7 +85,7 @@ def check_stack(evaluation: Evaluation, count: int, export: str) -> None:
     for modifier in stack.above(obj):
         if stack.renders_differently(modifier):
             raise BadInput(f'the modifier "{modifier.name}" above ConJac gives other vertices in renders than in the '
-                           "viewport", "Set both alike, or choose one before it under Simulate After", obj.name)
+                           "viewport", "Make both equal, or choose one before it under Simulate After", obj.name)
     if export == "shapekeys" and count != len(obj.data.vertices):
         culprit = next((m.name for m in stack.above(obj) if stack.may_change_count(m)), None)
         raise BadInput(

@@ -38,8 +38,8 @@ class Nails:
                 raise BadInput(f"its nail at frame {nail.frame} would hold nothing: it is baked from frame {start} to "
                                f"{end}", f"Drive it in from frame {start} to {end - 1}", obj.name)
             if nail.is_drawn and nail.until + nail.until_subframe <= nail.frame + nail.subframe:
-                raise BadInput(f"its nail of frame {nail.frame} is drawn at frame {nail.until} already",
-                               "Draw it later", obj.name)
+                raise BadInput(f"its nail at frame {nail.frame} lets go at frame {nail.until} already",
+                               "Let it go later", obj.name)
             check_empty(evaluation, nail.object, "nail")
         self._empties = [nail.object for nail in obj.conjac.nails]
         self._places: list[list[NDArray[np.float64]]] = [[] for _ in self._empties]

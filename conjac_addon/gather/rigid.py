@@ -87,10 +87,10 @@ class ObjectsPlan:
         for what, names in (
                 ("Bounciness: rigid bodies do not bounce off what they hit",
                  [name for name, body in moving.items() if body.restitution]),
-                (f"another Friction than Contact Friction of the mechanism, {rough:.3g}, which counts for all",
+                (f"another Friction than Contact Friction of the mechanism, {rough:.3g}, which applies to all",
                  [name for name, body in moving.items()
                   if min(abs(body.friction - value) for value in (rough, UNTOUCHED)) > SAME]),
-                ("Breakable: joints hold whatever pulls",
+                ("Breakable: joints never break",
                  [name for name, obj in self.empties.items() if obj.rigid_body_constraint.use_breaking])):
             if names:
                 more = f" and {len(names) - 1} more" if names[1:] else ""
@@ -133,8 +133,8 @@ class ObjectsPlan:
         kind = constraint.type
         loop = PLANAR if is_planar(empty) else KINDS[kind][2]
         if not loop:
-            raise BadInput(f'"{empty.name}" closes a ring of joints as {kind.title()}, which can only be done by '
-                           "Point and Hinge", "Change its type, or remove a constraint of the ring", self.owner.name)
+            raise BadInput(f'"{empty.name}" closes a ring of joints as {kind.title()}, but only Point and Hinge '
+                           "can close one", "Change its type, or remove a constraint of the ring", self.owner.name)
         bodies = tuple(obj.name for obj in (constraint.object1, constraint.object2) if obj is not None)
         lost = _of_joints_alone(empty)
         if lost:

@@ -19,7 +19,7 @@ def links(mesh: bpy.types.Mesh, to_world: NDArray[np.float64], name: str
     world = places(mesh, to_world, name)
     if len(mesh.polygons):
         raise BadMesh("a rope is a chain of edges, and the mesh has faces", "In Edit Mode choose Delete > Only Faces, "
-                      "or make it cloth; a thickness to look at goes below ConJac's modifier", name)
+                      "or make it cloth; a modifier that shows a thickness goes below ConJac's", name)
     ends = np.empty(2 * len(mesh.edges), dtype=np.int32)
     mesh.edges.foreach_get("vertices", ends)
     edges = ends.reshape(-1, 2)

@@ -42,7 +42,7 @@ class Played:
         owner = members.owner(obj)
         together = members.members(owner, scene)
         if len(together) > board.BODIES:
-            raise BadInput(f"{len(together)} objects are baked together, and {board.BODIES} at most are played live",
+            raise BadInput(f"{len(together)} objects are baked together, and at most {board.BODIES} can be played live",
                            "Let fewer of them collide", obj.name)
         self.uid, self.name, self._scene = owner.session_uid, owner.name, scene.session_uid
         self.uids = [one.session_uid for one in together]  #: of the object and all that are played with it

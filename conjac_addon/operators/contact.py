@@ -31,8 +31,8 @@ class CONJAC_OT_collide(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, active_soft_body(cls, context), lambda obj: members.mechanism_of(obj) is not None,
-                      "It is attached to a mechanism, and touches what is attached to that: see Collides "
-                      "With") is not None
+                      "It is attached to a mechanism and touches only what is attached to that, too: see "
+                      "Collides With") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         bodies = [obj for obj in context.scene.objects if members.is_soft_body(obj) and obj.is_editable

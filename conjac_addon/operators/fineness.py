@@ -23,6 +23,9 @@ BOX_EDGES = 20.0  #: of a box diagonal, which an Edge Length of 0 picks
 CLOSER = 1.2  #: how much nearer to each other nodes stand than an Edge Length: 1.0 (Box Grid) to 1.35 (TetGen)
 #: edges that an Edge Length of 0 leaves across the thickest place of a body that counts as thin everywhere, at most
 ACROSS = 2.5
+#: the same of a body whose thickest place is thin relative to the cube root of its volume, and how thin, at most: a box
+#: is larger the farther apart the body's thin parts are, such as fingers, which bend alike at any distance
+ACROSS_SLENDER, OF_BULK = 2.75, 0.36
 INSIDE, ON_SURFACE = 2.0, 0.5  #: nodes in a volume of an edge cubed, and on an area of an edge squared, of fTetWild
 RAYS = 256  #: by which the thickest place is looked for
 GOLDEN = 0.6180339887498949, 0.7548776662466927  #: irrational steps, whose multiples spread evenly over a triangle
@@ -61,7 +64,8 @@ def edges(obj: bpy.types.Object, bodies: int = 1) -> tuple[float, float]:
     enough = max(by_box, OF_THICKNESS * thickness)
     _, nodes = filled_box([*obj.dimensions], enough)
     enough = within_budget(enough, nodes, bodies)
-    if not 0.0 < OF_THICKNESS * thickness < by_box or widest(points, corners) >= ACROSS * by_box:
+    thin_below = max(ACROSS * by_box, min(ACROSS_SLENDER * by_box, OF_BULK * volume ** (1.0 / 3.0)))
+    if not 0.0 < OF_THICKNESS * thickness < by_box or widest(points, corners) >= thin_below:
         return enough, by_box
     thin = OF_THIN * thickness
     nodes = INSIDE * volume / thin**3 + ON_SURFACE * area / thin**2

@@ -41,7 +41,7 @@ class CONJAC_OT_remove_previews(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, active_soft_body(cls, context), lambda obj: not previews.is_shown(obj),
-                      "Nothing of it is shown") is not None
+                      "Nothing is shown for it") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         previews.remove(context.object)
@@ -97,4 +97,4 @@ def _arrays(path: str, name: str) -> "dict[str, NDArray[Any]]":
     try:
         return files.read_npz(Path(path))
     except (OSError, files.Unreadable) as error:
-        raise Environment(f"what the solver made cannot be read ({error})", "Try again", name) from error
+        raise Environment(f"the solver's result cannot be read ({error})", "Try again", name) from error

@@ -39,7 +39,7 @@ class CONJAC_OT_remove_joints_preview(Behaviour):
         def hidden(obj: bpy.types.Object) -> bool:
             return not previews.is_shown(obj, previews.RIGID, previews.JOINTS)
 
-        return unless(cls, active_mechanism(cls, context), hidden, "Nothing of it is shown") is not None
+        return unless(cls, active_mechanism(cls, context), hidden, "Nothing is shown for it") is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         previews.remove(context.object, previews.RIGID, previews.JOINTS)

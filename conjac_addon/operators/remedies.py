@@ -47,7 +47,7 @@ class CONJAC_OT_level_ground(Behaviour):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return unless(cls, baked(cls, context), lambda obj: sunk(obj, context.scene) <= GAP,
-                      "Its ground is not below the grid, or something lies that deep") is not None
+                      "Its ground is not below the grid, or something is that deep") is not None
 
     @by_button.noting("Raise Ground to the Grid")
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -230,5 +230,5 @@ class CONJAC_OT_subdivide(Behaviour):
         finally:
             changed.free()
         mesh.update()
-        self.report({"INFO"}, f'"{mesh.name}": {len(mesh.vertices)} vertices, where there were {before}')
+        self.report({"INFO"}, f'"{mesh.name}": {len(mesh.vertices)} vertices now, instead of {before}')
         return {"FINISHED"}

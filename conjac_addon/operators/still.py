@@ -46,7 +46,7 @@ def still_job(obj: bpy.types.Object) -> Iterator[Path]:
                     stages.mkdir(parents=True, exist_ok=True)
                     shutil.move(path, stages / path.name)
         except OSError as error:
-            raise Environment(f"its tetrahedra cannot be kept in {stages} ({error})",
+            raise Environment(f"its tetrahedra cannot be stored in {stages} ({error})",
                               "Choose another cache folder or make room on the disk", name) from error
 
 
@@ -126,5 +126,5 @@ def to_object(job: Path) -> NDArray[np.float64]:
         if matrix.shape != (4, 4) or matrix.dtype.kind != "f":
             raise ValueError(f"{path} holds no matrices")
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise Environment(f"what was read of the scene has gone from {job} ({error})", "Try again") from error
+        raise Environment(f"the data read from the scene is missing from {job} ({error})", "Try again") from error
     return matrix

@@ -107,7 +107,7 @@ classes = (
         preset=EnumProperty(name="Preset", description="Which material, fabric or rope", items=samples())),
     operator(
         "remove", setup, "Remove Soft Body",
-        "Take ConJac off the active object; painted groups, settings and baked files stay"),
+        "Remove ConJac from the active object; painted groups, settings and baked files stay"),
     operator(
         "add_group", painting, "Paint Map",
         "Make the vertex group of this map active, create it where it is missing, and paint it", asks=TELLS,
@@ -137,7 +137,7 @@ classes = (
     operator(
         "add_cloth", cloth, "Add Cloth", "Make the selected meshes cloth: their faces stretch, shear and fold"),
     operator(
-        "add_rope", rope, "Add Rope", "Make ropes of the edges of the selected meshes, or of the selected curves"),
+        "add_rope", rope, "Add Rope", "Turn the edges of the selected meshes, or the selected curves, into ropes"),
     operator(
         "turn_into_cloth", cloth, "Turn Into Cloth",
         "Make the active soft body cloth: a mesh that encloses no volume cannot be soft inside"),
@@ -335,8 +335,8 @@ classes = (
         "Play these older frames; the current bake is kept as a take. Settings do not change", number=TAKE),
     operator(
         "compare_take", takes, "Compare With Take",
-        "Write the largest distance of each vertex between this bake and the take, in mm, as an attribute of the "
-        "mesh: where a draft and a full bake differ", number=TAKE),
+        "For each vertex, write the largest distance between this bake and the take, in mm, to an attribute of "
+        "the mesh. It shows where a draft and a full bake differ", number=TAKE),
     operator(
         "remove_take", takes, "Delete Take", "Delete the frames of this take from the disk", NO_STEP, ("invoke",),
         number=TAKE),

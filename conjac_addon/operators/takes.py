@@ -21,7 +21,7 @@ class _OnTake(Behaviour):
         obj = unless(cls, obj, is_baking, "Wait for the running bake or cancel it")
         obj = unless(cls, obj, lambda one: not place.of(one).own, "It plays another object's bake")
         return unless(cls, obj, lambda one: not takes.listed(place.job_folder(one)),
-                      "No take is kept: baking again with other settings keeps one") is not None
+                      "It has no takes: baking again with other settings keeps one") is not None
 
 
 class CONJAC_OT_use_take(_OnTake):
@@ -56,7 +56,7 @@ class CONJAC_OT_compare_take(_OnTake):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         self.report({"INFO"}, f"Take {found.number} is up to {found.largest:.3g} mm away, at frame {found.frame}, and "
-                              f"{found.mean:.3g} mm in the mean of {found.frames} frames: the attribute "
+                              f"{found.mean:.3g} mm on average over {found.frames} frames: the attribute "
                               f"{apart.DIFFERENCE} has the largest of each vertex")
         redraw_panels()
         return {"FINISHED"}
@@ -82,6 +82,6 @@ class CONJAC_OT_remove_take(_OnTake):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         takes.remove(take)
-        self.report({"INFO"}, f"Take {take.number} is deleted, {freeing.size_in_words(take.size)} are free")
+        self.report({"INFO"}, f"Take {take.number} is deleted: {freeing.size_in_words(take.size)} freed")
         redraw_panels()
         return {"FINISHED"}

@@ -33,6 +33,6 @@ class CONJAC_OT_remove_unused_caches(Behaviour):
             return {"CANCELLED"}
         freed = unused.remove(found)
         names = ", ".join(f'"{one.name}"' for one in found)
-        self.report({"INFO"}, f"{freeing.size_in_words(freed)} are free: caches of {names}")
+        self.report({"INFO"}, f"{freeing.size_in_words(freed)} freed: caches of {names}")
         redraw_panels()
         return {"FINISHED"}

@@ -20,7 +20,7 @@ class CONJAC_OT_add_weld(AddEntry, Behaviour):
         obj = context.object
         others = [one for one in context.selected_objects if one != obj and members.is_soft_body(one)]
         if not others:
-            self.report({"ERROR"}, f'Select the soft bodies or cloths that "{obj.name}" sticks to as well')
+            self.report({"ERROR"}, f'Also select the soft bodies or cloth that "{obj.name}" sticks to')
             return {"CANCELLED"}
         for other in others:
             weld = obj.conjac.welds.add()

@@ -144,7 +144,7 @@ def read_arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
         found = {name: read_npy(folder / f"mechanism_{name}.npy", folder.parent)
                  for name in ("spaces", "tops", "offsets", "scales")}
     except (OSError, Unreadable) as error:
-        raise BadInput(f"{folder} lacks files that playing the bake needs", "Bake again", armature) from error
+        raise BadInput(f"{folder} lacks files that are needed to play the bake", "Bake again", armature) from error
     spaces, tops, offsets, scales = found.values()
     bodies = offsets.size // 16
     fits = (tops.ndim == 1 and tops.dtype.kind == "i" and spaces.shape[1:] == (1 + len(tops), 4, 4)
@@ -153,5 +153,5 @@ def read_arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
             and ((tops >= 0) & (tops < bodies)).all())
     # nothing else can be taken back to the bones
     if not fits or not np.linalg.det(offsets).all() or not np.linalg.det(spaces[:, 0]).all():
-        raise BadInput(f"{folder} does not contain what playing the bake needs", "Bake again", armature)
+        raise BadInput(f"{folder} does not contain what is needed to play the bake", "Bake again", armature)
     return found

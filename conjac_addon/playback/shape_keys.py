@@ -52,13 +52,13 @@ class ShapeKeys:
             raise BadMesh("its mesh is shared with other objects, which would get the same shape keys",
                           "Make it a single user or choose PC2 or Alembic", obj.name)
         if not mesh.is_editable:
-            raise BadMesh("its mesh is linked from another file, so shape keys cannot be kept on it",
+            raise BadMesh("its mesh is linked from another file, so shape keys cannot be added to it",
                           "Make the mesh local too, or choose PC2 or Alembic", obj.name)
         if mesh.shape_keys is not None and not is_ours(obj):
             raise BadMesh("it has shape keys of its own, which absolute ones would replace",
                           "Choose PC2 or Alembic", obj.name)
         if obj.parent is not None and obj.parent_type == "ARMATURE":
-            raise BadMesh(f'its parent "{obj.parent.name}" deforms it, which would bend the shape keys once more',
+            raise BadMesh(f'its parent "{obj.parent.name}" deforms it, which would deform the shape keys a second time',
                           "Use an Armature modifier, or choose PC2 or Alembic", obj.name)
         if len(mesh.vertices) != vertices:
             raise BadMesh(f"its mesh has {len(mesh.vertices)} vertices and the bake has {vertices}, "

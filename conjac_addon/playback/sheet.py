@@ -45,7 +45,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, pat
     triangles run the other way round. Raises BadMesh, CacheUnwritable, Environment.
     """
     if not hasattr(bpy.ops.wm, "alembic_export") or not bpy.app.build_options.alembic:
-        raise Environment("this Blender was built without Alembic, which frames with faces of their own need",
+        raise Environment("this Blender was built without Alembic, and frames with faces of their own need it",
                           "Choose PC2 or shape keys, which keep the mesh's own vertices", obj.name)
     source = _Source(obj, rest, mirrored, frames.read(frames.first))
     with _alone(obj, scene) as alone:
@@ -55,7 +55,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, frames: SheetFrames, pat
     carry.put(obj, rest, source.place, source.called)
     if not source.left_out:
         return []
-    return [f'"{obj.name}": Blender has room for {MOST_MAPS} UV maps, so frames are without '
+    return [f'"{obj.name}": Blender has room for {MOST_MAPS} UV maps, so frames leave out '
             f'{", ".join(source.left_out)}']
 
 
@@ -93,8 +93,8 @@ class _Source:
         faces, values = sheet.faces, {}
         for name, uv in self._maps.items():
             one_side = replace(sheet, source=_on_one_island(sheet.source, self._islands[name]))
-            values[self.called.get(name, name)] = np.einsum("mck,mcki->mci", one_side.shares(self.triangles),
-                                                            uv[self._loops[one_side.source]])
+            values[self.called.get(name, name)] = np.einsum(
+                "mck,mcki->mci", one_side.barycentric_weights(self.triangles), uv[self._loops[one_side.source]])
         values[PLACE] = sheet.material[faces]
         if self._mirrored:
             faces, values = faces[:, ::-1], {name: uv[:, ::-1] for name, uv in values.items()}

@@ -118,17 +118,16 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
                      f"{BLENDERS}: see Forces")
     if members.is_soft_body(obj):
         if ignored := read_by_itself.ignored_fields(obj, scene):
-            yield Advice("unfelt", f'"{ignored[0].name}" does not move it: of force fields, Wind alone blows, and at '
-                         "cloth alone")
+            yield Advice("unfelt", f'"{ignored[0].name}" does not move it: the only force field that acts is Wind, '
+                         "and only on cloth")
         if members.moves_dynamic_nodes(obj) and has_dynamic_node(obj) is False:
             found = f"A bake puts {obj.conjac.suggestions} dynamic spots where it swings most: it has none of its own"
             text = found if obj.conjac.suggest_spots else "Nothing will wobble: it has no dynamic node"
             yield Advice("wobble", text, "conjac.suggest_handles", "Suggest")
-        falls = members.mechanism_of(obj) is None and is_pulled(scene) and not members.shared_settings(obj).use_ground
-        if falls and not members.colliders(obj, scene) and is_constrained(obj) is False:
+        falls = members.mechanism_of(obj) is None and is_pulled(scene) and is_held(obj, scene) is False
+        if falls and not members.shared_settings(obj).use_ground and not members.colliders(obj, scene):
             yield Advice("falls", "It falls forever: nothing holds it", "conjac.add_ground", "Add Ground")
-        if members.mechanism_of(obj) is None and is_pulled(scene) and is_constrained(obj) is False \
-                and not has_floor(obj, scene):
+        if falls and not has_floor(obj, scene):
             if floor := unnoticed(obj, scene):
                 yield Advice("through", f'It falls through "{floor[0].name}", which is not a collider', "conjac.land",
                              "Make It a Collider")
@@ -234,7 +233,25 @@ def is_constrained(obj: bpy.types.Object) -> bool | None:
     settings = obj.conjac
     if any(one.object is not None for one in (*settings.nails, *settings.attachments)):
         return True
-    return is_painted(obj, "pin")
+    return is_painted(obj, "pin", 0.0 if members.has_soft_pins(obj) else PAINTED)
+
+
+def is_held(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool | None:
+    """Whether a soft body is constrained, or welds and constraints tie it, also by way of other soft bodies, to one
+    that is or to what is no soft body; None if that requires an evaluation."""
+    ties: dict[bpy.types.Object, set[bpy.types.Object]] = {}
+    for one in filter(members.is_soft_body, scene.objects):
+        for tie in (*one.conjac.welds, *one.conjac.constraints):
+            if tie.object is not None:
+                ties.setdefault(one, set()).add(tie.object)
+                ties.setdefault(tie.object, set()).add(one)
+    found, reached, left = set[bool | None](), {obj}, [obj]
+    while left:
+        one = left.pop()
+        found.add(is_constrained(one) if members.is_soft_body(one) else True)
+        left += ties.get(one, set()) - reached
+        reached |= ties.get(one, set())
+    return True if True in found else None if None in found else False
 
 
 def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
@@ -273,7 +290,7 @@ def lies(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
              read_by_itself.fields(obj, scene))
     if any(map(len, moved)) or obj.data.shape_keys is not None or settings.fiber_material != "none":
         return False
-    if is_constrained(obj) is not False or any(may_move(one) for one in (obj, *members.colliders(obj, scene))):
+    if is_held(obj, scene) is not False or any(may_move(one) for one in (obj, *members.colliders(obj, scene))):
         return False
     return abs(lowest(obj, scene) - shared.ground_height) <= 1.0e-3 * max(*obj.dimensions)
 
@@ -312,29 +329,30 @@ def renamed_pin(obj: bpy.types.Object) -> str | None:
                  if name.casefold() in group.name.casefold() and group.name not in used), None)
 
 
-def is_painted(obj: bpy.types.Object, key: str) -> bool | None:
-    """Whether a map is painted above half anywhere; None where only an evaluation could tell."""
+def is_painted(obj: bpy.types.Object, key: str, least: float = PAINTED) -> bool | None:
+    """Whether a map is above `least` anywhere; None where only an evaluation could tell."""
     return is_group_painted(obj, getattr(obj.conjac, f"{key}_group"), is_chosen(obj.conjac, catalogue.maps()[key]),
-                            getattr(obj.conjac, f"{key}_invert"))
+                            getattr(obj.conjac, f"{key}_invert"), least)
 
 
-def is_group_painted(obj: bpy.types.Object, name: str, chosen: bool, inverted: bool = False) -> bool | None:
-    """Whether a group or an attribute is above half anywhere, or below it where it is inverted; None where only an
-    evaluation could tell. chosen: whether the artist has named it."""
+def is_group_painted(obj: bpy.types.Object, name: str, chosen: bool, inverted: bool = False,
+                     least: float = PAINTED) -> bool | None:
+    """Whether a group or an attribute, or 1 minus it where it is inverted, is above `least` anywhere; None where only
+    an evaluation could tell. chosen: whether the artist has named it."""
     mesh = obj.data
     if any(modifier.type in REWEIGH for modifier in above(obj)) and (name in obj.vertex_groups or chosen):
         return None
     attribute = mesh.attributes.get(name) if name else None
     if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
-        return any((1.0 - one.value if inverted else one.value) > PAINTED for one in attribute.data)
+        return any((1.0 - one.value if inverted else one.value) > least for one in attribute.data)
     group: bpy.types.VertexGroup | None = obj.vertex_groups.get(name)
     if group is None:
         return False
     if inverted:  # what is outside of the group has no weight, which counts as 1
-        full = sum(element.group == group.index and element.weight >= 1.0 - PAINTED
+        full = sum(element.group == group.index and element.weight >= 1.0 - least
                    for vertex in mesh.vertices for element in vertex.groups)
         return full < len(mesh.vertices)
-    return any(element.group == group.index and element.weight > PAINTED
+    return any(element.group == group.index and element.weight > least
                for vertex in mesh.vertices for element in vertex.groups)
 
 

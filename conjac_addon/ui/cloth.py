@@ -83,7 +83,8 @@ def draw_sharp(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         setting(layout, settings, "export")
         setting(layout, context.window_manager, "conjac_show_sliding")
         if settings.sharp_coarser > 1.0:
-            hint(layout, f"A preview: edges are {settings.sharp_coarser:.3g} times as long. Set it to 1 for the final")
+            hint(layout, f"A preview: edges are {settings.sharp_coarser:.3g} times as long. Set it to 1 for the "
+                         "final bake")
         if settings.export != properties.SHARP_EXPORT:
             hint(layout, "This format keeps the vertices of your mesh: sharp bends show in Alembic")
     if members.is_sharp(context.object) and 0.0 < settings.sharp_coarsest < settings.sharp_finest:
@@ -96,7 +97,7 @@ def draw_air(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         fields.draw(layout, context.object, part)
     winds = read_by_itself.fields(members.owner(context.object), context.scene)
     if not winds:
-        hint(layout, "The air is still, and slows down what falls or swings. Wind force fields of the scene blow")
+        hint(layout, "The air is still, and slows down what falls or swings. Wind force fields of the scene move it")
         return
     hint(layout, f"{', '.join(one.name for one in winds)}: the air moves along its Z axis by its Strength in m/s, "
          "the same everywhere")

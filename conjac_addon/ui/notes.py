@@ -12,8 +12,11 @@ from ..text import one_line, paragraph
 from . import advice, manual
 from .smoothed import smoother
 
-#: units beside the first line in the header: icon, fold and the button that mends it; without the button
-BESIDE, ALONE = 7.0, 3.0
+#: units beside the first line in the header: icon and fold
+BESIDE = 3.0
+
+#: share of the header that the first line has beside the button that mends it
+LINE = 0.8
 
 
 class Note:
@@ -56,9 +59,9 @@ def draw(layout: bpy.types.UILayout, notes: list[Note]) -> None:
         return
     first = notes[0]
     header.alert = first.icon == "ERROR"
-    room = BESIDE if first.operator else ALONE
-    line = header.split(factor=0.8) if first.operator else header
-    line.label(text=one_line(first.text, bpy.context.region, room), icon=first.icon)
+    share = LINE if first.operator else 1.0
+    line = header.split(factor=share) if first.operator else header
+    line.label(text=one_line(first.text, bpy.context.region, BESIDE, share), icon=first.icon)
     if first.operator:
         _button(line, first, "Fix")
     if body is not None:

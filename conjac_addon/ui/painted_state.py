@@ -35,7 +35,7 @@ def is_begun(obj: bpy.types.Object, entry: Entry) -> bool:
 
 def update(obj: bpy.types.Object) -> bool:
     """Count again. Returns whether there are changes. Reads weights, so it never runs while a panel is drawn."""
-    found = look_at(obj) if members.is_volume(obj) or members.is_cloth(obj) else {}
+    found = look_at(obj) if members.is_soft_body(obj) else {}
     changed = found != _found.get(obj.session_uid)
     _found[obj.session_uid] = found
     return changed
@@ -91,7 +91,7 @@ def _of_map(key: str, painted: dict[int, float], total: int) -> str:
     if key in HALVES:
         count = sum(weight > PAINTED for weight in painted.values())
         if not count and painted:
-            return f"Nothing is above one half, so nothing is {HALVES[key]}"
+            return f"No weight is above 0.5, so nothing is {HALVES[key]}"
         return f"{_of(count, total)} {HALVES[key]}" if count else "Nothing is painted yet"
     count = sum(weight > 0.0 for weight in painted.values())
     return f"{_of(count, total)} painted, up to {max(painted.values()):.2f}" if count else "Nothing is painted yet"

@@ -38,7 +38,7 @@ def _operator(kind: str) -> type[bpy.types.Operator]:
     name = f"CONJAC_OT_preset_{kind}"
     return type(name, (AddPresetBase, bpy.types.Operator), {
         "__module__": __name__, "bl_idname": f"conjac.preset_{kind}", "bl_label": "Add Preset",
-        "bl_description": "Keep these settings as a preset of your own, or remove it",
+        "bl_description": "Save these settings as a preset of your own, or remove one",
         "preset_menu": f"CONJAC_MT_presets_{kind}", "preset_subdir": f"conjac/{kind}",
         "preset_defines": ["settings = bpy.context.object.conjac"],
         "preset_values": [f"settings.{value}" for value in VALUES[kind]]})

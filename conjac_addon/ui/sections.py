@@ -188,7 +188,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         hint(layout, f'The method is that of "{holder.name}", with which it is baked' if owns else
              f'Settings are those of "{holder.name}", with which it is baked')
     if owns and holder != context.object:
-        hint(layout, f'Where it touches bodies with another solver, settings of "{holder.name}" count')
+        hint(layout, f'Where it touches bodies with another solver, the settings of "{holder.name}" count')
     solver = settings.solver
     if is_body or members.soft_bodies(context.object, scene):
         setting(layout, solver, "method")
@@ -208,7 +208,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     setting(stepped, moves.solver, "integrator")
     draw_params(stepped, moves, "integrator")
     if any(slides):
-        hint(layout, "Cloth with Sharp Edges always uses linearised Backward Euler steps")
+        hint(layout, "Cloth with Sharp Edges always uses linearized Backward Euler steps")
     integrator, method = chosen(moves, "integrator"), chosen(settings, "method")
     if is_body and not members.is_cloth(context.object):
         damping.draw(layout, context.object.conjac, scene)
@@ -226,8 +226,8 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         setting(stages, moves.solver, "stage_solver")
         draw_params(stages, moves, "stage_solver")
         if method.follows and not integrator.why_not("quasistatic"):
-            hint(layout, f"{method.label} has iterations of its own: of the stage solver only the stopping "
-                 "tolerance counts")
+            hint(layout, f"{method.label} has its own iterations: of the stage solver, only the stopping "
+                 "tolerance has an effect")
     if is_body and not is_led and not members.is_cloth(context.object):
         setting(layout, context.object.conjac, "damping")
         draw_params(layout, context.object.conjac, "damping")

@@ -23,8 +23,8 @@ def sentence(progress: Progress, bodies: int, volumes: int) -> str:
     if progress.shorter:
         sentences.append("Fast impacts take shorter steps than Time Step")
     if bodies > 1:
-        sentences.append(f"{bodies} bodies that may touch are solved together: set Collides With to None for those "
-                         "that never meet the others")
+        sentences.append(f"{bodies} bodies that may touch are solved together: set Collides With to Nothing for "
+                         "those that never meet the others")
     if volumes:
         sentences.append("A larger Edge Length in Volume makes fewer tetrahedra, and Play Live or the method Subspace "
                          "shows a draft")

@@ -118,7 +118,7 @@ def draw_legend(context: bpy.types.Context) -> None:
         return
     labels = legend(*found, context.scene)
     if labels is None:
-        map_marks.draw_text(context, "Nothing to color here: switch on Stress Output in Output, and bake")
+        map_marks.draw_text(context, "Nothing to color here: enable Stress Output in Output, and bake")
     else:
         map_marks.draw_bar(context, labels)
 

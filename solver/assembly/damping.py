@@ -22,8 +22,8 @@ class DampingLaw(Protocol):
     """Protocol of the damping of one body's elements, and of its mass damping."""
 
     @property
-    def share(self) -> float | None:
-        """Return the ratio of the elements' D to their projected K [s]; None where only `fill` computes D."""
+    def stiffness_damping(self) -> float | None:
+        """Return α [s] where the elements' D is α times their projected K; None where only `fill` computes D."""
 
     @property
     def drag(self) -> float:
@@ -48,7 +48,7 @@ class ShortStepDamping:
     def __init__(self, own: DampingLaw, added: DampingLaw, strength: Callable[[float], float], whole: float) -> None:
         """own: law of whole steps. added: law with a stiffness damping of 1 s and no drag. strength: α [s] at a time
         [s]. whole: length h₀ of a whole step [s]."""
-        self.own, self.drag, self.share = own, own.drag, None
+        self.own, self.drag, self.stiffness_damping = own, own.drag, None
         self._added, self._strength, self._whole = added, strength, whole
         self._missing = 0.0  #: 1 − h/h₀
         self._blocks: Vec | None = None  #: of D of the own law
@@ -64,7 +64,7 @@ class ShortStepDamping:
         K; forces (e, 4, 3) are scratch."""
         self._added.fill(x, time, forces, blocks)
         blocks *= self._missing * self._strength(time)
-        if self.own.share == 0.0:
+        if self.own.stiffness_damping == 0.0:
             return
         if self._blocks is None:
             self._blocks = np.zeros_like(blocks)
@@ -74,20 +74,20 @@ class ShortStepDamping:
 
 @dataclass(frozen=True)
 class Damped:
-    """Damping matrix D = share K + blocks − drag, negative semi-definite; K = ∂f/∂x is that of the linearisation it
-    belongs to."""
+    """Damping matrix D = α K + blocks − drag, negative semi-definite; K = ∂f/∂x is that of the linearisation it belongs
+    to."""
 
     drag: Vec  #: [kg/s], (n,)
-    share: float  #: [s]
+    stiffness_damping: float  #: α [s]
     blocks: Vec | None  #: of pairs of corners, as those of K [N s/m], (e, 6, 9)
-    node_blocks: Vec | None  #: removes the blocks of single nodes from share K [N s/m], (n, 3, 3)
+    node_blocks: Vec | None  #: removes the blocks of single nodes from α K [N s/m], (n, 3, 3)
     _elements: Index
     _tets: Index
     between: Between | None = None
 
     @property
     def has_blocks(self) -> bool:
-        """Whether D has terms other than share K and the drag."""
+        """Whether D has terms other than α K and the drag."""
         return not (self.blocks is None and self.node_blocks is None and self.between is None)
 
     def drag_rate(self, mass: Vec) -> Vec:
@@ -96,13 +96,13 @@ class Damped:
         return rate
 
     def with_node_blocks(self, node_blocks: Vec) -> Damped:
-        """Return D for other blocks of K at single nodes, (n, 3, 3) [N/m], which share K contains and D must not."""
-        if not self.share:
+        """Return D for other blocks of K at single nodes, (n, 3, 3) [N/m], which α K contains and D must not."""
+        if not self.stiffness_damping:
             return self
-        return replace(self, node_blocks=-self.share * node_blocks if node_blocks.any() else None)
+        return replace(self, node_blocks=-self.stiffness_damping * node_blocks if node_blocks.any() else None)
 
     def multiply(self, columns: Vec) -> Vec:
-        """Return the blocks of D, without share K and drag, times columns, both (n, 3, c)."""
+        """Return the blocks of D, without α K and drag, times columns, both (n, 3, c)."""
         out, columns = np.zeros(columns.shape), np.ascontiguousarray(columns)
         if self.blocks is not None:
             self._add(self.blocks, self._elements, self._tets, columns, out)
@@ -122,7 +122,7 @@ class Damped:
             multiply(blocks, elements, corners, columns, out)
 
     def force(self, v: Vec) -> Vec:
-        """Return (blocks − drag) v, (n, 3) [N], for velocities v (n, 3) [m/s]; this is D v where `share` is 0."""
+        """Return (blocks − drag) v, (n, 3) [N], for velocities v (n, 3) [m/s]; this is D v where α is 0."""
         force: Vec = self.multiply(v[:, :, None])[:, :, 0] - self.drag[:, None] * v
         return force
 
@@ -154,10 +154,11 @@ class Damping:
             self._use([law.within(math.inf if touches[number] else h) for number, law in enumerate(self._of_steps)])
 
     def _use(self, laws: Sequence[DampingLaw]) -> None:
+        """Use these laws from now on, one for each body."""
         self._laws = laws
-        shares = {law.share for law in laws} or {0.0}
-        self._share = shares.pop() if len(shares) == 1 else None
-        self.is_off = self._share == 0.0 and not self._drag.any()  #: whether no material is damped at all
+        coefficients = {law.stiffness_damping for law in laws} or {0.0}
+        self._stiffness_damping = coefficients.pop() if len(coefficients) == 1 else None
+        self.is_off = self._stiffness_damping == 0.0 and not self._drag.any()  #: whether no material is damped at all
 
     def of_stiffness(self, node_blocks: Vec, between: Between | None) -> Damped | None:
         """Return D where it is one multiple of K for all elements, so that it needs no evaluation; None where it is
@@ -166,11 +167,11 @@ class Damping:
         node_blocks: of K at single nodes, (n, 3, 3) [N/m], which no material damps. between: nodes (s, 4) and blocks
         (s, 6, 9) [N s/m] of D of other elements; None without any.
         """
-        if self._share is None or (self.is_off and between is None):
+        if self._stiffness_damping is None or (self.is_off and between is None):
             return None
-        touched = self._share != 0.0 and node_blocks.any()
-        apart: Vec | None = -self._share * node_blocks if touched else None
-        return Damped(self._drag, self._share, None, apart, self._every, self._elements.tets, between)
+        touched = self._stiffness_damping != 0.0 and node_blocks.any()
+        apart: Vec | None = -self._stiffness_damping * node_blocks if touched else None
+        return Damped(self._drag, self._stiffness_damping, None, apart, self._every, self._elements.tets, between)
 
     def at(self, x: Vec, v: Vec, time: float) -> Damped | None:
         """Return D at positions x [m] and velocities v [m/s], (n, 3) each, and a time [s], with blocks of its own,
@@ -178,7 +179,7 @@ class Damping:
         between = self._elements.damp(x, v, time)
         if self.is_off and between is None:
             return None
-        if self._share != 0.0:
+        if self._stiffness_damping != 0.0:
             if self._blocks is None:
                 self._blocks, self._forces = np.zeros((len(self._every), 6, 9)), np.zeros((len(self._every), 4, 3))
             self._elements.activate(time)

@@ -43,18 +43,18 @@ class Edges:
         first: Index = self._pairs[:, 0]
         return first
 
-    def change_of_most(self, displacement: Vec, groups: Sequence[Index], others: Index, share: float) -> float:
+    def change_of_most(self, displacement: Vec, groups: Sequence[Index], others: Index, fraction: float) -> float:
         """Return the largest |d_i − d_j| over the rest length of an edge, where of each group only the least changed
         edges count.
 
-        displacement: d, (n, 3) [m]. groups: of edges. others: edges that all count. share: fraction of each group that
+        displacement: d, (n, 3) [m]. groups: of edges. others: edges that all count. fraction: part of each group that
         counts.
         """
         apart = displacement[self._pairs[:, 0]] - displacement[self._pairs[:, 1]]
         squares = np.einsum("ki,ki->k", apart, apart) * self._inverse_square
         found = [float(squares[others].max(initial=0.0))]
         for own in filter(len, groups):
-            last = int(share * (len(own) - 1))
+            last = int(fraction * (len(own) - 1))
             found.append(float(np.partition(squares[own], last)[last]))
         return float(np.sqrt(max(found)))
 
@@ -68,6 +68,10 @@ class Edges:
         return float(np.sqrt(self._changes(displacement)[:, 1].sum() / max(len(self._pairs), 1)))
 
     def _changes(self, displacement: Vec) -> Vec:
+        """Return the largest squared change of the edges of each chunk, and the sum of all, (CHUNKS, 2).
+
+        displacement: (n, 3) [m].
+        """
         out = np.empty((CHUNKS, 2))
         parallel_for(edge_changes, CHUNKS, displacement, self._pairs, self._inverse_square, out)
         return out

@@ -13,7 +13,7 @@ from ..forces.stencils import BodyElements, StencilForce, Stencils, block_diagon
 from ..state import Index, Mask, Vec
 from .pattern import NodeSum
 
-ROOM = 2  #: one over the share of tets, for as many other elements there is room at first
+ROOM = 2  #: tets for each other element that there is room for at first
 CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
 
 

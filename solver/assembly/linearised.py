@@ -31,7 +31,7 @@ class Linearised:
     is_fresh: bool = True  #: whether K is that of x, and not of a moment before
     contacts: Contacts = NO_CONTACTS  #: with the ground, whose forces are in f and K
     #: node_blocks without those of contacts, (n, 3, 3) [N/m], where velocities follow as if nothing touched; else None
-    blocks_without_contact: Vec | None = None
+    contact_free_blocks: Vec | None = None
     others: Index | None = None  #: nodes of the elements other than tets, (s, 4), where there are any
     is_tried: bool = False  #: whether another K is available where this one is not definite in single precision
 
@@ -49,15 +49,16 @@ class Near:
         self._take(elements, tets[elements])
 
     def _take(self, elements: Index, corners: Index) -> None:
+        """Prepare products over these elements, (k,), with their nodes, (k, 4)."""
         self.elements: Index = elements.astype(np.int32)
         self.around = corners  #: nodes of the elements, (k, 4)
         count = len(self._few)
         near = self._few.copy()  # also those that no element has, as of obstacles
         near[corners] = True
         self.nodes = np.flatnonzero(near)  #: (m,) the few and those around them
-        self.place = np.full(count, -1)  #: (count,) where each node stands in `nodes`, or -1
-        self.place[self.nodes] = np.arange(len(self.nodes))
-        self._corners = self.place[corners].astype(np.int32)
+        self.row_of = np.full(count, -1)  #: (count,) row of each node in `nodes`, or −1
+        self.row_of[self.nodes] = np.arange(len(self.nodes))
+        self._corners = self.row_of[corners].astype(np.int32)
         self._own = np.flatnonzero(self._few[self.nodes])
         ordered = np.sort(corners, axis=1)
         #: whether these are the first elements, of which all are, each with four different corners

@@ -45,6 +45,7 @@ class NodeSum:
 
     @classmethod
     def build(cls, tets: Index, count: int) -> NodeSum:
+        """Return the sums over tets (e, 4) at `count` nodes."""
         flat = tets.ravel()
         start = np.zeros(count + 1, dtype=np.int32)
         start[1:] = np.cumsum(np.bincount(flat, minlength=count))
@@ -141,7 +142,7 @@ class Pattern:
         # the first block of a column is its diagonal one, also where it has no sources
         block = np.unique(np.concatenate([sources.key >> 1, np.arange(size) * (size + 1)]))
         self._take_blocks(block)
-        #: (2 blocks + 1,) first source of each block, those as they stand and then those to be transposed
+        #: (2 blocks + 1,) first source of each block, those as they are and then those to be transposed
         self.source_start: Index = np.append(
             np.searchsorted(sources.key, (2 * block[:, None] + np.arange(2)).ravel()),
             len(sources.key)).astype(np.int32)

@@ -58,7 +58,7 @@ class Tangent:
         damped = self.lin.damped
         if damped is None:
             return np.zeros_like(columns)
-        if damped.share:
+        if damped.stiffness_damping:
             raise ValueError("damping in proportion to a stiffness that is not projected")
         spread = np.zeros((len(self.lin.mass), 3, columns.shape[1]))
         spread[self.free] = columns.reshape(len(self.free), 3, -1)

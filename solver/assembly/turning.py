@@ -38,6 +38,7 @@ class Turning:
         return self._turned(vectors, order, False)
 
     def _turned(self, vectors: Vec, order: Index, is_back: bool) -> Vec:
+        """Return vectors (3 p,) of the nodes `order`, (p,), rotated from the rest shape or, with `is_back`, to it."""
         out = np.empty_like(vectors)
         turn(self.frames, order, vectors, is_back, out)
         return out

@@ -13,7 +13,7 @@ from ..constraints.rows_kernels import fill_jacobian
 from ..rows.names import Names, row_names
 from ..rows.tables import DenseRows
 from ..state import Index, Vec
-from .kernels import add_lines, bound_tangents, bring, fill_lines, opposed, point_loads
+from .kernels import add_lines, bound_tangents, fill_frame_maps, fill_lines, opposed, point_loads
 from .shapes import ContactPoints, Seat, Shape
 
 #: kinds of rows' names, in addition to those of world/constraints.py: lines of joints and of loops, tangents and points
@@ -23,7 +23,7 @@ SOFTENED = 1.0e-8  #: of the compliance of the pin's body alone: separates rows 
 REGULARISATION = 1.0e-9
 IN_A_BOX = 2.0 / (1.0 + 3.0**0.5)  #: bounds on three parts of a torque for one on its length: within 27 % of that
 TINY = float(np.finfo(float).tiny)
-THERE = np.zeros((0, 6, 6))  #: wrenches are in the points' frame already
+NO_MAPS = np.zeros((0, 6, 6))  #: wrenches are in the points' frame already
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Bearing:
     radius: float  #: [m]
     length: float  #: [m]
     points: int
-    place: int  #: index of the joint, by the body below it, or of the loop
+    index: int  #: index of the joint, by the body below it, or of the loop
     body: int  #: on which the pin's rows act: the body below the joint, or a loop's a
     other: int  #: its parent, or a loop's b; −1 for the world
     frame: Vec  #: the joint's frame in the body frame that its points are fixed in, or in the world, (4, 4)
@@ -50,14 +50,14 @@ class Bearing:
 class Alike:
     """k bearings of one shape with p points each; rows are in the frame of the body in which the points are fixed."""
 
-    place: Index  #: (k,)
+    index: Index  #: (k,)
     body: Index  #: (k,)
     other: Index  #: (k,)
     seat: Index  #: number of the bearing within its joint or loop, (k,)
     on_other: bool  #: points are fixed in `other`; else in `body`
     is_loop: bool
     normal: Vec  #: (k, p, 6)
-    both_ways: Index  #: (p,)
+    two_sided: Index  #: (p,)
     carry: Vec  #: from a transmitted wrench to the points' loads, (k, p, 6)
     epsilon: Vec  #: regularisation of loads, (k,) [1/kg]
     mu: Vec  #: (k, 1)
@@ -69,18 +69,18 @@ class Alike:
     ratio: Vec  #: (t,)
     lead: Vec  #: (k, l, 6)
     weight: Vec  #: M⁻¹ of the body in which the points are fixed, (k, 6, 6)
-    every_way: bool = False  #: balls: their three lines are the parts of one torque
+    all_directions: bool = False  #: balls: their three lines are the parts of one torque
 
-    def loads(self, wrench: Vec, place: Index | None = None, brought: Vec | None = None) -> Vec:
+    def loads(self, wrench: Vec, index: Index | None = None, to_points: Vec | None = None) -> Vec:
         """Return the loads α of the points, (k, p) [N s], from wrenches [N m s, N s].
 
-        wrench: (k, 6), or rows `place` (k,) of it. brought: to the points' frame, (k, 6, 6); None for wrenches in that
-        frame. α = −N (NᵀN + ε M)⁻¹ f, which is −(N M⁻¹ Nᵀ + ε)⁻¹ N M⁻¹ f.
+        wrench: (k, 6), or rows `index` (k,) of it. to_points: to the points' frame, (k, 6, 6); None for wrenches in it
+        already. α = −N (NᵀN + ε M)⁻¹ f, which is −(N M⁻¹ Nᵀ + ε)⁻¹ N M⁻¹ f.
         [Thesis 3.7, changed: sign, ε relative to the trace]
         """
         alpha: Vec = np.empty(self.carry.shape[:2])
-        place = np.arange(len(alpha), dtype=np.int32) if place is None else place
-        point_loads(place, wrench, THERE if brought is None else brought, self.carry, alpha)
+        index = np.arange(len(alpha), dtype=np.int32) if index is None else index
+        point_loads(index, wrench, NO_MAPS if to_points is None else to_points, self.carry, alpha)
         return alpha
 
     @cached_property
@@ -108,7 +108,7 @@ class Alike:
 
     def _names(self, kind: int, rows: Vec) -> Names:
         """Return the names of the rows of each bearing. rows: (k, each, 6)."""
-        return row_names(kind, self.place[:, None], self.seat[:, None], np.arange(rows.shape[1])).ravel()
+        return row_names(kind, self.index[:, None], self.seat[:, None], np.arange(rows.shape[1])).ravel()
 
     def bounds(self, load: Vec) -> tuple[Vec, Vec]:
         """Return the friction bounds μ |α| of the tangents, (k, t) [N s], and of the lines, (k, l) [N s]. load: α, (k,
@@ -121,7 +121,7 @@ class Alike:
         k = len(load)
         tangents, lines = np.empty((k, len(self.point))), np.empty((k, self.lead.shape[1]))
         bound_tangents(load, self.mu, self.out, self.surface, self.point, self.ratio, self.line, tangents, lines)
-        if self.every_way:
+        if self.all_directions:
             lines = IN_A_BOX * tangents[:, ::2] @ np.sqrt(np.maximum(1.0 - self.out**2, 0.0))
         return tangents, lines
 
@@ -142,27 +142,27 @@ def _alike(members: Sequence[tuple[Bearing, int]], inertia: Vec) -> Alike:
     inverse: Vec = np.linalg.inv(gram + epsilon[:, None, None] * mass)
     shape = contacts[0]
     return Alike(
-        place=np.array([one.place for one in bearings], dtype=np.int32),
+        index=np.array([one.index for one in bearings], dtype=np.int32),
         body=np.array([one.body for one in bearings], dtype=np.int32),
         other=np.array([one.other for one in bearings], dtype=np.int32),
         seat=np.array(seats, dtype=np.int32), on_other=on_other, is_loop=first.is_loop, normal=normal,
-        both_ways=shape.both_ways,
+        two_sided=shape.two_sided,
         carry=np.matmul(-normal, inverse), epsilon=epsilon,
         mu=np.array([[one.mu] for one in bearings]), out=shape.out, surface=shape.surface,
         tangent=np.array([c.tangent @ a.T for c, a in zip(contacts, motion)]),
         point=shape.point, line=shape.line,
         ratio=shape.ratio,
         lead=np.array([c.lead @ a.T for c, a in zip(contacts, motion)]), weight=np.linalg.inv(mass),
-        every_way=shape.every_way)
+        all_directions=shape.all_directions)
 
 
 def _coadjoint(frame: Vec) -> Vec:
     """Return the matrices (…, 6, 6) from wrenches in frames (…, 4, 4) of bodies to wrenches in the bodies' own
     frames."""
-    turn, place = frame[..., :3, :3], frame[..., :3, 3]
+    rotation, origin = frame[..., :3, :3], frame[..., :3, 3]
     out = np.zeros((*frame.shape[:-2], 6, 6))
-    out[..., :3, :3] = out[..., 3:, 3:] = turn
-    out[..., :3, 3:] = np.cross(place[..., None, :], turn, axisb=-2, axisc=-2)
+    out[..., :3, :3] = out[..., 3:, 3:] = rotation
+    out[..., :3, 3:] = np.cross(origin[..., None, :], rotation, axisb=-2, axisc=-2)
     return out
 
 
@@ -174,9 +174,9 @@ class Bearings:
         alike: dict[tuple[Shape, bool, bool, int], list[tuple[Bearing, int]]] = {}
         seats = Counter[tuple[bool, int]]()
         for one in bearings:
-            count, place = len(one.contacts().normal), (one.is_loop, one.place)
-            alike.setdefault((one.seat.shape, one.seat.on_parent, one.is_loop, count), []).append((one, seats[place]))
-            seats[place] += 1
+            count, key = len(one.contacts().normal), (one.is_loop, one.index)
+            alike.setdefault((one.seat.shape, one.seat.on_parent, one.is_loop, count), []).append((one, seats[key]))
+            seats[key] += 1
         self.groups = [_alike(members, inertia) for members in alike.values()]
         self.lines = sum(group.lead.shape[0] * group.lead.shape[1] for group in self.groups)
         self.tangents = sum(group.tangent.shape[0] * group.tangent.shape[1] for group in self.groups)
@@ -192,7 +192,7 @@ class Bearings:
         self.at_joint = _coadjoint(in_child)
 
     def __len__(self) -> int:
-        return sum(len(group.place) for group in self.groups)
+        return sum(len(group.index) for group in self.groups)
 
     def rows(self, G: Vec) -> DenseRows:
         """Return a table of the slips of all lines, whose multipliers are bounded by 0 until there are loads.
@@ -219,17 +219,17 @@ class BearingContacts:
         self.bearings, self.count = bearings, len(parent)
         self._parent, self._X = parent, X
         #: from twists of `body` to the points' frame, (k, 6, 6), per group; None: they are in that frame already
-        self.into: list[Vec | None] = []
-        self._brought: list[Vec | None] = []  #: the same for wrenches
+        self.twist_maps: list[Vec | None] = []
+        self._wrench_maps: list[Vec | None] = []  #: the same for wrenches
         for group in bearings.groups:
-            into, brought = np.empty((2, len(group.body), 6, 6)) if group.on_other else (None, None)
-            if into is not None:
-                bring(E, group.body, group.other, into, brought)
-            self.into.append(into)
-            self._brought.append(brought)
+            twist_map, wrench_map = np.empty((2, len(group.body), 6, 6)) if group.on_other else (None, None)
+            if twist_map is not None:
+                fill_frame_maps(E, group.body, group.other, twist_map, wrench_map)
+            self.twist_maps.append(twist_map)
+            self._wrench_maps.append(wrench_map)
         #: leads in the frames of `body`, (k, l, 6), per group
-        self.leads = [group.lead if into is None else np.ascontiguousarray(group.lead @ into)
-                      for group, into in zip(bearings.groups, self.into)]
+        self.leads = [group.lead if twist_map is None else np.ascontiguousarray(group.lead @ twist_map)
+                      for group, twist_map in zip(bearings.groups, self.twist_maps)]
         G = np.zeros((bearings.lines, len(S)))
         self.rows = bearings.rows(G)  #: friction along the lines
         start = 0
@@ -243,6 +243,8 @@ class BearingContacts:
             start = end
 
     def _fill_loop_rows(self, group: Alike, lead: Vec, parent: Index, dof: Index, X: Vec, S: Vec, rows: Vec) -> None:
+        """Write the slips along lines of bearings in loops by rates, (k l, m). lead: in the frames of `body`, (k, l,
+        6). parent, dof, X, S: of the tree and its posture."""
         each = lead.shape[1]
         body = np.repeat(np.stack([group.body, group.other], axis=1), each, axis=0).astype(np.int32)
         wrench = np.stack([lead, -group.lead], axis=2).reshape(-1, 2, 6)
@@ -256,10 +258,10 @@ class BearingContacts:
         Both are in the frames of `body`.
         """
         out = []
-        for group, brought in zip(self.bearings.groups, self._brought):
+        for group, wrench_map in zip(self.bearings.groups, self._wrench_maps):
             wrench = in_loops if group.is_loop else carried
             assert wrench is not None
-            out.append(group.loads(wrench, group.place, brought))
+            out.append(group.loads(wrench, group.index, wrench_map))
         return out
 
     def bounds(self, loads: Sequence[Vec]) -> Vec:
@@ -276,7 +278,7 @@ class BearingContacts:
         joints, loops = np.zeros((self.count, 6)), None
         for group, lead, one in zip(self.bearings.groups, self.leads, self.bearings.split(along)):
             if not group.is_loop:
-                add_lines(group.place, one, lead, 1.0, joints)
+                add_lines(group.index, one, lead, 1.0, joints)
                 continue
             loops = np.zeros((self.count, 6)) if loops is None else loops
             add_lines(group.body, one, lead, 1.0, loops)

@@ -32,7 +32,7 @@ class Bisp:
         converged."""
         self.passes, self.agreement = int(params["passes"]), params["agreement"]
 
-    def rub(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
         """Return the step's rates with friction. Raises StepFailed where the step cannot be solved.
 
         bearings: of all joints and loops. warm: friction impulses of the last step, the initial guess.
@@ -105,6 +105,7 @@ class FreeDirections:
     """
 
     def __init__(self, posed: PosedJoints, bearings: Bearings) -> None:
+        """posed: stage of the mechanism. bearings: of all joints and loops."""
         self._posed, self._at_joint = posed, bearings.at_joint
         #: the body below each rate, (m,), and the wrench along it, (m, 1, 6)
         self._found: tuple[Index, Vec] | None = None

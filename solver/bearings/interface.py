@@ -90,7 +90,7 @@ class JointFriction(Protocol):
 
     def __init__(self, params: dict[str, float]) -> None: ...
 
-    def rub(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
         """Return the step's rates with friction. Raises StepFailed where the step cannot be solved.
 
         warm: impulses of the last step; the result depends on them only to within `agreement`.
@@ -105,6 +105,6 @@ class Frictionless:
     def __init__(self, params: dict[str, float]) -> None:
         """params: none."""
 
-    def rub(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
         """Return the step's rates without friction."""
         return FrictionAnswer(posed.solve(np.zeros(int(posed.dof[-1]))), NO_MULTIPLIERS, 0, 0, True)

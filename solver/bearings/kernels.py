@@ -37,13 +37,12 @@ def opposed(parent, X, wrench, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,:,::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1])")
-def bring(E, body, other, into, brought):  # type: ignore[no-untyped-def]
-    """Write matrices from the frames of `body` to those of `other`: into (k, 6, 6) of twists, brought (k, 6, 6) of
-    wrenches.
+def fill_frame_maps(E, body, other, twist_maps, wrench_maps):  # type: ignore[no-untyped-def]
+    """Write matrices from the frames of `body` to those of `other`, of twists and of wrenches, (k, 6, 6) each.
 
     E: body to world, (n, 4, 4). body, other: (k,), −1 for the world in `other`.
     """
-    turn, arm, lever = np.empty((3, 3)), np.empty(3), np.empty(3)
+    rotation, arm, lever = np.empty((3, 3)), np.empty(3), np.empty(3)
     for i in range(body.shape[0]):
         A, q = E[body[i]], other[i]
         # Rᵀ and R's origin of `other` in `body`: R = A_Rᵀ B_R
@@ -55,16 +54,17 @@ def bring(E, body, other, into, brought):  # type: ignore[no-untyped-def]
                 total = 0.0
                 for c in range(3):
                     total += A[c, b] * (E[q, c, a] if q >= 0 else 1.0 if c == a else 0.0)
-                turn[a, b] = total
+                rotation[a, b] = total
         for a in range(3):
             # −Rᵀ [p]
-            lever[0] = turn[a, 2] * arm[1] - turn[a, 1] * arm[2]
-            lever[1] = turn[a, 0] * arm[2] - turn[a, 2] * arm[0]
-            lever[2] = turn[a, 1] * arm[0] - turn[a, 0] * arm[1]
+            lever[0] = rotation[a, 2] * arm[1] - rotation[a, 1] * arm[2]
+            lever[1] = rotation[a, 0] * arm[2] - rotation[a, 2] * arm[0]
+            lever[2] = rotation[a, 1] * arm[0] - rotation[a, 0] * arm[1]
             for b in range(3):
-                into[i, a, b] = into[i, 3 + a, 3 + b] = brought[i, a, b] = brought[i, 3 + a, 3 + b] = turn[a, b]
-                into[i, a, 3 + b] = brought[i, 3 + a, b] = 0.0
-                into[i, 3 + a, b] = brought[i, a, 3 + b] = lever[b]
+                twist_maps[i, a, b] = twist_maps[i, 3 + a, 3 + b] = \
+                    wrench_maps[i, a, b] = wrench_maps[i, 3 + a, 3 + b] = rotation[a, b]
+                twist_maps[i, a, 3 + b] = wrench_maps[i, 3 + a, b] = 0.0
+                twist_maps[i, 3 + a, b] = wrench_maps[i, a, 3 + b] = lever[b]
 
 
 @kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], f8, f8[:,::1])")
@@ -79,20 +79,20 @@ def add_lines(body, along, lead, sign, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i4[::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1])")
-def point_loads(place, wrench, brought, carry, load):  # type: ignore[no-untyped-def]
-    """Write loads (k, p) = carry (k, p, 6) times wrench[place] (k, 6).
+def point_loads(rows, wrench, to_points, carry, load):  # type: ignore[no-untyped-def]
+    """Write loads (k, p) = carry (k, p, 6) times wrench[rows] (k, 6).
 
-    brought: matrices to the points' frame, (k, 6, 6), applied to the wrenches first; (0, 6, 6) for none.
+    to_points: matrices to the points' frame, (k, 6, 6), applied to the wrenches first; (0, 6, 6) for none.
     """
     own = np.empty(6)
-    for i in range(place.shape[0]):
-        whole = wrench[place[i]]
+    for i in range(rows.shape[0]):
+        whole = wrench[rows[i]]
         for a in range(6):
             own[a] = whole[a]
-            if brought.shape[0]:
+            if to_points.shape[0]:
                 own[a] = 0.0
                 for b in range(6):
-                    own[a] += brought[i, a, b] * whole[b]
+                    own[a] += to_points[i, a, b] * whole[b]
         for j in range(carry.shape[1]):
             row = carry[i, j]
             load[i, j] = (row[0] * own[0] + row[1] * own[1] + row[2] * own[2]
@@ -103,7 +103,7 @@ def point_loads(place, wrench, brought, carry, load):  # type: ignore[no-untyped
 def bound_tangents(load, mu, out, surface, point, ratio, line, tangents, lines):  # type: ignore[no-untyped-def]
     """Write bounds of tangents (k, t) and lines (k, l) from loads (k, p), as `Alike.bounds` returns them."""
     surfaces = surface[-1] + 1
-    share, force, whole = np.empty(surfaces), np.empty((surfaces, 3)), np.empty(surfaces)
+    scale, force, whole = np.empty(surfaces), np.empty((surfaces, 3)), np.empty(surfaces)
     for i in range(load.shape[0]):
         for s in range(surfaces):
             whole[s] = 0.0
@@ -116,11 +116,11 @@ def bound_tangents(load, mu, out, surface, point, ratio, line, tangents, lines):
                 force[s, a] += load[i, j] * out[j, a]
         for s in range(surfaces):
             size = np.sqrt(force[s, 0] * force[s, 0] + force[s, 1] * force[s, 1] + force[s, 2] * force[s, 2])
-            share[s] = mu[i, 0] * size / max(whole[s], TINY)
+            scale[s] = mu[i, 0] * size / max(whole[s], TINY)
         for l in range(lines.shape[1]):
             lines[i, l] = 0.0
         for j in range(point.shape[0]):
-            tangents[i, j] = share[surface[point[j]]] * abs(load[i, point[j]])
+            tangents[i, j] = scale[surface[point[j]]] * abs(load[i, point[j]])
             lines[i, line[j]] += ratio[j] * tangents[i, j]
 
 
@@ -161,11 +161,11 @@ def free_wrenches(dof, S, at_joint, body, along):  # type: ignore[no-untyped-def
         for c in range(d):
             for r in range(d):
                 if r != c:
-                    share = square[r, c] / square[c, c]
+                    factor = square[r, c] / square[c, c]
                     for q in range(c, d):
-                        square[r, q] -= share * square[c, q]
+                        square[r, q] -= factor * square[c, q]
                     for a in range(6):
-                        about[r, a] -= share * about[c, a]
+                        about[r, a] -= factor * about[c, a]
         for r in range(d):
             body[first + r] = i
             for a in range(6):

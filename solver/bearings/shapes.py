@@ -33,14 +33,14 @@ class ContactPoints:
     normal: Vec  #: (p, 6)
     out: Vec  #: direction of the load of each point, (p, 3)
     surface: Index  #: index of the ring or ball of each point, ascending from 0, (p,)
-    both_ways: Index  #: 1 for a row of contacts on both sides, 0 for a point with an opposite one, (p,)
+    two_sided: Index  #: 1 for a row of contacts on both sides, 0 for a point with an opposite one, (p,)
     tangent: Vec  #: (t, 6), those of a line next to each other
     point: Index  #: index of the point whose load bounds each tangent, (t,)
     line: Index  #: index of each tangent's line, ascending from 0, (t,)
     ratio: Vec  #: (t,), positive
     lead: Vec  #: row of the slip of each line, (l, 6)
     #: the lines are the parts of one torque along X, Y and Z: tangents slip with all of them, and `line` is not used
-    every_way: bool = False
+    all_directions: bool = False
 
     def turned(self, axes: Vec) -> ContactPoints:
         """Return these points with X, Y and Z along the columns of `axes`, (3, 3)."""
@@ -54,31 +54,31 @@ Shape = Callable[[float, float, int], ContactPoints]
 
 def pin(radius: float, length: float, points: int) -> ContactPoints:
     """Return the points of a hinge along Z: two rings at the ends of a cylinder, and a collar under axial load."""
-    place, out, around = _rings(radius, length, points)
-    count = len(place)
+    positions, out, around = _rings(radius, length, points)
+    count = len(positions)
     return _points(
-        normal=[*map(_at, place, out), _at(0 * Z, Z)], out=[*out, Z], surface=_two(count, 1), couples=1,
-        tangent=[*map(_at, place, around), _torque(COLLAR * radius * Z)], point=[*range(count + 1)],
+        normal=[*map(_at, positions, out), _at(0 * Z, Z)], out=[*out, Z], surface=_two(count, 1), couples=1,
+        tangent=[*map(_at, positions, around), _torque(COLLAR * radius * Z)], point=[*range(count + 1)],
         line=[0] * (count + 1), ratio=[1.0] * count + [COLLAR], lead=[_torque(radius * Z)])
 
 
 def guide(radius: float, length: float, points: int) -> ContactPoints:
     """Return the points of a slider along Z: two rings, and a couple that prevents rotation."""
-    place, out, _ = _rings(radius, length, points)
-    count = len(place)
+    positions, out, _ = _rings(radius, length, points)
+    count = len(positions)
     return _points(
-        normal=[*map(_at, place, out), _torque(radius * Z)], out=[*out, Z], surface=_two(count, 1), couples=1,
-        tangent=[*(_at(one, Z) for one in place), _at(0 * Z, Z)], point=[*range(count + 1)],
+        normal=[*map(_at, positions, out), _torque(radius * Z)], out=[*out, Z], surface=_two(count, 1), couples=1,
+        tangent=[*(_at(one, Z) for one in positions), _at(0 * Z, Z)], point=[*range(count + 1)],
         line=[0] * (count + 1), ratio=[1.0] * (count + 1), lead=[_at(0 * Z, Z)])
 
 
 def sleeve(radius: float, length: float, points: int) -> ContactPoints:
     """Return the points of a joint that rotates about Z and slides along it: two rings."""
-    place, out, around = _rings(radius, length, points)
-    count = len(place)
+    positions, out, around = _rings(radius, length, points)
+    count = len(positions)
     return _points(
-        normal=[*map(_at, place, out)], out=[*out], surface=_two(count, 0), couples=0,
-        tangent=[*map(_at, place, around), *(_at(one, Z) for one in place)], point=[*range(count)] * 2,
+        normal=[*map(_at, positions, out)], out=[*out], surface=_two(count, 0), couples=0,
+        tangent=[*map(_at, positions, around), *(_at(one, Z) for one in positions)], point=[*range(count)] * 2,
         line=[0] * count + [1] * count, ratio=[1.0] * (2 * count), lead=[_torque(radius * Z), _at(0 * Z, Z)])
 
 
@@ -91,9 +91,9 @@ def plate(radius: float, length: float, points: int) -> ContactPoints:
     """Return the points of a plate that slides and rotates in XY: a ring on its rim, without tangents in a fixed
     ratio."""
     angle = 2.0 * np.pi * np.arange(points) / points
-    place = radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
-    tangent = [_at(one, axis) for one in place for axis in (X, Y)]
-    return _points(normal=[_at(one, Z) for one in place], out=[Z] * points, surface=[*range(points)],
+    positions = radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    tangent = [_at(one, axis) for one in positions for axis in (X, Y)]
+    return _points(normal=[_at(one, Z) for one in positions], out=[Z] * points, surface=[*range(points)],
                    couples=points, tangent=tangent,
                    point=[*np.repeat(range(points), 2)], line=[*range(2 * points)], ratio=[1.0] * (2 * points),
                    lead=tangent)
@@ -110,7 +110,7 @@ def ball(radius: float, length: float, points: int) -> ContactPoints:
     made = _points(normal=[_at(0 * Z, one) for one in out], out=[*out], surface=[0] * len(out), couples=0,
                    tangent=tangent, point=[*np.repeat(range(len(out)), 2)], line=[0] * len(tangent),
                    ratio=[1.0] * len(tangent), lead=[_torque(radius * axis) for axis in (X, Y, Z)])
-    return replace(made, every_way=True)
+    return replace(made, all_directions=True)
 
 
 def gantry(radius: float, length: float, points: int) -> ContactPoints:
@@ -130,8 +130,8 @@ def _rings(radius: float, length: float, points: int) -> tuple[Vec, Vec, Vec]:
     each = 2 * ((points + 3) // 4)
     angle = 2.0 * np.pi * (np.arange(each)[None] + np.array([[0.0], [0.5]])) / each
     out = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1).reshape(-1, 3)
-    place = radius * out + np.repeat([[-0.5], [0.5]], each, axis=0) * length * Z
-    return place, out, np.cross(Z, out)
+    positions = radius * out + np.repeat([[-0.5], [0.5]], each, axis=0) * length * Z
+    return positions, out, np.cross(Z, out)
 
 
 def _spread(points: int) -> Vec:
@@ -150,11 +150,13 @@ def _spread(points: int) -> Vec:
     return np.concatenate([upper, -upper])
 
 
-def _at(place: Vec, force: Vec) -> Vec:
-    return np.concatenate([np.cross(place, force), force])
+def _at(position: Vec, force: Vec) -> Vec:
+    """Return the wrench (6,) about the origin of a force (3,) at a position (3,)."""
+    return np.concatenate([np.cross(position, force), force])
 
 
 def _torque(torque: Vec) -> Vec:
+    """Return the wrench (6,) of a torque (3,)."""
     return np.concatenate([torque, 0 * Z])
 
 

@@ -65,7 +65,7 @@ class Staggered:
         converged."""
         self.passes, self.agreement = int(params["passes"]), params["agreement"]
 
-    def rub(self, posed: PosedBodies, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+    def solve(self, posed: PosedBodies, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
         """Return the step's rates with friction.
 
         warm: friction impulses of the last step, the initial guess. Raises StepFailed where the step cannot be solved,
@@ -111,12 +111,12 @@ class Staggered:
         """Return rows on twists: normals of all bearings, fixed directions of other joints, loops and contacts."""
         tables, seated = list[DenseRows](), set[int]()
         for group in bearings.groups:
-            both_ways = (group.both_ways > 0) | (not self.one_sided)
-            tables.append(_rows(self._between(posed, group.place, group.normal),
-                                np.tile(np.where(both_ways, -np.inf, 0.0), len(group.place)),
+            two_sided = (group.two_sided > 0) | (not self.one_sided)
+            tables.append(_rows(self._between(posed, group.index, group.normal),
+                                np.tile(np.where(two_sided, -np.inf, 0.0), len(group.index)),
                                 np.repeat(group.epsilon, group.normal.shape[1]),
                                 group.point_names))
-            seated |= {int(i) for i in group.place}
+            seated |= {int(i) for i in group.index}
         for i in range(len(posed.parent)):
             fixed = null_space(posed.S[posed.dof[i]:posed.dof[i + 1]]) if posed.dof[i + 1] > posed.dof[i] else np.eye(6)
             count = fixed.shape[1]
@@ -136,7 +136,7 @@ class Staggered:
     def _friction_rows(self, posed: PosedBodies, bearings: Bearings) -> DenseRows:
         """Return rows on twists: tangents of all bearings and contacts, whose multipliers are bounded by 0 until there
         are loads."""
-        tables = [_rows(self._between(posed, group.place, group.tangent), np.zeros(len(group.tangent_names)),
+        tables = [_rows(self._between(posed, group.index, group.tangent), np.zeros(len(group.tangent_names)),
                         group.tangent_epsilon, group.tangent_names, most=0.0) for group in bearings.groups]
         if (other := posed.other_rows) is not None:
             along = other.along
@@ -215,5 +215,6 @@ def rates_of(posed: PosedJoints, bearings: Bearings, twist: Vec) -> Vec:
 
 
 def _in_weight(bearings: Bearings, wrench: Vec) -> float:
+    """Return Σ wᵀ M⁻¹ w of wrenches on all bodies, (6 n,)."""
     each = wrench.reshape(-1, 6)
     return float(np.einsum("na,nab,nb->", each, bearings.weight, each))

@@ -12,45 +12,45 @@ from ..job import schema
 from ..job.folder import Job
 from ..state import Index, Vec
 from .fields import Prepared
-from .inputs import places_over_time
+from .inputs import positions_over_time
 
 
 @dataclass(frozen=True)
 class AirAround:
     """The air around cloth, as one node behind all others of a part; without a node where it acts on no cloth."""
 
-    place: Vec  #: position of the node at the start, (1, 3) or (0, 3) [m]
+    position: Vec  #: position of the node at the start, (1, 3) or (0, 3) [m]
     motions: list[OverTime]  #: position of the node, (1, 3) [m] at a time; empty without a node
     density: float  #: [kg/m³]
 
     def laws(self, prepared: list[Prepared], first: Index, node: int) -> list[StencilForce]:
         """Return the forces of the air on these bodies. first: first node of each body, (bodies + 1,). node: index of
         the node of the air."""
-        if not len(self.place):
+        if not len(self.position):
             return []
         from ..forces.cloth.air import Air
 
-        feel = [(one.skin + np.int32(start), one.body.cloth) for one, start in zip(prepared, first)
-                if _feels(one.body)]
-        drag, friction = (np.concatenate([np.full(len(skin), getattr(cloth, name)) for skin, cloth in feel])
+        in_air = [(one.skin + np.int32(start), one.body.cloth) for one, start in zip(prepared, first)
+                if _has_drag(one.body)]
+        drag, friction = (np.concatenate([np.full(len(skin), getattr(cloth, name)) for skin, cloth in in_air])
                           for name in ("drag", "air_friction"))
-        return [Air(node, np.concatenate([skin for skin, _ in feel]), self.density, drag, friction)]
+        return [Air(node, np.concatenate([skin for skin, _ in in_air]), self.density, drag, friction)]
 
 
 def air_of(job: Job, prepared: list[Prepared]) -> AirAround:
     """Return the scene's air around these bodies, without a node where it acts on none of them."""
     wind = job.scene.wind or schema.Wind()
-    if not wind.density or not any(_feels(one.body) for one in prepared):
+    if not wind.density or not any(_has_drag(one.body) for one in prepared):
         return AirAround(np.zeros((0, 3)), [], 0.0)
     speed = np.tile(np.array(wind.velocity), (job.samples, 1)) if wind.motion is None else job.array(wind.motion)
-    way: Vec | None = None
+    path: Vec | None = None
     if speed.any():
         # its velocity between two samples is their mean
-        time, way = job.scene.time, np.zeros((job.samples, 1, 3))
-        way[1:, 0] = np.cumsum(0.5 * (speed[1:] + speed[:-1]), axis=0) / (time.fps * time.samples_per_frame)
-    return AirAround(np.zeros((1, 3)), [places_over_time(job, way, np.zeros((1, 3)))], wind.density)
+        time, path = job.scene.time, np.zeros((job.samples, 1, 3))
+        path[1:, 0] = np.cumsum(0.5 * (speed[1:] + speed[:-1]), axis=0) / (time.fps * time.samples_per_frame)
+    return AirAround(np.zeros((1, 3)), [positions_over_time(job, path, np.zeros((1, 3)))], wind.density)
 
 
-def _feels(body: schema.Body) -> bool:
+def _has_drag(body: schema.Body) -> bool:
     """Return whether air acts on a body."""
     return body.cloth is not None and (body.cloth.drag > 0.0 or body.cloth.air_friction > 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..coordinates.attached import Attached
 from ..coordinates.free_nodes import FreeNodes
-from ..coordinates.prescribed import Carried, OverTime, SideBySide, Still
+from ..coordinates.prescribed import Carried, Concatenated, Constant, OverTime
 from ..coupling.skeleton import rates_that_move
 from ..state import Index, Vec
 from ..world.joints_part import JointsPart
@@ -25,19 +25,19 @@ class AttachedCoordinates:
         with the index of the body among all that are shown, and a slice of its nodes, counted from the first node after
         the soft bodies."""
         self._prepared, self._rigid, self._by_body, self._skins = prepared, rigid, by_body, skins
-        self.riders: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
+        self.on_joints: Index = np.zeros(0, dtype=np.int32)  #: nodes on bodies that joints move
 
-    def coordinates(self, rest: Vec, prescribed: Index, motion: SideBySide, first: Index) -> FreeNodes:
-        """Return the coordinates of all nodes, and set `riders`. Nodes on bodies that joints move are attached; nodes
-        on other bodies are prescribed.
+    def coordinates(self, rest: Vec, prescribed: Index, motion: Concatenated, first: Index) -> FreeNodes:
+        """Return the coordinates of all nodes, and set `on_joints`. Nodes on bodies that joints move are attached;
+        nodes on other bodies are prescribed.
 
         rest: positions of all nodes, (n, 3) [m]. prescribed, motion: pinned nodes, (p,), and their positions over time.
         first: first node of each body, (bodies + 1,).
         """
-        on = riders(self._prepared, first, self._rigid, rest, self._skins)
+        on = find_attached(self._prepared, first, self._rigid, rest, self._skins)
         nodes, motion = on.attached_motion(rest, prescribed, motion)
-        self.riders = on.attached.nodes
-        if not len(self.riders):
+        self.on_joints = on.attached.nodes
+        if not len(self.on_joints):
             return FreeNodes(rest, nodes, motion.if_moving)
         tree, bodies = self._rigid.tree, on.attached.bodies
         columns = 6 * len(np.unique(bodies)) if self._by_body else len(rates_that_move(tree, bodies))
@@ -49,47 +49,47 @@ class AttachedNodes:
     """Attached nodes of all soft bodies."""
 
     attached: Attached  #: nodes on bodies that joints move
-    still: Index  #: nodes on bodies that do not move
+    fixed: Index  #: nodes on bodies that do not move
     prescribed: list[tuple[Index, OverTime]]  #: nodes on animated bodies, with the body's frame, (4, 4) at a time
 
-    def attached_motion(self, rest: Vec, prescribed: Index, motion: SideBySide) -> tuple[Index, SideBySide]:
+    def attached_motion(self, rest: Vec, prescribed: Index, motion: Concatenated) -> tuple[Index, Concatenated]:
         """Return the prescribed nodes and their positions over time, including nodes on bodies that no joint moves.
 
         rest: positions of all nodes, (n, 3) [m]. prescribed, motion: pinned nodes, (p,), and their positions over time.
         """
-        nodes = np.concatenate([prescribed, self.still, *(nodes for nodes, _ in self.prescribed)]).astype(np.int32)
-        return nodes, SideBySide([motion, Still(rest[self.still]),
+        nodes = np.concatenate([prescribed, self.fixed, *(nodes for nodes, _ in self.prescribed)]).astype(np.int32)
+        return nodes, Concatenated([motion, Constant(rest[self.fixed]),
                                   *(Carried(frames, rest[mine]) for mine, frames in self.prescribed)])
 
 
-def riders(prepared: list[Prepared], first: Index, rigid: JointsPart, rest: Vec,
+def find_attached(prepared: list[Prepared], first: Index, rigid: JointsPart, rest: Vec,
            skins: Sequence[tuple[int, slice]] = ()) -> AttachedNodes:
     """Return the nodes of soft bodies and of surfaces of rigid bodies that are attached to mechanisms.
 
     first: first node of each body, (bodies + 1,). rest: positions of all nodes, (n, 3) [m]. skins: see
     `AttachedCoordinates`.
     """
-    place = {key: k for k, key in enumerate(
+    body_index = {key: k for k, key in enumerate(
         (one.name, body) for one in rigid.mechanisms_in_world for body in one.bodies)}
     state = rigid.initial_state()
     E = rigid.tree.posture(state.q, state.u, state.memory).E
     nodes: list[Index] = [np.zeros(0, dtype=np.int32)]
     bodies: list[Index] = [np.zeros(0, dtype=np.int32)]
-    places: list[Vec] = [np.zeros((0, 3))]
-    still: list[Index] = [np.zeros(0, dtype=np.int32)]
+    positions: list[Vec] = [np.zeros((0, 3))]
+    fixed: list[Index] = [np.zeros(0, dtype=np.int32)]
     prescribed = []
-    on = [(place[attach.mechanism, attach.body], one.fields.attached[one.fields.attached_by == k] + start)
+    on = [(body_index[attach.mechanism, attach.body], one.fields.attached[one.fields.attached_by == k] + start)
           for one, start in zip(prepared, first) for k, attach in enumerate(one.body.attach)]
     on += [(shown, first[-1] + np.arange(of.start, of.stop)) for shown, of in skins]
-    for shown, riding in on:
-        body, mine = int(rigid.shown.body[shown]), riding.astype(np.int32)
+    for shown, of_shown in on:
+        body, mine = int(rigid.shown.body[shown]), of_shown.astype(np.int32)
         if body < 0:
             prescribed.append((mine, rigid.shown.obstacles[shown]))
         elif not len(rates_that_move(rigid.tree, np.array([body]))):
-            still.append(mine)
+            fixed.append(mine)
         else:
             nodes.append(mine)
             bodies.append(np.full(len(mine), body, dtype=np.int32))
-            places.append(rest[mine])
-    attached = Attached.at(np.concatenate(nodes), np.concatenate(bodies), np.concatenate(places), E)
-    return AttachedNodes(attached, np.concatenate(still), prescribed)
+            positions.append(rest[mine])
+    attached = Attached.at(np.concatenate(nodes), np.concatenate(bodies), np.concatenate(positions), E)
+    return AttachedNodes(attached, np.concatenate(fixed), prescribed)

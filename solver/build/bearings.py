@@ -20,16 +20,16 @@ from ..world.joints_with_friction import JointsWithFriction
 from .positions import WorldPositions
 
 
-def friction_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int],
+def friction_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_index: Mapping[str, int],
                outside: MechanismConstraints | None) -> Constraints | None:
     """Return the constraints of mechanisms with the friction inside their joints; `outside` where no joint has
     friction.
 
-    place: index of each body in the tree, by its key. outside: the constraints without this friction. Raises BadScene
+    body_index: of each body in the tree, by its key. outside: the constraints without this friction. Raises BadScene
     for friction in a joint that has no bearing, and for constraints that the chosen law does not support.
     """
     entry = catalogue.find("joint_friction", job.scene.joint_friction.kind)
-    bearings = _bearings(placed, tree, place, outside)
+    bearings = _bearings(placed, tree, body_index, outside)
     law: JointFriction = entry.load()(parameters("joint_friction", job.scene.joint_friction))
     if not bearings or law.acts_on == "nothing":
         return outside
@@ -45,14 +45,16 @@ def friction_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: M
                               law=law, bearings=Bearings(bearings, tree.inertia, tree.in_child))
 
 
-def _bearings(placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int],
+def _bearings(placed: Sequence[WorldPositions], tree: Tree, body_index: Mapping[str, int],
               outside: MechanismConstraints | None) -> list[Bearing]:
+    """Return the bearings of all joints and loops with friction. body_index: of each body in the tree, by its key.
+    outside: constraints, whose loops carry bearings. Raises BadScene for a kind that has none."""
     made: list[Bearing] = []
     number = 0
     for m, one in enumerate(placed):
         for k, joint in enumerate(one.scene.joints):
             if joint.friction is not None:
-                i = place[one.key(joint.child)]
+                i = body_index[one.key(joint.child)]
                 for seat in _seats(JOINTS, "joint", joint.kind, joint.name, f"$.mechanisms[{m}].joints[{k}].friction"):
                     frame = tree.in_parent[i] if seat.on_parent else tree.in_child[i]
                     made.append(_bearing(joint.friction, seat, i, i, int(tree.parent[i]), frame))
@@ -76,6 +78,6 @@ def _seats(known: Mapping[str, tuple[Seat, ...]], family: str, kind: str, name: 
     return known[kind]
 
 
-def _bearing(friction: schema_mechanisms.JointFriction, seat: Seat, place: int, body: int, other: int,
+def _bearing(friction: schema_mechanisms.JointFriction, seat: Seat, index: int, body: int, other: int,
              frame: Vec) -> Bearing:
-    return Bearing(seat, friction.mu, friction.radius, friction.length, friction.points, place, body, other, frame)
+    return Bearing(seat, friction.mu, friction.radius, friction.length, friction.points, index, body, other, frame)

@@ -39,6 +39,7 @@ class PreparedCloth(Prepared):
 
     @property
     def skin(self) -> Index:
+        """Return the faces of the cloth, (m, 3)."""
         return self.triangles
 
     @property
@@ -48,14 +49,17 @@ class PreparedCloth(Prepared):
 
     @property
     def in_material(self) -> Vec:
+        """Return positions of the corners of faces in material space, (m, 3, 2) [m]."""
         return self.material
 
     @property
     def count(self) -> int:
+        """Return the number of faces."""
         return len(self.triangles)
 
     @property
     def thickness(self) -> float | None:
+        """Return the thickness of the cloth [m], the distance that it keeps from other surfaces."""
         return self._cloth.thickness
 
     @property
@@ -71,6 +75,8 @@ class PreparedCloth(Prepared):
         return max(float(params[name]) for name in ("stretch_warp", "stretch_weft") if name in params)
 
     def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
+        """Return the membrane, bending and hard limits of the cloth as elements, with the mass of each node. rest:
+        positions of all nodes, (n, 3) [m]. start: first node of the cloth among them."""
         from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there is cloth
         from ..forces.cloth.sheet import Sheet
 
@@ -108,12 +114,16 @@ class PreparedCloth(Prepared):
         return found
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
+        """Return the vertices of the artist's mesh at these nodes, (k,): those with equal numbers."""
         return nodes
 
     def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
+        """Return positions of animated nodes at each sample, (T, k, 3) [m]; None where they are at rest. nodes: (k,).
+        """
         return motion_of(job, self.body, self.volume.nodes, nodes)
 
     def resistance(self, edge: float) -> Vec:
+        """Return the stiffness of each node against contact, (n,) [N/m]: the larger modulus of warp and weft."""
         return np.full(len(self.volume.nodes), self._stretch)
 
 
@@ -201,10 +211,10 @@ def motion_of(job: Job, body: schema.Body, nodes: Vec, pinned: Index) -> Vec | N
     moved = np.asarray(job.array(pin.motion or pin.node_motion or ""), dtype=float)
     where = np.repeat(nodes[None, pinned], len(moved), axis=0)
     moving = job.array((pin.motion_vertices if pin.motion is not None else pin.nodes) or "")
-    place = np.full(len(nodes), -1)
-    place[moving] = np.arange(len(moving))
-    own = place[pinned] >= 0
-    where[:, own] = moved[:, place[pinned[own]]]
+    row = np.full(len(nodes), -1)
+    row[moving] = np.arange(len(moving))
+    own = row[pinned] >= 0
+    where[:, own] = moved[:, row[pinned[own]]]
     if pin.motion is not None and not own.all():
         # pinned vertices of unknown motion go with those around them
         where[:, ~own] = follow(nodes[pinned[~own]], nodes[moving], moved)

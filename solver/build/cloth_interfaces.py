@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..coordinates.attached import Attached
-from ..coordinates.prescribed import Carried, OnItsWay, OverTime, Within
+from ..coordinates.prescribed import Carried, Interpolated, OverTime, StepMotion
 from ..coupling.interface_points import BonePoints, InterfacePoints, NodePoints
 from ..coupling.staggered import CoupledInterface, InterfaceLink, StaggeredPart
 from ..embedding.bind import bind
@@ -32,10 +32,10 @@ NO_FACES = np.zeros((0, 3), np.int32)
 class CoupledPoints:
     """Points of another part, as a staggered part sees them."""
 
-    places: Vec  #: positions at the start [m], (k, 3)
+    positions: Vec  #: positions at the start [m], (k, 3)
     motion: OverTime  #: (k, 3) [m] at a time
     #: points of the part on which reactions act, and their motion; None: the motion is prescribed
-    on: tuple[InterfacePoints, OnItsWay] | None
+    on: tuple[InterfacePoints, StepMotion] | None
     #: interpolation from the points of `on` to these points, (k, p); None: identity
     within: csr_matrix | None = field(default=None, kw_only=True)
 
@@ -50,9 +50,9 @@ class CoupledSurface(CoupledPoints):
     mass: float  #: [kg]; 0 of cloth, and of prescribed motion
 
     @property
-    def behind(self) -> float:
+    def areal_mass(self) -> float:
         """Return the mass of the surface's body per area of the surface [kg/m²]."""
-        return 2.0 * self.mass / float(np.linalg.norm(area_vectors(self.places, self.triangles), axis=1).sum())
+        return 2.0 * self.mass / float(np.linalg.norm(area_vectors(self.positions, self.triangles), axis=1).sum())
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class CoupledPins(CoupledPoints):
 def interface_of(number: int, part: StaggeredPart, surfaces: Sequence[CoupledSurface]) -> CoupledInterface:
     """Return the interface of a staggered part, the number-th of the world, with the points of these surfaces in their
     order."""
-    ends = np.cumsum([0, *(len(one.places) for one in surfaces)]).tolist()
+    ends = np.cumsum([0, *(len(one.positions) for one in surfaces)]).tolist()
     linked = [InterfaceLink(one.on[0], slice(first, end), one.on[1], one.within)
               for one, first, end in zip(surfaces, ends, ends[1:]) if one.on is not None]
     return CoupledInterface(number, part, ends[-1], linked)
@@ -89,8 +89,8 @@ class ClothSurroundings:
         usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
         found = []
         for other in self._prepared:
-            wanted, theirs = own.touches, other.body.touches
-            if (wanted is None or other.body.name in wanted) and (theirs is None or own.name in theirs):
+            ours, theirs = own.touches, other.body.touches
+            if (ours is None or other.body.name in ours) and (theirs is None or own.name in theirs):
                 mu = usual if other.body.friction is None else other.body.friction
                 found.append(self._skin(other, mu))
         if self._rigid is None:
@@ -100,8 +100,8 @@ class ClothSurroundings:
         for skin in skins_of(self._job):
             if own.touches is None or skin.mechanism in own.touches:
                 seen = self._on_body(skin.shown, skin.vertices)
-                found.append(CoupledSurface(seen.places, seen.motion, seen.on, skin.name, skin.triangles, skin.friction,
-                                          skin.mass))
+                found.append(CoupledSurface(seen.positions, seen.motion, seen.on, skin.name, skin.triangles,
+                                            skin.friction, skin.mass))
         return found
 
     def holds(self, one: Prepared) -> list[CoupledPins]:
@@ -112,7 +112,7 @@ class ClothSurroundings:
             vertices = one.fields.attached[one.fields.attached_by == k]
             if len(vertices) and attach.mechanism:
                 seen = self._on_body(shown.index((attach.mechanism, attach.body)), one.volume.nodes[vertices])
-                found.append(CoupledPins(seen.places, seen.motion, seen.on, vertices))
+                found.append(CoupledPins(seen.positions, seen.motion, seen.on, vertices))
             elif len(vertices):
                 found.append(self._in_flesh(attach.body, one, vertices))
         return found
@@ -121,42 +121,42 @@ class ClothSurroundings:
         """Return the points of a soft body's tetrahedra to which vertices of a cloth are attached, in them or next to
         them."""
         holder = next(other for other in self._prepared if other.body.name == name)
-        k, soft, nodes = self._place_of(name)
-        places = one.volume.nodes[vertices]
-        bound = bind(holder.volume.nodes, holder.volume.tets, places, NO_FACES)
+        k, soft, nodes = self._find_part(name)
+        positions = one.volume.nodes[vertices]
+        bound = bind(holder.volume.nodes, holder.volume.tets, positions, NO_FACES)
         used, corners = np.unique(bound.corners, return_inverse=True)
-        within = csr_matrix((bound.weights.ravel(), corners.ravel(), 4 * np.arange(len(places) + 1)),
-                            shape=(len(places), len(used)))
-        way = OnItsWay(holder.volume.nodes[used])
+        within = csr_matrix((bound.weights.ravel(), corners.ravel(), 4 * np.arange(len(positions) + 1)),
+                            shape=(len(positions), len(used)))
+        path = StepMotion(holder.volume.nodes[used])
         on = NodePoints(k, soft, nodes, (used + nodes.start).astype(np.int32))
-        return CoupledPins(places, Within(way, within), (on, way), vertices, within=within)
+        return CoupledPins(positions, Interpolated(path, within), (on, path), vertices, within=within)
 
-    def _place_of(self, name: str) -> tuple[int, NodesPart, slice]:
+    def _find_part(self, name: str) -> tuple[int, NodesPart, slice]:
         """Return the part of a soft body: its index in the world, the part itself, and the body's nodes there."""
         return next((k, soft, body.nodes) for k, soft in enumerate(self._soft) for body in soft.bodies_in_world
                     if body.name == name)
 
     def _skin(self, other: Prepared, friction: float) -> CoupledSurface:
-        k, soft, nodes = self._place_of(other.body.name)
+        k, soft, nodes = self._find_part(other.body.name)
         used, triangles = np.unique(other.skin, return_inverse=True)
-        places = other.volume.nodes[used]
-        way = OnItsWay(places)
+        positions = other.volume.nodes[used]
+        path = StepMotion(positions)
         on = NodePoints(k, soft, nodes, (used + nodes.start).astype(np.int32))
-        return CoupledSurface(places, way, (on, way), other.body.name, triangles.reshape(-1, 3).astype(np.int32),
+        return CoupledSurface(positions, path, (on, path), other.body.name, triangles.reshape(-1, 3).astype(np.int32),
                               friction,
                               0.0 if other.body.cloth is not None else float(soft.mass[nodes].sum()))
 
-    def _on_body(self, shown: int, places: Vec) -> CoupledPoints:
-        """Return points of one rigid body. shown: index of the body among all that are shown. places: positions at the
-        start, (k, 3) [m]."""
+    def _on_body(self, shown: int, positions: Vec) -> CoupledPoints:
+        """Return points of one rigid body. shown: index of the body among all that are shown. positions: at the start,
+        (k, 3) [m]."""
         assert self._rigid is not None
         rigid = self._rigid
         body = int(rigid.shown.body[shown])
         if body < 0:
-            return CoupledPoints(places, Carried(rigid.shown.obstacles[shown], places), None)
+            return CoupledPoints(positions, Carried(rigid.shown.obstacles[shown], positions), None)
         state = rigid.initial_state()
         E = rigid.tree.posture(state.q, state.u, state.memory).E
-        nodes = np.arange(len(places), dtype=np.int32)
-        points = Attached.at(nodes, np.full(len(places), body, np.int32), places, E)
-        way = OnItsWay(places)
-        return CoupledPoints(places, way, (BonePoints(len(self._soft), rigid, points), way))
+        nodes = np.arange(len(positions), dtype=np.int32)
+        points = Attached.at(nodes, np.full(len(positions), body, np.int32), positions, E)
+        path = StepMotion(positions)
+        return CoupledPoints(positions, path, (BonePoints(len(self._soft), rigid, points), path))

@@ -56,7 +56,7 @@ def load(names: Iterable[str]) -> None:
 def be_second() -> None:
     """Compile as the second process: the kernels that it compiles in a bake too, then all other modules from the last
     one on."""
-    loading.load_share([MATERIAL], "auto")
+    loading.load_kernels([MATERIAL], "auto")
     load(reversed(others()))
 
 

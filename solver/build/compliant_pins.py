@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..coordinates.prescribed import Still
+from ..coordinates.prescribed import Constant
 from ..fields.attach import nobody
 from ..forces.yielding_pins import CompliantAttachment, YieldingPins
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
 from ..state import Index, Vec
 from .fields import Prepared
-from .inputs import places_over_time
+from .inputs import positions_over_time
 
 FIRM = 10.0  #: of inertia over a step and of elasticity: what a pin holds with
 REPORTED = 0.1  #: of a mean edge of the skin: pins that are so far off give way
@@ -25,7 +25,7 @@ class CompliantAnchors:
 
     body: str  #: name of the soft body
     nodes: Index  #: nodes of the soft body, counted from its first one, (k,)
-    places: Vec  #: positions at the start, (k, 3) [m]
+    positions: Vec  #: positions at the start, (k, 3) [m]
     shown: int  #: index of the rigid body among all that are shown
 
 
@@ -41,19 +41,19 @@ def anchors_of(job: Job, prepared: list[Prepared]) -> list[CompliantAnchors]:
     return [one for one in found if len(one.nodes)]
 
 
-def grips(job: Job, prepared: list[Prepared], mass: Vec, first: Index, anchored: list[tuple[CompliantAnchors, slice]]
-          ) -> list[CompliantAttachment]:
+def compliant_attachments(job: Job, prepared: list[Prepared], mass: Vec, first: Index,
+                          anchored: list[tuple[CompliantAnchors, slice]]) -> list[CompliantAttachment]:
     """Return the springs from soft bodies to their anchors on rigid bodies. mass: of all nodes, (n,) [kg]. first: first
     node of each body, (bodies + 1,). anchored: anchors, each with a slice of its nodes, counted from the first node
     after the bodies."""
-    found, clock, place = [], job.scene.time, {one.body.name: k for k, one in enumerate(prepared)}
-    for anchors, riding in anchored:
-        one, start = prepared[place[anchors.body]], int(first[place[anchors.body]])
+    found, clock, body_index = [], job.scene.time, {one.body.name: k for k, one in enumerate(prepared)}
+    for anchors, span in anchored:
+        one, start = prepared[body_index[anchors.body]], int(first[body_index[anchors.body]])
         edge, nodes = mean_edge(one.volume.nodes, one.skin), (anchors.nodes + start).astype(np.int32)
         stiffness = FIRM * (mass[nodes] / clock.step**2
                             + np.broadcast_to(one.resistance(edge), len(one.volume.nodes))[anchors.nodes])
-        attached = int(first[-1]) + np.arange(riding.start, riding.stop)
-        found.append(CompliantAttachment(anchors.body, nodes, attached, stiffness, Still(anchors.places),
+        attached = int(first[-1]) + np.arange(span.start, span.stop)
+        found.append(CompliantAttachment(anchors.body, nodes, attached, stiffness, Constant(anchors.positions),
                                          REPORTED * edge, lambda time: clock.start + time * clock.fps))
     return found
 
@@ -77,6 +77,7 @@ def yielding_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -
         x, edge = one.volume.nodes, mean_edge(one.volume.nodes, one.skin)
         nodes = (pinned + start).astype(np.int32)
         stiffness = FIRM * (mass[nodes] / clock.step**2 + np.broadcast_to(one.resistance(edge), len(x))[pinned])
-        found.append(YieldingPins(one.body.name, nodes, stiffness, places_over_time(job, one.fields.motion, x[pinned]),
-                                  REPORTED * edge, lambda time: clock.start + time * clock.fps))
+        found.append(YieldingPins(one.body.name, nodes, stiffness,
+                                  positions_over_time(job, one.fields.motion, x[pinned]), REPORTED * edge,
+                                  lambda time: clock.start + time * clock.fps))
     return found

@@ -79,6 +79,8 @@ def compliant_draft(job: Job, one: Prepared, report: Stage) -> ConstraintDraft:
 def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTets,
            of_cloth: Callable[..., Sequence[Any]], of_rows: Callable[[Lengths], Any],
            notes: list[str]) -> ConstraintDraft:
+    """Return a body as a draft that steps by projections. make: its stepping from masses, constraints and pins.
+    of_tets, of_cloth, of_rows: constraints of solids, cloth and ropes. notes: of its damping."""
     scene, body, nodes = job.scene, one.body, one.volume.nodes
     matter = one.matter(job, nodes, 0)
     air = None

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from ..world.joints_part import JointsPart
 
 
-def constraints_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int], q: Vec
+def constraints_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_index: Mapping[str, int], q: Vec
                    ) -> MechanismConstraints | None:
-    """Return the constraints of all mechanisms; None without any. place: index of each body in the tree, by its key. q:
-    coordinates at the start, (m,). Raises BadInput where a loop joins an animated body."""
+    """Return the constraints of all mechanisms; None without any. body_index: of each body in the tree, by its key.
+    q: coordinates at the start, (m,). Raises BadInput where a loop joins an animated body."""
     at = tree.posture(q, np.zeros(tree.rates), tree.fresh)
-    loops = _loops(placed, place, at.E)
-    drives = Drives(tree, _drives(job, placed, place))
-    bounds = _bounds(placed, tree, place)
+    loops = _loops(placed, body_index, at.E)
+    drives = Drives(tree, _drives(job, placed, body_index))
+    bounds = _bounds(placed, tree, body_index)
     limits, ball_limits = JointLimits.of(tree, *bounds), BallLimits.of(tree, *bounds)
-    colliders = _colliders(job, placed, tree, place)
+    colliders = _colliders(job, placed, tree, body_index)
     if colliders is not None and colliders.touches_itself.any():
         colliders = _let_overlaps_be(colliders, tree, at.E)
     made = MechanismConstraints(tree, loops if len(loops) else None, drives if len(drives) else None,
@@ -47,22 +47,23 @@ def constraints_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, place
     return None if made.is_bare else made
 
 
-def _bounds(placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int]) -> tuple[Vec, Vec]:
+def _bounds(placed: Sequence[WorldPositions], tree: Tree, body_index: Mapping[str, int]) -> tuple[Vec, Vec]:
     """Return the lower and upper limits of the coordinates of all rates, infinite for none, (m,) each."""
     low, high = np.full(tree.rates, -np.inf), np.full(tree.rates, np.inf)
     for one in placed:
         for joint in one.scene.joints:
             if joint.low:
-                i = place[one.key(joint.child)]
+                i = body_index[one.key(joint.child)]
                 low[tree.dof[i]:tree.dof[i + 1]], high[tree.dof[i]:tree.dof[i + 1]] = joint.low, joint.high
     return low, high
 
 
-def _loops(placed: Sequence[WorldPositions], place: Mapping[str, int], E: Vec) -> Loops:
+def _loops(placed: Sequence[WorldPositions], body_index: Mapping[str, int], E: Vec) -> Loops:
+    """Return the loops of all mechanisms. E: frames of all bodies at the start, (n, 4, 4)."""
     kinds, body, frames, names = [], [], [], []
     for one in placed:
         for i, loop in enumerate(one.scene.loops):
-            ends = [-1 if name is None else _moving(one, name, place, f'loop "{loop.name or i + 1}"')
+            ends = [-1 if name is None else _moving(one, name, body_index, f'loop "{loop.name or i + 1}"')
                     for name in (loop.body_a, loop.body_b)]
             kinds.append(catalogue.find("loop", loop.kind).load())
             body.append(ends)
@@ -73,16 +74,17 @@ def _loops(placed: Sequence[WorldPositions], place: Mapping[str, int], E: Vec) -
                     names)
 
 
-def _moving(one: WorldPositions, name: str, place: Mapping[str, int], what: str) -> int:
+def _moving(one: WorldPositions, name: str, body_index: Mapping[str, int], what: str) -> int:
     """Return the index of a body in the tree. Raises BadInput where its motion is prescribed. what: the constraint, for
     the message."""
     if name not in one.bodies:
         raise BadInput(f'{what} of "{one.scene.name}" holds "{name}", which is animated',
                        "Join it to a body that is moved by forces")
-    return place[one.key(name)]
+    return body_index[one.key(name)]
 
 
-def _drives(job: Job, placed: Sequence[WorldPositions], place: Mapping[str, int]) -> list[DrivenJoint]:
+def _drives(job: Job, placed: Sequence[WorldPositions], body_index: Mapping[str, int]) -> list[DrivenJoint]:
+    """Return the joints whose motors prescribe their motion exactly."""
     drives = []
     for one in placed:
         for joint in one.scene.joints:
@@ -90,7 +92,7 @@ def _drives(job: Job, placed: Sequence[WorldPositions], place: Mapping[str, int]
             if motor is None or not catalogue.find("motor", motor.mode.kind).load()(
                     parameters("motor", motor.mode)).exact:
                 continue
-            drives.append(DrivenJoint(place[one.key(joint.child)], target_of(job, motor), until_of(job, motor),
+            drives.append(DrivenJoint(body_index[one.key(joint.child)], target_of(job, motor), until_of(job, motor),
                                       np.inf if motor.limit is None else motor.limit, joint.name))
     return drives
 
@@ -102,7 +104,9 @@ def convex_of(job: Job, body: schema_mechanisms.RigidBody) -> Convex:
     return BY_SIZE[body.shape.kind](**parameters("shape", body.shape))
 
 
-def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Mapping[str, int]) -> Colliders | None:
+def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_index: Mapping[str, int]
+               ) -> Colliders | None:
+    """Return the shapes of rigid bodies that collide; None where nothing is there that they can hit."""
     shapes: list[Convex] = []
     body: list[int] = []
     link: list[int] = []
@@ -117,20 +121,20 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Ma
         is_fixed[i] &= above < 0 or is_fixed[above]
     for k, one in enumerate(placed):
         for rigid in one.scene.bodies:
-            moves = rigid.name in one.bodies and not is_fixed[place[one.key(rigid.name)]]
+            moves = rigid.name in one.bodies and not is_fixed[body_index[one.key(rigid.name)]]
             if moves:
-                mechanism[place[one.key(rigid.name)]] = k
+                mechanism[body_index[one.key(rigid.name)]] = k
             if not rigid.is_collider:
                 continue
             if not moves and rigid.motion is not None:
                 motion[len(shapes)] = over_time(job, rigid.motion)
             shapes.append(convex_of(job, rigid))
-            body.append(place[one.key(rigid.name)] if moves else -1)
-            link.append(place[one.key(rigid.name)] if rigid.name in one.bodies else -1)
-            still = np.eye(4) if rigid.motion is not None else one.own[rigid.name]
-            offset.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name] if moves else still)
+            body.append(body_index[one.key(rigid.name)] if moves else -1)
+            link.append(body_index[one.key(rigid.name)] if rigid.name in one.bodies else -1)
+            fixed = np.eye(4) if rigid.motion is not None else one.own[rigid.name]
+            offset.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name] if moves else fixed)
             friction.append(rigid.friction)
-        apart += [[place[one.key(name)] for name in (loop.body_a, loop.body_b)
+        apart += [[body_index[one.key(name)] for name in (loop.body_a, loop.body_b)
                    if name is not None and name in one.bodies]
                   for loop in one.scene.loops]
     pairs: Index = np.array([pair for pair in apart if len(pair) == 2], np.int32).reshape(-1, 2)
@@ -144,7 +148,7 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, place: Ma
                      mechanism, itself, pairs, ground, motion, np.array(link, np.int32))
 
 
-#: how deep jointed bodies are in each other that pass through each other, as a share of the smaller one's extent
+#: how deep jointed bodies are in each other that pass through each other, as a fraction of the smaller one's extent
 DEEP = 0.05
 
 

@@ -29,7 +29,7 @@ from .touching import Arrange, Touching, as_they_touch
 REACH = 0.1  #: largest activation distance, relative to the shortest mean edge of a body's skin
 LEAST_REACH = 0.02  #: least one of a body with itself
 LEAST_TO_OTHERS = 0.002  #: least one of two bodies
-SAME_PLACE = 1.0e-6  #: of the shortest mean edge: pieces of a mesh that are so near each other cannot be kept apart
+COINCIDENT = 1.0e-6  #: of the shortest mean edge: pieces of a mesh that are so near each other cannot be kept apart
 OF_REST = 0.5  #: of how near a body is to itself where it rests, or to others where it starts: so far it does not push
 GAP = 0.04  #: of the shortest mean edge: how far apart what crosses at the start is pushed
 RESISTS = 0.1  #: of a node's inertia over a step and of its elasticity: what a contact resists with
@@ -48,21 +48,21 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     contact = job.scene.contact
     if contact is None:
         return []
-    behind = int(first[len(prepared)])
-    group, prescribed = _groups(coordinates, mass), _prescribed(coordinates, obstacles, behind)
+    first_obstacle = int(first[len(prepared)])
+    group, prescribed = _groups(coordinates, mass), _prescribed(coordinates, obstacles, first_obstacle)
     at_start = _at_start(coordinates, rest)
     names = [*(one.body.name for one in prepared), *obstacles.names]
-    meets = _meets(job, [*(one.body.name for one in prepared), *obstacles.called], len(prepared))
+    may_touch = _may_touch(job, [*(one.body.name for one in prepared), *obstacles.called], len(prepared))
     quads = quads_of(job, prepared, first, rest if reshaped else at_start)
-    touching = as_they_touch(_arrangement(job, rest, at_start, first, obstacles, group, prescribed, meets, quads),
+    touching = as_they_touch(_arrangement(job, rest, at_start, first, obstacles, group, prescribed, may_touch, quads),
                              prepared)
-    prepared, skins, riding, of_node = touching.prepared, touching.skins, touching.riding, touching.owner
-    faces = [*skins, *(one + np.int32(behind) for one in obstacles.triangles)]
+    prepared, skins, embedded, of_node = touching.prepared, touching.skins, touching.embedded, touching.owner
+    faces = [*skins, *(one + np.int32(first_obstacle) for one in obstacles.triangles)]
     triangles = np.concatenate(faces).astype(np.int32)
-    group, prescribed = riding.least(group), riding.least(prescribed)
+    group, prescribed = embedded.least(group), embedded.least(prescribed)
     if reshaped:
-        at_start[:behind] = rest[:behind]
-    rest, now = riding.positions(rest), riding.positions(at_start)
+        at_start[:first_obstacle] = rest[:first_obstacle]
+    rest, now = embedded.positions(rest), embedded.positions(at_start)
 
     def between(some: NDArray[np.bool_]) -> Surfaces:
         return Surfaces(rest, triangles, group, of_node, None if some.all() else some, wires=touching.wires,
@@ -71,32 +71,32 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     params = parameters("contact", contact.law)
     seconds = params.pop("push_apart", 0.0)
     edges = [_usual_edge(rest, skin, one.wires + np.int32(start)) for skin, one, start in zip(skins, prepared, first)]
-    if len(riding.corners):
-        _refuse_same_place(touching.surfaces, now, SAME_PLACE * min(edges), names, of_node)
-    apart = _without_intersecting(touching.surfaces, between, meets, now, of_node) if seconds else meets
-    surfaces, crossing = touching.surfaces if apart is meets else between(apart), meets & ~apart
+    if len(embedded.corners):
+        _refuse_coincident(touching.surfaces, now, COINCIDENT * min(edges), names, of_node)
+    apart = _without_intersecting(touching.surfaces, between, may_touch, now, of_node) if seconds else may_touch
+    surfaces, crossing = touching.surfaces if apart is may_touch else between(apart), may_touch & ~apart
     if not reshaped:
         _refuse_crossing(surfaces, now, names, of_node)
         _refuse_inside(prepared, skins, first, obstacles, now, apart)
 
-    stiffness = _stiffness(job, prepared, mass, first, edges, riding)
-    stands_out = np.array([one.stands_out for one in prepared] + [0.0] * len(obstacles.names))[of_node]
-    activation = params.pop("distance") or _activations(surfaces, rest, now, stands_out,
-                                                        *_wanted(prepared, edges, names))
-    friction = _friction(job, prepared, first, obstacles, params.pop("friction_coefficient", 0.0), riding, of_node)
+    stiffness = _stiffness(job, prepared, mass, first, edges, embedded)
+    surface_offset = np.array([one.surface_offset for one in prepared] + [0.0] * len(obstacles.names))[of_node]
+    activation = params.pop("distance") or _activations(surfaces, rest, now, surface_offset,
+                                                        *_upper_bounds(prepared, edges, names))
+    friction = _friction(job, prepared, first, obstacles, params.pop("friction_coefficient", 0.0), embedded, of_node)
     law = catalogue.find("contact", contact.law.kind).load()
-    how = params, stands_out, _loads(job, prepared, mass, first, obstacles, riding)
+    how = params, surface_offset, _loads(job, prepared, mass, first, obstacles, embedded)
     made: ContactLaw = law(surfaces, rest, stiffness, friction, activation, *how)
     if not reshaped:
         _refuse_too_near(made, now, names, of_node)
     if crossing.any():
         gap = GAP * min(edges)
-        of_all: ContactLaw = law(between(meets), rest, stiffness, friction,
+        of_all: ContactLaw = law(between(may_touch), rest, stiffness, friction,
                                  np.where(crossing, OF_REST * gap, activation), *how)
         made = SeparateIntersections(made, of_all, IntersectingBodies(
             between(crossing), names, of_node, crossing, faces, [is_closed(one) for one in faces], seconds,
-            _distances(gap, len(names), of_node, stands_out), stiffness, now))
-    return [Embedded(made, riding) if len(riding.corners) else made]
+            _distances(gap, len(names), of_node, surface_offset), stiffness, now))
+    return [Embedded(made, embedded) if len(embedded.corners) else made]
 
 
 def _at_start(coordinates: FreeNodes, rest: Vec) -> Vec:
@@ -108,7 +108,7 @@ def _at_start(coordinates: FreeNodes, rest: Vec) -> Vec:
 
 
 def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Obstacles, group: Index,
-                 prescribed: NDArray[np.bool_], meets: NDArray[np.bool_], quads: Index) -> Arrange:
+                 prescribed: NDArray[np.bool_], may_touch: NDArray[np.bool_], quads: Index) -> Arrange:
     """Return the function that makes the contact surfaces at the start, whichever bodies touch by their mesh.
 
     at_start: positions of all nodes [m], (n, 3). group, prescribed: of each node, (n,). quads: nodes of faces with four
@@ -118,76 +118,76 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
 
     def arrange(bodies: list[Prepared], carried: EmbeddedVertices | None) -> Touching:
         # embedded vertices come after the nodes, free where one of the nodes that carry them is
-        skins, riding = _skins(job, bodies, first, nodes)
-        riding = riding if carried is None else carried
+        skins, embedded = _skins(job, bodies, first, nodes)
+        embedded = embedded if carried is None else carried
         faces = [*skins, *(one + start_of_obstacles for one in obstacles.triangles)]
         wires = [one.wires + np.int32(start) for one, start in zip(bodies, first)]
-        of_node = np.full(nodes + len(riding.corners), -1)
+        of_node = np.full(nodes + len(embedded.corners), -1)
         for number, own in (*enumerate(faces), *enumerate(wires)):
             of_node[own] = number
         among = np.concatenate(wires).astype(np.int32)
-        groups, apart = riding.least(group), riding.least(prescribed)
-        now, both_ways = riding.positions(at_start), quads
+        groups, apart = embedded.least(group), embedded.least(prescribed)
+        now, both_ways = embedded.positions(at_start), quads
 
         def surfaces() -> Surfaces:
-            return Surfaces(riding.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
-                            None if meets.all() else meets, wires=among, quads=both_ways, is_prescribed=apart)
+            return Surfaces(embedded.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
+                            None if may_touch.all() else may_touch, wires=among, quads=both_ways, is_prescribed=apart)
 
         made = surfaces()
         if len(quads) and made.crossing(now) is not None:
             both_ways = without_crossing(quads, made, now)
             made = surfaces()
-        return Touching(bodies, skins, among, both_ways, riding, made, now, of_node)
+        return Touching(bodies, skins, among, both_ways, embedded, made, now, of_node)
 
     return arrange
 
 
 def _without_intersecting(surfaces: Surfaces, between: Callable[[NDArray[np.bool_]], Surfaces],
-                          meets: NDArray[np.bool_], now: Vec, of_node: Index) -> NDArray[np.bool_]:
-    """Return which bodies collide with each other at first, (b, b): those of `meets` that do not intersect at the
-    start; `meets` itself where none do. A body that intersects itself is not removed. between: makes the surfaces of
+                          may_touch: NDArray[np.bool_], now: Vec, of_node: Index) -> NDArray[np.bool_]:
+    """Return which bodies collide with each other at first, (b, b): those of `may_touch` that do not intersect at the
+    start; `may_touch` itself where none do. A body that intersects itself is not removed. between: makes surfaces of
     such pairs."""
     while (found := surfaces.crossing(now)) is not None:
         one, other = of_node[found[0][0]], of_node[found[1][0]]
         if one == other:
             break
-        meets = meets.copy()
-        meets[[one, other], [other, one]] = False
-        surfaces = between(meets)
-    return meets
+        may_touch = may_touch.copy()
+        may_touch[[one, other], [other, one]] = False
+        surfaces = between(may_touch)
+    return may_touch
 
 
 def _stiffness(job: Job, prepared: list[Prepared], mass: Vec, first: Index, edges: list[float],
-               riding: EmbeddedVertices) -> Vec:
+               embedded: EmbeddedVertices) -> Vec:
     """Return the stiffness with which each node resists contact, (n + v,) [N/m]; infinite for nodes of obstacles."""
-    stiffness = np.full(riding.nodes, np.inf)
+    stiffness = np.full(embedded.nodes, np.inf)
     for one, start, edge in zip(prepared, first, edges):
         own = slice(int(start), int(start) + len(one.volume.nodes))
         stiffness[own] = RESISTS * (mass[own] / job.scene.time.step**2 + one.resistance(edge))
-    return riding.least(stiffness)
+    return embedded.least(stiffness)
 
 
 def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obstacles, usual: float,
-              riding: EmbeddedVertices, of_node: Index) -> Vec:
+              embedded: EmbeddedVertices, of_node: Index) -> Vec:
     """Return the friction coefficient of each node and embedded vertex, (n + v,). usual: coefficient of bodies without
     one."""
     given = [one.body.friction for one in prepared] + obstacles.friction
     friction: Vec = np.array([usual if mu is None else mu for mu in given], dtype=float)[of_node]
-    painted, behind = np.ones(riding.nodes), int(first[len(prepared)])
+    painted, first_obstacle = np.ones(embedded.nodes), int(first[len(prepared)])
     for one, start in zip(prepared, first):
         painted[start : start + len(one.volume.nodes)] = painted_friction(job, one)
-    painted[behind : behind + len(obstacles.painted)] = obstacles.painted
-    friction *= np.clip(riding.positions(painted[:, None])[:, 0], 0.0, 1.0)
+    painted[first_obstacle : first_obstacle + len(obstacles.painted)] = obstacles.painted
+    friction *= np.clip(embedded.positions(painted[:, None])[:, 0], 0.0, 1.0)
     return friction
 
 
-def _distances(gap: float, count: int, of_node: Index, stands_out: Vec) -> Vec:
+def _distances(gap: float, count: int, of_node: Index, surface_offset: Vec) -> Vec:
     """Return the distances to which the surfaces of two bodies are separated so that their meshes have a gap [m]
-    between them, (count, count) [m]. stands_out: offset of the meshes from the contact surface at each node, (n + v,)
-    [m]."""
+    between them, (count, count) [m]. surface_offset: of the contact surface from the meshes at each node, (n + v,) [m].
+    """
     thickness: Vec = np.zeros(count)
     solid = of_node >= 0
-    np.maximum.at(thickness, of_node[solid], stands_out[solid])
+    np.maximum.at(thickness, of_node[solid], surface_offset[solid])
     found: Vec = gap + thickness[:, None] + thickness[None, :]
     return found
 
@@ -200,38 +200,38 @@ def _groups(coordinates: FreeNodes, mass: Vec) -> Index:
     return group
 
 
-def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, behind: int) -> NDArray[np.bool_]:
+def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, first_obstacle: int) -> NDArray[np.bool_]:
     """Return whether the motion of each node is prescribed, (n,): pins, obstacles, and surfaces of animated rigid
     bodies.
 
-    behind: number of nodes before those of the obstacles.
+    first_obstacle: number of nodes before those of the obstacles.
     """
     found: NDArray[np.bool_] = ~coordinates.is_free
     found[coordinates.attached.nodes] = False
-    masses = obstacles.masses[len(obstacles.masses) - len(obstacles.rides) + len(obstacles.anchored):]
-    for (_, own), weight in zip(obstacles.rides, masses):
-        found[behind + own.start : behind + own.stop] = weight == 0.0
+    masses = obstacles.masses[len(obstacles.masses) - len(obstacles.attached) + len(obstacles.anchored):]
+    for (_, own), weight in zip(obstacles.attached, masses):
+        found[first_obstacle + own.start : first_obstacle + own.stop] = weight == 0.0
     return found
 
 
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
-           riding: EmbeddedVertices) -> LoadsOnCloth | None:
+           embedded: EmbeddedVertices) -> LoadsOnCloth | None:
     """Return the loads that may lie on cloth; None without cloth, or without another body that has a mass."""
     if not any(one.body.cloth is not None for one in prepared):
         return None
-    area, behind, squared = np.zeros(riding.nodes), np.zeros(riding.nodes), job.scene.time.step**2
+    area, areal_mass, squared = np.zeros(embedded.nodes), np.zeros(embedded.nodes), job.scene.time.step**2
     for one, start in zip(prepared, first):
         own = slice(int(start), int(start) + len(one.volume.nodes))
         if one.body.cloth is not None:
             area[own] = mass[own] / one.body.cloth.area_density
         elif len(one.skin):
-            behind[own] = mass[own].sum() / (_area(one.volume.nodes, one.skin) * squared)
+            areal_mass[own] = mass[own].sum() / (_area(one.volume.nodes, one.skin) * squared)
     start = int(first[len(prepared)])
     for triangles, weight in zip(obstacles.triangles, obstacles.masses):
-        behind[start + np.unique(triangles)] = weight / (_area(obstacles.places, triangles) * squared)
-    if not behind.any():
+        areal_mass[start + np.unique(triangles)] = weight / (_area(obstacles.positions, triangles) * squared)
+    if not areal_mass.any():
         return None
-    return LoadsOnCloth(riding.least(area), -riding.least(-behind))
+    return LoadsOnCloth(embedded.least(area), -embedded.least(-areal_mass))
 
 
 def _usual_edge(x: Vec, skin: Index, wires: Index) -> float:
@@ -252,8 +252,8 @@ def ignored_fields(job: Job) -> list[str]:
     if scene.contact is None:
         return []
     law = catalogue.find("contact", scene.contact.law.kind)
-    asked = [*(body.friction for body in scene.bodies), *(obstacle.friction for obstacle in scene.obstacles)]
-    if not law.able("constraints") or not any(asked):
+    coefficients = [*(body.friction for body in scene.bodies), *(obstacle.friction for obstacle in scene.obstacles)]
+    if not law.able("constraints") or not any(coefficients):
         return []
     return [f"{law.label}: surfaces in contact slide without friction, whatever Friction is set to"]
 
@@ -261,31 +261,31 @@ def ignored_fields(job: Job) -> list[str]:
 def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tuple[list[Index], EmbeddedVertices]:
     """Return the triangles of each body that collide, numbered by nodes and then by embedded vertices, and these
     vertices."""
-    skins, corners, weights, behind = [], [np.zeros((0, 4), dtype=np.int32)], [np.zeros((0, 4))], nodes
+    skins, corners, weights, next_vertex = [], [np.zeros((0, 4), dtype=np.int32)], [np.zeros((0, 4))], nodes
     for one, start in zip(prepared, first):
         surface = one.body.surface
         if not one.body.touches_by_mesh or surface is None or one.embedding is None:
             skins.append(one.skin + np.int32(start))
             continue
         if one.thinned is not None:
-            skins.append(one.thinned.triangles + np.int32(behind))
+            skins.append(one.thinned.triangles + np.int32(next_vertex))
             corners.append(one.thinned.corners + np.int32(start))
             weights.append(one.thinned.weights)
-            behind += len(one.thinned.corners)
+            next_vertex += len(one.thinned.corners)
             continue
-        skins.append(np.asarray(job.array(surface.triangles)).astype(np.int32) + np.int32(behind))
+        skins.append(np.asarray(job.array(surface.triangles)).astype(np.int32) + np.int32(next_vertex))
         corners.append(one.embedding.corners + np.int32(start))
         weights.append(one.embedding.weights)
-        behind += len(one.embedding.corners)
+        next_vertex += len(one.embedding.corners)
     return skins, EmbeddedVertices(np.concatenate(corners).astype(np.int32), np.concatenate(weights), nodes)
 
 
-def _refuse_same_place(surfaces: Surfaces, now: Vec, distance: float, names: list[str], owner: Index) -> None:
+def _refuse_coincident(surfaces: Surfaces, now: Vec, distance: float, names: list[str], owner: Index) -> None:
     near = surfaces.near(now, distance)
     own = near.nodes[near.is_self]
     if len(own):
-        place = ", ".join(f"{c:.4g}" for c in now[own[0]].mean(axis=0))
-        raise BadScene(f"its mesh has pieces that overlap at the start, near ({place}) m",
+        where = ", ".join(f"{c:.4g}" for c in now[own[0]].mean(axis=0))
+        raise BadScene(f"its mesh has pieces that overlap at the start, near ({where}) m",
                        "Merge its vertices by distance, or let its tetrahedra touch", names[owner[own[0, 0]]])
 
 
@@ -304,25 +304,25 @@ def _refuse_too_near(law: ContactLaw, now: Vec, names: list[str], owner: Index) 
     pair = law.nearest(now)
     if pair is None:
         return
-    place = ", ".join(f"{c:.4g}" for c in now[pair].mean(axis=0))
-    raise BadScene(f'it is nearer to "{names[owner[pair[3]]]}" than they are thick at the start, near ({place}) m',
+    where = ", ".join(f"{c:.4g}" for c in now[pair].mean(axis=0))
+    raise BadScene(f'it is nearer to "{names[owner[pair[3]]]}" than they are thick at the start, near ({where}) m',
                    "Move them apart, or lower Thickness", names[owner[pair[0]]])
 
 
-def _meets(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
+def _may_touch(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
     """Return whether two bodies or obstacles collide with each other, or one with itself, (k, k): where neither
     excludes the other.
 
     called: their names in `touches`. bodies: number of soft bodies, which are first.
     """
-    wanted = {body.name: body.touches for body in job.scene.bodies}
-    lists = [wanted[name] if k < bodies else None for k, name in enumerate(called)]
+    touches = {body.name: body.touches for body in job.scene.bodies}
+    lists = [touches[name] if k < bodies else None for k, name in enumerate(called)]
     says: NDArray[np.bool_] = np.array([[other is None or name in other for name in called] for other in lists])
     both: NDArray[np.bool_] = says & says.T
     return both
 
 
-def _wanted(prepared: list[Prepared], edges: list[float], names: list[str]) -> tuple[Vec, Vec]:
+def _upper_bounds(prepared: list[Prepared], edges: list[float], names: list[str]) -> tuple[Vec, Vec]:
     """Return the largest activation distance of two bodies or obstacles, and the shorter of the mean edges of their
     skins, (b, b) [m] each; both are infinite for two obstacles."""
     edge = np.array(edges + [np.inf] * (len(names) - len(edges)))
@@ -333,34 +333,34 @@ def _wanted(prepared: list[Prepared], edges: list[float], names: list[str]) -> t
     return np.where(np.isnan(thicker), REACH * shorter, thicker), shorter
 
 
-def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, wanted: Vec, edge: Vec) -> Vec:
+def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, bounds: Vec, edge: Vec) -> Vec:
     """Return the activation distance of each two bodies, (b, b) [m]: so small that, if possible, no body has contact
     forces with itself at rest, nor with another one at the start.
 
-    now: positions at the start, (n, 3) [m]. wanted, edge: upper bounds and mean edges, as `_wanted` returns them, (b,
-    b) [m].
+    now: positions at the start, (n, 3) [m]. bounds, edge: bounds and mean edges, from `_upper_bounds`, (b, b) [m].
     """
-    own, finite = wanted.diagonal(), np.isfinite(wanted)
-    far = float(wanted[finite].max()) / OF_REST
-    nearest = OF_REST * surfaces.nearest_to_itself(rest, far, len(wanted))
+    own, finite = bounds.diagonal(), np.isfinite(bounds)
+    far = float(bounds[finite].max()) / OF_REST
+    nearest = OF_REST * surfaces.nearest_to_itself(rest, far, len(bounds))
     alone = np.maximum(np.minimum(own, nearest), np.minimum(own, LEAST_REACH * edge.diagonal()))
-    both = np.minimum(wanted, np.minimum(alone[:, None], alone[None, :]))
-    to_others = OF_REST * surfaces.nearest_of_pieces(now, far, thickness, len(wanted))
+    both = np.minimum(bounds, np.minimum(alone[:, None], alone[None, :]))
+    to_others = OF_REST * surfaces.nearest_of_pieces(now, far, thickness, len(bounds))
     found: Vec = np.minimum(both, np.maximum(to_others, LEAST_TO_OTHERS * edge))
     return np.where(finite, found, float(found[finite].min()))
 
 
 def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Index) -> None:
+    """Raise BadScene where surfaces intersect at the start. now: positions, (n, 3) [m]. owner: body of each node."""
     crossing = surfaces.crossing(now)
     if crossing is None:
         return
     edge, face = crossing
     one, other = names[owner[edge[0]]], names[owner[face[0]]]
-    place = ", ".join(f"{c:.4g}" for c in now[face].mean(axis=0))
+    where = ", ".join(f"{c:.4g}" for c in now[face].mean(axis=0))
     if one == other:
         near = now[np.concatenate([edge, face])]
-        raise BadScene(f"it crosses itself at the start, near ({place}) m", _apart_or_merged(near), one)
-    raise BadScene(f'it crosses "{other}" at the start, near ({place}) m',
+        raise BadScene(f"it crosses itself at the start, near ({where}) m", _apart_or_merged(near), one)
+    raise BadScene(f'it crosses "{other}" at the start, near ({where}) m',
                    "Move them apart, with a little air between, give Push Apart some frames, or let them not "
                    "collide with each other", one)
 
@@ -374,19 +374,19 @@ def _apart_or_merged(near: Vec) -> str:
 
 
 def _refuse_inside(prepared: list[Prepared], skins: list[Index], first: Index, obstacles: Obstacles, now: Vec,
-                   meets: NDArray[np.bool_]) -> None:
+                   may_touch: NDArray[np.bool_]) -> None:
     """Raise BadScene where a body is inside another one. One point of each decides, since no surfaces intersect."""
-    behind = int(first[len(prepared)])
+    first_obstacle = int(first[len(prepared)])
     points = [int(skin[0, 0]) if len(skin) else int(one.wires[0, 0] + start)
               for skin, one, start in zip(skins, prepared, first)]
     nothing = np.zeros((0, 3), dtype=np.int32)  # cloth has no inside
     solid = [(one.body.name, skin if _has_inside(one, skin) else nothing, point)
              for one, skin, point in zip(prepared, skins, points)]
-    closed = [(name, mesh + np.int32(behind), int(mesh[0, 0]) + behind)
+    closed = [(name, mesh + np.int32(first_obstacle), int(mesh[0, 0]) + first_obstacle)
               for name, mesh in zip(obstacles.names, obstacles.triangles)]
     for i, (name, _, point) in enumerate([*solid, *closed]):
         for j, (other, mesh, its) in enumerate([*solid, *closed]):
-            if i == j or not meets[i, j] or (point >= behind and its >= behind):
+            if i == j or not may_touch[i, j] or (point >= first_obstacle and its >= first_obstacle):
                 continue
             if winding_numbers(now[point][None], now, mesh)[0] > 0.5:
                 # an obstacle has been enlarged by its Thickness

@@ -33,15 +33,15 @@ def draft_obstacles(job: Job, one: Prepared, start: Vec, painted: Vec | float, s
         made.append(DraftObstacle(mesh, mesh.side_of(start), (usual if rough is None else rough) * found.painted[own]))
     own_friction = usual if one.body.friction is None else one.body.friction
     # thin bodies keep a distance of their thickness from their middle surface
-    gap = one.stands_out or one.thickness or 0.0
+    gap = one.surface_offset or one.thickness or 0.0
     friction = np.broadcast_to(own_friction * np.clip(painted, 0.0, 1.0), (len(start),))
     return DraftObstacles(made, size, gap, friction) if made else None
 
 
 def friction_of_nodes(job: Job, one: Prepared) -> Vec:
     """Return the painted fraction of a body's friction at each of its nodes, (n,)."""
-    shares: Vec = np.broadcast_to(painted_friction(job, one), (len(one.volume.nodes),))
-    return shares
+    fractions: Vec = np.broadcast_to(painted_friction(job, one), (len(one.volume.nodes),))
+    return fractions
 
 
 def touching_nodes(one: Prepared) -> Index:

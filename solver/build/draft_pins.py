@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates.prescribed import Carried, OverTime, SideBySide
+from ..coordinates.prescribed import Carried, Concatenated, OverTime
 from ..job.folder import Job
 from ..state import Index
 from .fields import Prepared
-from .inputs import over_time, places_over_time
+from .inputs import over_time, positions_over_time
 
 
 def draft_pins(job: Job, one: Prepared) -> tuple[Index, OverTime]:
     """Return the prescribed nodes of a draft, (p,), and their positions over time, (p, 3) [m]. All bones that the body
     is attached to are animated."""
     nodes, fields = one.volume.nodes, one.fields
-    groups, motions = [fields.pinned], [places_over_time(job, fields.motion, nodes[fields.pinned])]
+    groups, motions = [fields.pinned], [positions_over_time(job, fields.motion, nodes[fields.pinned])]
     for k, attach in enumerate(one.body.attach):
         bone = job.scene.holder_of(attach)
         assert bone is not None and bone.motion is not None  # `check_drafts` has refused others
         mine = fields.attached[fields.attached_by == k]
         groups.append(mine)
         motions.append(Carried(over_time(job, bone.motion), nodes[mine]))
-    return np.concatenate(groups).astype(np.int32), SideBySide(motions) if one.body.attach else motions[0]
+    return np.concatenate(groups).astype(np.int32), Concatenated(motions) if one.body.attach else motions[0]

@@ -86,7 +86,7 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
     if surface is not None and one.embedding is not None:
         touches = touching_surface(reduced, one, job.array(surface.triangles))
-        reduced.touch_by(touches.rest, touches.functions, touches.led)
+        reduced.touch_by(touches.rest, touches.functions, touches.prescribed)
     size = one.volume.diagonal
     drawn_at_pins = drawn_pinned(job, one)
     shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, drawn_at_pins,
@@ -129,21 +129,21 @@ def _groups(volume: Volume, pinned: Index, motion: OverTime, last: float) -> lis
     if not motion.moves:
         return [np.arange(len(pinned), dtype=np.int32)]
     _, part = connected_components(node_graph(volume.tets, len(volume.nodes))[pinned][:, pinned], directed=False)
-    ahead = [np.flatnonzero(part == one).astype(np.int32) for one in range(int(part.max()) + 1)]
+    pending = [np.flatnonzero(part == one).astype(np.int32) for one in range(int(part.max()) + 1)]
     size, rest = float(volume.extents.max()), volume.nodes[pinned]
     moved = [motion.at(time) for time in np.linspace(0.0, last, TIMES)]
     done: list[Index] = []
-    while ahead:
-        rows = ahead.pop(0)
+    while pending:
+        rows = pending.pop(0)
         affine = np.concatenate([np.ones((len(rows), 1)), rest[rows] - rest[rows].mean(axis=0)], axis=1)
         off = max(float(abs(affine @ np.linalg.lstsq(affine, x[rows], rcond=1e-9)[0] - x[rows]).max()) for x in moved)
-        if off <= RIGID_ENOUGH * size or len(rows) < 8 or len(done) + len(ahead) + 2 > MOST_GROUPS:
+        if off <= RIGID_ENOUGH * size or len(rows) < 8 or len(done) + len(pending) + 2 > MOST_GROUPS:
             done.append(rows)
             continue
         apart = rest[rows] - rest[rows].mean(axis=0)
         along = apart @ np.linalg.svd(apart, full_matrices=False)[2][0]
         low = along <= np.median(along)
-        ahead += [rows[low], rows[~low]] if 0 < low.sum() < len(rows) else []
+        pending += [rows[low], rows[~low]] if 0 < low.sum() < len(rows) else []
         if low.all() or not low.any():
             done.append(rows)
     return done
@@ -154,17 +154,17 @@ def _damping(job: Job, one: Prepared, reduced: ReducedBody) -> tuple[float, floa
     wobble lacks for its half-life, and notes."""
     law = parameters("damping", one.body.damping)
     alpha, beta = float(law["stiffness_damping"]), float(law["mass_damping"])
-    asked = one.body.wobble_half_life
-    if isinstance(asked, str):
-        samples = over_time(job, job.array(asked)[:, None]).samples
-        asked = float(samples[samples > 0.0].min(initial=math.inf))
-        asked = 0.0 if math.isinf(asked) else asked
-    if not asked or not len(reduced.truth.frequencies):
+    half_life = one.body.wobble_half_life
+    if isinstance(half_life, str):
+        samples = over_time(job, job.array(half_life)[:, None]).samples
+        half_life = float(samples[samples > 0.0].min(initial=math.inf))
+        half_life = 0.0 if math.isinf(half_life) else half_life
+    if not half_life or not len(reduced.truth.frequencies):
         return alpha, beta, []
     omega = 2.0 * math.pi * float(reduced.truth.frequencies[0])
     _, h = step_size(job.scene.time.fps, job.scene.time.step)
     steps = lost_in_steps(job.scene.integrator.kind, omega, h)
-    lacks = max(2.0 * math.log(2.0) / asked - steps - alpha * omega**2 - beta, 0.0)
+    lacks = max(2.0 * math.log(2.0) / half_life - steps - alpha * omega**2 - beta, 0.0)
     alpha += lacks / omega**2
     half = 2.0 * math.log(2.0) / (steps + alpha * omega**2 + beta)
     return alpha, beta, [f"Wobble Half-Life: its slowest wobble, of {omega / (2.0 * math.pi):.3g} Hz, loses its half "

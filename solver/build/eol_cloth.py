@@ -31,9 +31,9 @@ from ..world.eol_cloth import EolCloth
 from .air import air_of
 from .cloth_interfaces import ClothSurroundings, CoupledPins, CoupledSurface
 from .contact import RESISTS
-from .eol_obstacles import Feels, things_of
+from .eol_obstacles import SheetSettings, feature_obstacles
 from .fields import Prepared
-from .inputs import places_over_time
+from .inputs import positions_over_time
 
 FINE = 0.5  #: of the mesh's edges: to what it is remeshed where it folds
 LONGEST = 1.05  #: of the mesh's longest edge: nothing is split where nothing bends
@@ -41,12 +41,12 @@ ALONE = "Sharp Edges: it touches {what}"
 NEAR = 0.9  #: of the thickness: how near cloth is to itself and to what is round where that pushes
 
 
-def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: ClothSurroundings) -> tuple[EolCloth,
+def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothSurroundings) -> tuple[EolCloth,
                                                                                                       CoupledInterface]:
     """Return sheets of cloth with Sharp Edges as one part of the world, and its interface with the parts that it
     touches or is attached to.
 
-    sheets: a group of `together`. place: index of the part in the world. around: the other parts. Raises a ConJacError
+    sheets: a group of `together`. index: index of the part in the world. around: the other parts. Raises a ConJacError
     that names a sheet and the field.
     """
     prepared, body = sheets[0], sheets[0].body
@@ -63,13 +63,13 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: ClothS
         numbers.append(number)
     apart = SheetOffsets.of([one.material for one in meshes])
     mesh = _as_one(meshes, apart)
-    surfaces, feels = around.surfaces(prepared), Feels.of([_cloth(one) for one in sheets])
-    things = things_of(job, [one.body for one in sheets], feels, surfaces)
+    surfaces, settings = around.surfaces(prepared), SheetSettings.of([_cloth(one) for one in sheets])
+    obstacles = feature_obstacles(job, [one.body for one in sheets], settings, surfaces)
     pins, motions = [np.zeros(0, np.int64)], []
     for one, number in zip(sheets, numbers):
         in_mesh = np.flatnonzero(number[one.fields.pinned] >= 0)
         pins.append(number[one.fields.pinned[in_mesh]])
-        motions.append((in_mesh, places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])))
+        motions.append((in_mesh, positions_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])))
     pins += [number[one.vertices] for each, number in zip(holds, numbers) for one in each]
     all_holds = [one for each in holds for one in each]
 
@@ -77,13 +77,13 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: ClothS
         return np.concatenate([*(motion.at(time)[in_mesh] for in_mesh, motion in motions),
                                *(one.motion.at(time) for one in all_holds)])
 
-    linked = _linked(things, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_holds)
-    pushing = _pushing(job, sheets, feels.thickness, things, surfaces, apart)
-    if pushing is not None:
-        _refuse_crossing(pushing, mesh, things.at(0.0, job.scene.time.step), body.name)
-    limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), feels.thickness)
-    steps = SlidingCloth([_fabric(one) for one in sheets], np.array(job.scene.gravity), things, limits,
-                         _sizing([_cloth(one) for one in sheets], meshes, apart), pins_at, pushing=pushing,
+    linked = _linked(obstacles, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_holds)
+    contact = _contact_settings(job, sheets, settings.thickness, obstacles, surfaces, apart)
+    if contact is not None:
+        _refuse_crossing(contact, mesh, obstacles.at(0.0, job.scene.time.step), body.name)
+    limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), settings.thickness)
+    steps = SlidingCloth([_fabric(one) for one in sheets], np.array(job.scene.gravity), obstacles, limits,
+                         _sizing([_cloth(one) for one in sheets], meshes, apart), pins_at, pushing=contact,
                          air=_air(job, sheets), apart=apart, needs_reactions=bool(linked))
     shown, notes = [], []
     for one, material in zip(sheets, materials):
@@ -92,12 +92,12 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], place: int, around: ClothS
         to_object = None if surface.to_object is None else job.array(surface.to_object)
         shown.append(ShownSheet(one.volume.nodes, material, one.skin, to_object))
         notes += [f'"{one.body.name}": {note}' for note in (
-            *one.volume.notes, *one.fields.notes, ALONE.format(what=_touched(surfaces, pushing, one, sheets)),
-            *_passed(job, one.body, sheets), *feels.changes(own), *_unlimited(own))]
+            *one.volume.notes, *one.fields.notes, ALONE.format(what=_touched(surfaces, contact, one, sheets)),
+            *_passed(job, one.body, sheets), *settings.changes(own), *_unlimited(own))]
     part = EolCloth([one.body.name for one in sheets], steps,
                     Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, apart,
                     notes)
-    return part, CoupledInterface(place, part, len(things.round_triangles[1]), linked)
+    return part, CoupledInterface(index, part, len(obstacles.round_triangles[1]), linked)
 
 
 def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
@@ -105,14 +105,14 @@ def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
     same bodies."""
     groups = list[list[Prepared]]()
     for one in sharp:
-        near = [group for group in groups if any(_meet(job, one.body, other.body) for other in group)
+        near = [group for group in groups if any(_may_touch(job, one.body, other.body) for other in group)
                 and _alike(one, group[0])]
         groups = [group for group in groups if group not in near] + [[*(other for group in near for other in group),
                                                                       one]]
     return groups
 
 
-def _meet(job: Job, one: schema.Body, other: schema.Body) -> bool:
+def _may_touch(job: Job, one: schema.Body, other: schema.Body) -> bool:
     """Return whether two bodies collide with each other: the scene has contact, and neither body excludes the other."""
     return job.scene.contact is not None and all(a.touches is None or b.name in a.touches
                                                  for a, b in ((one, other), (other, one)))
@@ -155,7 +155,7 @@ def _as_one(meshes: Sequence[SheetMesh], apart: SheetOffsets) -> SheetMesh:
     if len(meshes) == 1:
         return meshes[0]
     first = np.cumsum([0, *(len(one.x) for one in meshes)])
-    placed = [apart.placed(k, one.material) for k, one in enumerate(meshes)]
+    placed = [apart.to_common_space(k, one.material) for k, one in enumerate(meshes)]
     faces = [one.faces + np.int32(start) for one, start in zip(meshes, first)]
     x, v, slide, on, required = (np.concatenate([getattr(one, name) for one in meshes])
                              for name in ("x", "v", "slide", "on", "required"))
@@ -167,7 +167,7 @@ def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str
     """
     own = {one.body.name for one in sheets}
     others = [one.name for one in job.scene.bodies if one.name not in own and one.cloth is not None
-              and one.cloth.eulerian is not None and _meet(job, body, one)]
+              and one.cloth.eulerian is not None and _may_touch(job, body, one)]
     if not others:
         return []
     named = ", ".join(f'"{name}"' for name in others)
@@ -183,20 +183,20 @@ def _unlimited(cloth: schema.Cloth) -> list[str]:
             for label, limit in limits.items() if limit]
 
 
-def _linked(things: FeatureObstacles, surfaces: list[CoupledSurface], pinned: int,
+def _linked(obstacles: FeatureObstacles, surfaces: list[CoupledSurface], pinned: int,
             holds: list[CoupledPins]) -> list[InterfaceLink]:
     """Return the links to other parts: smooth surfaces are first among the interface points, pins after them."""
     linked = list[InterfaceLink]()
-    _, which = things.round_triangles
+    _, which = obstacles.round_triangles
     # surfaces of other parts are the last smooth ones
-    first = len(which) - sum(len(one.places) for one in surfaces)
+    first = len(which) - sum(len(one.positions) for one in surfaces)
     for one in [*surfaces, *holds]:
         if one is (holds[0] if holds else None):
             first += pinned
         if one.on is not None:
-            carrier, way = one.on
-            linked.append(InterfaceLink(carrier, slice(first, first + len(one.places)), way, one.within))
-        first += len(one.places)
+            carrier, path = one.on
+            linked.append(InterfaceLink(carrier, slice(first, first + len(one.positions)), path, one.within))
+        first += len(one.positions)
     return linked
 
 
@@ -204,9 +204,9 @@ def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[S
     """Return the mesh of the nodes that have faces, and their indices. nodes: (n, 3) [m]. material: (n, 2) [m]. Raises
     BadMesh."""
     vertices = np.unique(triangles)
-    place = np.full(len(nodes), -1)
-    place[vertices] = np.arange(len(vertices))
-    faces = place[triangles]
+    row = np.full(len(nodes), -1)
+    row[vertices] = np.arange(len(vertices))
+    faces = row[triangles]
     corners = material[triangles]
     one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     turned = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0] < 0.0
@@ -234,6 +234,7 @@ def _fabric(prepared: Prepared) -> EolElements:
 
 
 def _law(family: str, choice: schema_values.Choice) -> Law:
+    """Return the factory of a law of the catalogue for a sheet, without its stretch limit."""
     make, params = catalogue.find(family, choice.kind).load(), parameters(family, choice)
     # each step is linearised once: threads that become a hundred times stiffer within a step would blow it up
     params.pop(catalogue.STRETCH_LIMIT.key, None)
@@ -249,11 +250,11 @@ def _air(job: Job, sheets: Sequence[Prepared]) -> AirFlow | None:
     around = air_of(job, list(sheets))
     if not around.motions:
         return None
-    way = around.motions[0]
-    return AirFlow(around.density, lambda time: way.at(time)[0])
+    motion = around.motions[0]
+    return AirFlow(around.density, lambda time: motion.at(time)[0])
 
 
-def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: FeatureObstacles,
+def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, obstacles: FeatureObstacles,
              surfaces: list[CoupledSurface],
              apart: SheetOffsets) -> ContactSettings | None:
     """Return the contact of a cloth with itself and with smooth obstacles; None without any."""
@@ -261,19 +262,19 @@ def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: Fea
     if contact is None:
         return None
     itself = [one.touches_itself for one in sheets]
-    triangles, which = things.round_triangles
+    triangles, which = obstacles.round_triangles
     if not (any(itself) or len(triangles) or len(sheets) > 1):
         return None
     params = parameters("contact", contact.law)
     usual, distance = float(params.pop("friction_coefficient")), float(params.pop("distance"))
     activation = NEAR * min(distance or thickness, thickness)
-    given = np.array([one.friction for one in things.rounds])[which] if len(which) else np.zeros(0)
+    given = np.array([one.friction for one in obstacles.rounds])[which] if len(which) else np.zeros(0)
     make = catalogue.find("contact", contact.law.kind).load()
     stretch = max(float(one.resistance(0.0).max()) for one in sheets)
     # surfaces of other parts are the last smooth ones
-    lies = np.zeros(len(things.rounds))
-    lies[len(lies) - len(surfaces):] = [one.behind / job.scene.time.step**2 for one in surfaces]
-    behind = lies[which] if len(which) else np.zeros(0)
+    of_obstacle = np.zeros(len(obstacles.rounds))
+    of_obstacle[len(of_obstacle) - len(surfaces):] = [one.areal_mass / job.scene.time.step**2 for one in surfaces]
+    areal_mass = of_obstacle[which] if len(which) else np.zeros(0)
     densities = np.array([_cloth(one).area_density for one in sheets])
     own = np.array([usual if one.body.friction is None else one.body.friction for one in sheets])
 
@@ -283,30 +284,30 @@ def _pushing(job: Job, sheets: Sequence[Prepared], thickness: float, things: Fea
         stiffness = np.concatenate([RESISTS * (mass / job.scene.time.step**2 + stretch), np.full(len(which), np.inf)])
         friction = np.concatenate([own[sheet], given])
         loads = LoadsOnCloth(np.concatenate([mesh.vertex_areas, np.zeros(len(which))]),
-                             np.concatenate([np.zeros(len(mesh.x)), behind])) if behind.any() else None
+                             np.concatenate([np.zeros(len(mesh.x)), areal_mass])) if areal_mass.any() else None
         made: ContactLaw = make(surfaces, rest, stiffness, friction, activation, params, np.zeros(len(rest)), loads)
         return made
 
-    names = [*(one.body.name for one in sheets), *(one.name for one in things.each if one.round is not None)]
+    names = [*(one.body.name for one in sheets), *(one.name for one in obstacles.each if one.round is not None)]
     return ContactSettings(law, triangles, which + np.int32(len(sheets)), itself, names, apart.sheet_of)
 
 
-def _refuse_crossing(pushing: ContactSettings, mesh: SheetMesh, now: ObstacleMotion, name: str) -> None:
+def _refuse_crossing(contact: ContactSettings, mesh: SheetMesh, now: ObstacleMotion, name: str) -> None:
     """Raise BadScene where a cloth intersects itself or a smooth obstacle at the start."""
-    crossing = pushing.crossing(mesh, now)
+    crossing = contact.crossing(mesh, now)
     if crossing is None:
         return
-    one, other, place = crossing
-    where = ", ".join(f"{c:.4g}" for c in place)
+    one, other, point = crossing
+    where = ", ".join(f"{c:.4g}" for c in point)
     if one == other:
         raise BadScene(f"it crosses itself at the start, near ({where}) m", "Move its parts away from each other", name)
     raise BadScene(f'it crosses "{other if one == name else one}" at the start, near ({where}) m',
                    "Move them apart, with a little air between", name)
 
 
-def _touched(surfaces: list[CoupledSurface], pushing: ContactSettings | None, one: Prepared,
+def _touched(surfaces: list[CoupledSurface], contact: ContactSettings | None, one: Prepared,
              sheets: Sequence[Prepared]) -> str:
     """Return the names of all that a sheet touches, as a phrase for the log."""
     others = [f'"{seen.name}"' for seen in surfaces] + [f'"{other.body.name}"' for other in sheets if other is not one]
-    own = ["itself"] if pushing is not None and one.touches_itself else []
+    own = ["itself"] if contact is not None and one.touches_itself else []
     return ", ".join([*own, *others, "colliders"]) + " and the ground"

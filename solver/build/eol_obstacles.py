@@ -9,7 +9,7 @@ import numpy as np
 
 from ..contact.find.ground import mixed
 from ..contact.find.sharp import bends_softly, nails, outwards, sharp_surface, wires
-from ..coordinates.prescribed import OverTime, Still
+from ..coordinates.prescribed import Constant, OverTime
 from ..job import schema
 from ..job.folder import Job, parameters
 from ..parts.eol.obstacles import FeatureObstacles, Obstacle, SmoothSurface
@@ -17,7 +17,7 @@ from ..parts.eol.offset_surface import ExtrapolatedPath, OffsetSurface, is_close
 from ..state import Vec
 from .cloth_interfaces import CoupledSurface
 from .ground import ground_of
-from .inputs import places_over_time
+from .inputs import positions_over_time
 
 NO_FACES = np.zeros((0, 3), np.int32)
 SHARED = ("{what} counts as {value:.3g} {unit}, for all cloth with Sharp Edges that touches each other: the {which} of "
@@ -28,7 +28,7 @@ BEVEL = np.deg2rad(60.0)
 
 
 @dataclass(frozen=True)
-class Feels:
+class SheetSettings:
     """Contact settings of all sheets of one cloth."""
 
     thickness: float  #: largest thickness of the sheets [m]
@@ -36,7 +36,8 @@ class Feels:
     at_edges: Sequence[float | None]  #: friction of each sheet on sharp edges; None: that of the obstacle
 
     @classmethod
-    def of(cls, cloths: Sequence[schema.Cloth]) -> Feels:
+    def of(cls, cloths: Sequence[schema.Cloth]) -> SheetSettings:
+        """Return the settings that hold for all sheets of a cloth: largest thickness, smallest feature angle."""
         sharp = [one.eulerian for one in cloths if one.eulerian is not None]
         return cls(max(one.thickness for one in cloths), min(one.angle for one in sharp),
                    [one.friction for one in sharp])
@@ -50,45 +51,45 @@ class Feels:
                 for what, value, own, unit, which in settings if value != own]
 
 
-def things_of(job: Job, bodies: Sequence[schema.Body], feels: Feels,
+def feature_obstacles(job: Job, bodies: Sequence[schema.Body], settings: SheetSettings,
               surfaces: Sequence[CoupledSurface] = ()) -> FeatureObstacles:
     """Return all that a cloth touches: the scene's obstacles, its ground, and surfaces of other parts. bodies: sheets
-    of the cloth. feels: their contact settings."""
-    scene, things, touches = job.scene, list[Obstacle](), bodies[0].touches
+    of the cloth. settings: their contact settings."""
+    scene, found, touches = job.scene, list[Obstacle](), bodies[0].touches
     if scene.contact is not None:
         usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
         own = np.array([usual if one.friction is None else one.friction for one in bodies])
         for one in scene.obstacles:
             if touches is None or one.name in touches:
-                things += _obstacle(job, one, feels, own, usual if one.friction is None else one.friction)
+                found += _obstacle(job, one, settings, own, usual if one.friction is None else one.friction)
     for met in surfaces:
-        nowhere, smooth = Still(np.zeros((0, 3))), nails(NO_FACES[:, :2])
-        things.append(Obstacle(met.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
+        nowhere, smooth = Constant(np.zeros((0, 3))), nails(NO_FACES[:, :2])
+        found.append(Obstacle(met.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
                            SmoothSurface(met.motion, met.triangles, met.friction)))
-    return FeatureObstacles(things, ground_of(job), feels.thickness)
+    return FeatureObstacles(found, ground_of(job), settings.thickness)
 
 
-def _obstacle(job: Job, one: schema.Obstacle, feels: Feels, own: Vec, its: float) -> list[Obstacle]:
+def _obstacle(job: Job, one: schema.Obstacle, settings: SheetSettings, own: Vec, its: float) -> list[Obstacle]:
     """Return the faces, the wires and the nails of an obstacle as one obstacle each. own, its: friction coefficients of
     the sheets, (s,), and of the obstacle."""
     x = np.asarray(job.array(one.vertices), dtype=float)
-    motion = places_over_time(job, one.motion, x)
+    motion = positions_over_time(job, one.motion, x)
     mu = mixed(own, its)
-    at_edges = np.array([usual if given is None else given for usual, given in zip(mu.tolist(), feels.at_edges)])
+    at_edges = np.array([usual if given is None else given for usual, given in zip(mu.tolist(), settings.at_edges)])
     found = list[Obstacle]()
     if one.triangles is not None:
-        found.append(_faces(job, one, x, motion, feels, (mu, at_edges), its))
+        found.append(_faces(job, one, x, motion, settings, (mu, at_edges), its))
     if one.wires is not None:
-        lines = wires(x, np.asarray(job.array(one.wires), dtype=np.int32), feels.angle)
+        lines = wires(x, np.asarray(job.array(one.wires), dtype=np.int32), settings.angle)
         found.append(Obstacle(one.name, motion, NO_FACES, False, lines, mu, at_edges, 0.0))
     if one.nails is not None:
         ends = np.asarray(job.array(one.nails), dtype=np.int32)
-        tips = ExtrapolatedPath(motion, ends, feels.thickness)
+        tips = ExtrapolatedPath(motion, ends, settings.thickness)
         found.append(Obstacle(one.name, tips, NO_FACES, False, nails(ends), mu, at_edges, 0.0))
     return found
 
 
-def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, feels: Feels, friction: tuple[Vec, Vec],
+def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, settings: SheetSettings, friction: tuple[Vec, Vec],
            its: float) -> Obstacle:
     """Return the faces of an obstacle with their sharp edges. friction: coefficients of the sheets on faces and on
     edges, (s,) each. its: coefficient of the obstacle."""
@@ -96,13 +97,13 @@ def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, feels: Feel
     triangles = outwards(x, np.asarray(job.array(one.triangles), dtype=np.int32))
     marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
     closed = is_closed(triangles)
-    is_round = bends_softly(x, triangles, feels.angle if closed else max(feels.angle, BEVEL))
+    is_round = bends_softly(x, triangles, settings.angle if closed else max(settings.angle, BEVEL))
     # the barrier keeps cloth off both sides of an open surface that is round, and rounds its borders; so of one that is
     # bevelled: cloth that sits on both edges of a bevel would lie in its face, from where it has to leave to both sides
-    found = sharp_surface(x, triangles, feels.angle, marked, borders=closed or not is_round)
+    found = sharp_surface(x, triangles, settings.angle, marked, borders=closed or not is_round)
     has_sides = closed or is_round
-    offset: OverTime = OffsetSurface(motion, triangles, feels.thickness) if has_sides else motion
-    apart = 0.0 if has_sides else feels.thickness
+    offset: OverTime = OffsetSurface(motion, triangles, settings.thickness) if has_sides else motion
+    apart = 0.0 if has_sides else settings.thickness
     if is_round:
         # pairs with rows over several vertices would be hundreds there
         return Obstacle(one.name, offset, NO_FACES, closed, found, *friction, apart,

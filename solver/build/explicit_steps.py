@@ -42,23 +42,23 @@ def _fastest(world: JointsPart, h: float) -> tuple[float, str]:
     assert explicit is not None
     n, m, at = tree.count, tree.rates, tree.posture(state.q, state.u, state.memory)
     diagonal, below, reduced = (np.zeros((n, 6, 6)) for _ in range(3))
-    share, ahead = DAMPED * h, h * h
-    explicit.springs.add(at.E, at.twist, None, share, ahead, 0.0, np.zeros((n, 6)), diagonal, below)
+    damping_scale, stiffness_scale = DAMPED * h, h * h
+    explicit.springs.add(at.E, at.twist, None, damping_scale, stiffness_scale, 0.0, np.zeros((n, 6)), diagonal, below)
     explicit.joints.at(state.time)
-    explicit.joints.add(at, state.q, state.u, state.memory.get(CENTRES, tree.fresh), None, share, ahead, 0.0,
-                        np.zeros(m), reduced)
+    explicit.joints.add(at, state.q, state.u, state.memory.get(CENTRES, tree.fresh), None, damping_scale,
+                        stiffness_scale, 0.0, np.zeros(m), reduced)
     mass = TreeFactor(tree.parent, tree.dof)
     mass.factor(at.X, at.S, tree.inertia, np.zeros((n, 6, 6)), np.zeros((n, 6, 6)))
 
     # any start vector that is orthogonal to no mode
-    way: Vec = np.cos(np.arange(m, dtype=float))[:, None]
-    pulled, size = np.zeros_like(way), 0.0
+    vector: Vec = np.cos(np.arange(m, dtype=float))[:, None]
+    product, size = np.zeros_like(vector), 0.0
     for _ in range(ITERATIONS):
-        mass.multiply((diagonal, below, reduced), explicit.springs.pairs, explicit.springs.between, way, pulled)
-        after = mass.solve(pulled)
-        size = float(np.linalg.norm(after) / np.linalg.norm(way))
+        mass.multiply((diagonal, below, reduced), explicit.springs.pairs, explicit.springs.between, vector, product)
+        after = mass.solve(product)
+        size = float(np.linalg.norm(after) / np.linalg.norm(vector))
         if not size > 0.0:
             break
-        way = after / np.linalg.norm(after)
+        vector = after / np.linalg.norm(after)
     owner = np.repeat(np.arange(n), np.diff(tree.dof))
-    return size, tree.bodies[int(owner[np.argmax(np.abs(way * pulled))])]
+    return size, tree.bodies[int(owner[np.argmax(np.abs(vector * product))])]

@@ -76,7 +76,7 @@ class Prepared:
         return None
 
     @property
-    def stands_out(self) -> float:
+    def surface_offset(self) -> float:
         """Return the offset of the outer surface from the skin [m], which is added to the distance to other surfaces.
         """
         return self.body.thickness or 0.0
@@ -94,8 +94,8 @@ class Prepared:
         surface = self.body.surface
         assert surface is not None
         among = np.flatnonzero(painted)
-        places = np.asarray(job.array(surface.vertices), dtype=float)[among]
-        nearest: Index = among[cKDTree(places).query(self.volume.nodes[nodes])[1]].astype(np.int32)
+        positions = np.asarray(job.array(surface.vertices), dtype=float)[among]
+        nearest: Index = among[cKDTree(positions).query(self.volume.nodes[nodes])[1]].astype(np.int32)
         return nearest
 
     def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
@@ -136,8 +136,8 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
             if embedding is not None:
                 _refuse_too_thin(volume, embedding, vertices, error)
             raise
-        if fields.places is not None and embedding is not None:
-            volume = replace(volume, nodes=fields.places)
+        if fields.moved_nodes is not None and embedding is not None:
+            volume = replace(volume, nodes=fields.moved_nodes)
             corners = volume.nodes[embedding.corners]
             embedding = replace(embedding, weights=barycentric(np.asarray(vertices, dtype=float), corners))
         if embedding is not None:
@@ -164,16 +164,16 @@ def _far_out(volume: Volume, embedding: Embedding, vertices: Vec) -> tuple[int, 
     ends = volume.nodes[volume.tets[:, :2]]
     far = away > BESIDE * np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1))
     farthest = int(away.argmax())
-    place = ", ".join(f"{c:.3g}" for c in vertices[farthest])
-    return int(far.sum()), float(away[farthest]), f"({place}) m"
+    where = ", ".join(f"{c:.3g}" for c in vertices[farthest])
+    return int(far.sum()), float(away[farthest]), f"({where}) m"
 
 
 def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
     """Return notes on vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as those of spikes."""
-    count, away, place = _far_out(volume, embedding, vertices)
+    count, away, where = _far_out(volume, embedding, vertices)
     if not count:
         return []
-    return [f"{count} of its vertices are outside its tetrahedra, by up to {away:.2g} m near {place}: parts thinner "
+    return [f"{count} of its vertices are outside its tetrahedra, by up to {away:.2g} m near {where}: parts thinner "
             "than a tetrahedron follow the rest and touch nothing. A smaller Edge Length, or a thicker mesh, fills "
             "them"]
 
@@ -202,17 +202,17 @@ def fused_note(ends: Vec, apart: float) -> list[str]:
     them."""
     if not len(ends):
         return []
-    place = ", ".join(f"{c:.3g}" for c in ends[0].mean(axis=0))
-    return [f"Parts of its mesh that are {apart:.2g} m apart share tetrahedra, such as near ({place}) m: they "
+    where = ", ".join(f"{c:.3g}" for c in ends[0].mean(axis=0))
+    return [f"Parts of its mesh that are {apart:.2g} m apart share tetrahedra, such as near ({where}) m: they "
             "move as one. Tetrahedralize shows where. Move them apart, or lower Edge Length"]
 
 
 def _refuse_too_thin(volume: Volume, embedding: Embedding, vertices: Vec, error: NoFreeNode) -> None:
     """Raise NoFreeNode where all free parts of a mesh may be thinner than its tetrahedra."""
-    count, away, place = _far_out(volume, embedding, vertices)
+    count, away, where = _far_out(volume, embedding, vertices)
     if count:
         raise NoFreeNode(f"all of its tetrahedra are held, and {count} of its vertices are outside them, by up to "
-                         f"{away:.2g} m near {place}: that part is too thin to be filled",
+                         f"{away:.2g} m near {where}: that part is too thin to be filled",
                          "Lower its Edge Length below its thickness, make it thicker, or pin less",
                          where=error.where) from error
 

@@ -14,12 +14,12 @@ from ..errors import BadMesh, Environment
 from ..job import schema
 from ..job.folder import Job, parameters
 from ..job.hashes import hashes, settings
-from ..job.place import vertices_to_fill
+from ..job.object_pose import vertices_to_fill
 from ..job.schema_values import Choice
 from ..job.stages import load_stage
 from ..meshing.cells import cell_edge
 from ..meshing.surface import enclosed_volumes
-from ..meshing.tetrahedralize import EDGE_SHARE
+from ..meshing.tetrahedralize import EDGE_FRACTION
 from ..meshing.volume import Volume
 from ..state import Vec
 from .volumes import Stage, volume_of, volumes_of
@@ -85,7 +85,7 @@ def _like_bake(job: Job, body: schema.Body) -> schema.Body:
         return body
     own = parameters("mesher", body.mesher)
     box, volume = _sizes(job, body.surface)
-    edge = float(own["edge_length"]) or EDGE_SHARE * float(np.linalg.norm(box))
+    edge = float(own["edge_length"]) or EDGE_FRACTION * float(np.linalg.norm(box))
     least = float(np.cbrt(max(volume, HOLLOW * float(np.prod(box))) * PER_CUBE / FINEST))
     kind = QUICK.get(body.mesher.kind, body.mesher.kind)
     return structs.replace(body, mesher=Choice(kind, {**own, "edge_length": max(edge, least)}))
@@ -100,6 +100,7 @@ def _sizes(job: Job, surface: schema.Surface) -> tuple[Vec, float]:
 
 
 def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool) -> schema.Body:
+    """Return a body to be filled with about `cells` cells, or as it is. by_bake, inside: as of `filled`."""
     if body.cloth is not None:  # Sharp Edges are too slow, and have a different mesh at each frame
         return structs.replace(body, cloth=structs.replace(body.cloth, eulerian=None))
     if body.surface is None or body.tets is not None or body.rope is not None:

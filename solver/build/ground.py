@@ -138,7 +138,7 @@ def _skin(prepared: list[Prepared], rest: Vec) -> Vec:
     for one in prepared:
         faces.append(one.skin + start)
         ends = one.wires + start
-        half = 0.5 * np.linalg.norm(rest[ends[:, 1]] - rest[ends[:, 0]], axis=1) * 2.0 * one.stands_out
+        half = 0.5 * np.linalg.norm(rest[ends[:, 1]] - rest[ends[:, 0]], axis=1) * 2.0 * one.surface_offset
         np.add.at(of_ropes, ends, half[:, None])
         start += len(one.volume.nodes)
     corners = np.concatenate(faces)

@@ -44,8 +44,8 @@ SLACK, LIVELY = 1.0, 2.5  #: [Hz] a wobble so slow sags more than it wobbles, an
 
 def half_life_at_start(job: Job, body: Body) -> float:
     """Return the Wobble Half-Life of a body at the first frame [s]; 0 for none."""
-    asked = body.wobble_half_life
-    return float(job.array(asked)[0]) if isinstance(asked, str) else asked
+    half_life = body.wobble_half_life
+    return float(job.array(half_life)[0]) if isinstance(half_life, str) else half_life
 
 
 def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec,
@@ -73,8 +73,8 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
     omega = min(float(wobbles.omegas[first]), 2.0 * math.pi * SEEN[1])
     numerical = _Numerical(job, one, integrator, omega, float(wobbles.lost[0][first]) + own.drag)
     hertz = float(wobbles.omegas[0]) / (2.0 * math.pi)
-    samples, asked, fades = _over_time(job, half_life, numerical)
-    law = _more_damped(rest, made, own, _at_times(job, asked, half_life), numerical.h)
+    samples, requested, fades = _over_time(job, half_life, numerical)
+    law = _more_damped(rest, made, own, _at_times(job, requested, half_life), numerical.h)
     parts = _parts(made, is_free, mass, _at_times(job, fades, half_life), wobbles) if fades.any() else []
     if isinstance(half_life, str):
         least = float(samples[samples > 0.0].min(initial=math.inf))
@@ -103,10 +103,10 @@ def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass
     weight = float(np.linalg.norm(job.scene.gravity))
     hertz = max(math.sqrt(1.5 * weight / length) / (2.0 * math.pi), SEEN[0])
     numerical = _Numerical(job, one, integrator, 2.0 * math.pi * hertz, own.drag)
-    samples, asked, fades = _over_time(job, half_life, numerical)
-    share = 2.0 / (2.0 * math.pi * BOUNCES) ** 2
-    rate, strength = _at_times(job, fades, half_life), _at_times(job, share * asked, half_life)
-    law = Threads(elements, own.share or 0.0, own.drag, strength)
+    samples, requested, fades = _over_time(job, half_life, numerical)
+    ratio = 2.0 / (2.0 * math.pi * BOUNCES) ** 2
+    rate, strength = _at_times(job, fades, half_life), _at_times(job, ratio * requested, half_life)
+    law = Threads(elements, own.stiffness_damping or 0.0, own.drag, strength)
     parts = _parts(made, is_free, mass, rate, None) if fades.any() else []
     least = float(samples[samples > 0.0].min(initial=math.inf))
     note = (f"Wobble Half-Life {least:.3g} s: hung by one edge it swings at {hertz:.2g} Hz"
@@ -149,17 +149,17 @@ def swing(edges: Index, rest: Vec, mass: Vec, part: Index, pins: Index, weight: 
     frequency.
     """
     length = np.linalg.norm(rest[edges[:, 1]] - rest[edges[:, 0]], axis=1)
-    ways = sp.coo_array((length, (edges[:, 0], edges[:, 1])), shape=(len(rest), len(rest))).tocsr()
+    links = sp.coo_array((length, (edges[:, 0], edges[:, 1])), shape=(len(rest), len(rest))).tocsr()
     starts = pins if len(pins) else part[:1]
-    from_pins = dijkstra(ways, directed=False, indices=starts, min_only=True)[part]
+    from_pins = dijkstra(links, directed=False, indices=starts, min_only=True)[part]
     depth = np.where(np.isfinite(from_pins), from_pins, 0.0)
     if len(pins) > 1:
         # a bow of length L over a chord C sags by √(3 C (L − C)/8), in the shape of a parabola
         apart = np.linalg.norm(rest[pins] - rest[pins[0]], axis=1)
         chord, whole = float(apart.max()), 2.0 * float(depth.max())
-        share = np.clip(depth / max(0.5 * whole, 1e-300), 0.0, 1.0)
+        fraction = np.clip(depth / max(0.5 * whole, 1e-300), 0.0, 1.0)
         sag = math.sqrt(0.375 * chord * max(whole - chord, 0.0)) if chord > 0.5 * whole else 0.5 * (whole - chord)
-        depth = sag * (1.0 - (1.0 - share) ** 2)
+        depth = sag * (1.0 - (1.0 - fraction) ** 2)
     inertia = float(mass[part] @ depth**2)
     if weight == 0.0:
         return SEEN[0]
@@ -172,8 +172,8 @@ def _over_time(job: Job, half_life: float | str, numerical: _Numerical, slower: 
     """Return half-lives [s], the rates for them [1/s], and the rates that are added [1/s], (T,) each; T is 1 for a
     constant half-life, and rates are 0 where it is 0. slower: factor by which wobbles may exceed the half-life."""
     samples = np.asarray(job.array(half_life), dtype=float) if isinstance(half_life, str) else np.full(1, half_life)
-    asked: Vec = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
-    return samples, asked, _table(lambda seconds: numerical.rate(slower * seconds) if seconds > 0.0 else 0.0,
+    requested: Vec = np.divide(math.log(2.0), samples, out=np.zeros_like(samples), where=samples > 0.0)
+    return samples, requested, _table(lambda seconds: numerical.rate(slower * seconds) if seconds > 0.0 else 0.0,
                                   samples)
 
 
@@ -186,24 +186,24 @@ def _at_times(job: Job, values: Vec, given: float | str) -> Callable[[float], fl
     return lambda time: max(float(curve.at(time)[0]), 0.0)
 
 
-def _more_damped(rest: Vec, made: MaterialData, own: DampingLaw, asked: Callable[[float], float],
+def _more_damped(rest: Vec, made: MaterialData, own: DampingLaw, requested: Callable[[float], float],
                  h: float) -> DampingLaw:
     """Return the law of a material with additional damping in steps shorter than h [s]: the fastest visible wobbles
-    lose `FASTEST` times the rate `asked` more. asked: rate [1/s] at a time [s]."""
+    lose `FASTEST` times the rate `requested` more. requested: rate [1/s] at a time [s]."""
     added = Green(rest, made.elements, made.modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
-    share = 2.0 * FASTEST / (2.0 * math.pi * SEEN[1]) ** 2
-    return ShortStepDamping(own, added, lambda time: share * asked(time), h)
+    ratio = 2.0 * FASTEST / (2.0 * math.pi * SEEN[1]) ** 2
+    return ShortStepDamping(own, added, lambda time: ratio * requested(time), h)
 
 
 def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest: Vec, mass: Vec, nodes: slice,
              linear: Callable[[], LinearSolver]) -> Wobbles | None:
     """Return the vibration modes of a body that hangs from its pins and bones, including compliant pins; None without
     any."""
-    still = np.concatenate([one.fields.pinned, one.fields.attached]) + np.int32(nodes.start)
-    free = np.setdiff1d(np.arange(nodes.start, nodes.stop), still).astype(np.int32)
+    fixed = np.concatenate([one.fields.pinned, one.fields.attached]) + np.int32(nodes.start)
+    free = np.setdiff1d(np.arange(nodes.start, nodes.stop), fixed).astype(np.int32)
     if not len(free):  # all of its pins end within the bake, and it wobbles from then on
-        free, still = np.arange(nodes.start, nodes.stop, dtype=np.int32), still[:0]
-    carried = [part for part in made.parts if np.isin(part, still).any()]
+        free, fixed = np.arange(nodes.start, nodes.stop, dtype=np.int32), fixed[:0]
+    carried = [part for part in made.parts if np.isin(part, fixed).any()]
     hanging = np.intersect1d(free, np.concatenate(carried)).astype(np.int32) if carried else free[:0]
     x = hung(made.elements, rest, mass, hanging, np.array(job.scene.gravity), linear())
     dynamic = followed(job, one, one.fields.dynamic + np.int32(nodes.start))
@@ -227,13 +227,13 @@ def _parts(made: MaterialData, is_free: Mask, mass: Vec, rate: Callable[[float],
 def _slow(wobbles: Wobbles, mass: Vec, nodes: Index) -> SlowModes | None:
     """Return the modes of these nodes that are slower than visible wobbles; None without any. mass: of all nodes, (n,)
     [kg]."""
-    shares = wobbles.omegas / (2.0 * math.pi * SEEN[0])
+    ratios = wobbles.omegas / (2.0 * math.pi * SEEN[0])
     fields = wobbles.fields[:, nodes]
     norms = np.sqrt(np.einsum("mki,k,mki->m", fields, mass[nodes], fields))
-    slow = (shares < 1.0) & (norms > math.sqrt(0.5))
+    slow = (ratios < 1.0) & (norms > math.sqrt(0.5))
     if not slow.any():
         return None
-    return SlowModes(wobbles.x[nodes], fields[slow] / norms[slow, None, None], shares[slow])
+    return SlowModes(wobbles.x[nodes], fields[slow] / norms[slow, None, None], ratios[slow])
 
 
 def followed(job: Job, one: Prepared, dynamic: Index) -> Index | None:
@@ -264,8 +264,8 @@ def _table(strength: Callable[[float], float], samples: Vec) -> Vec:
         shortest = values[values > 0.0][0]
         rates = np.linspace(1.0 / values[-1], 1.0 / shortest, TABLE)
         known = np.array([strength(1.0 / rate) for rate in rates])
-        asked = np.where(samples > 0.0, 1.0 / np.maximum(samples, shortest), 0.0)
-        return np.where(samples > 0.0, np.interp(asked, rates, known), strength(0.0))
+        inverse = np.where(samples > 0.0, 1.0 / np.maximum(samples, shortest), 0.0)
+        return np.where(samples > 0.0, np.interp(inverse, rates, known), strength(0.0))
     known = np.array([strength(float(value)) for value in values])
     found: Vec = known[np.searchsorted(values, samples)]
     return found
@@ -297,16 +297,16 @@ class _Numerical:
     def rate(self, half_life: float) -> float:
         """Return the rate ρ ≥ 0 [1/s] with which wobbles have a half-life [s], at most critical damping of the slowest
         one."""
-        asked, omega, own = math.log(2.0) / half_life, self._omega, self._own
+        requested, omega, own = math.log(2.0) / half_life, self._omega, self._own
         fastest = max(omega, 2.0 * math.pi * SEEN[1])
         apart = self.loses(fastest, own, 0.0) - self.loses(omega, own, 0.0)
-        asked -= min(max(0.5 * apart, 0.0), SPREAD * asked)
+        requested -= min(max(0.5 * apart, 0.0), SPREAD * requested)
         most = CRITICAL * omega
-        if self.loses(omega, own, 0.0) >= asked:
+        if self.loses(omega, own, 0.0) >= requested:
             return 0.0
-        if self.loses(omega, own, most) <= asked:
+        if self.loses(omega, own, most) <= requested:
             return most
-        return float(brentq(lambda rho: self.loses(omega, own, rho) - asked, 0.0, most, rtol=1e-4))
+        return float(brentq(lambda rho: self.loses(omega, own, rho) - requested, 0.0, most, rtol=1e-4))
 
     def sentence(self, half_life: float, rho: float) -> str:
         """Return a sentence on a rate ρ [1/s] that is added for a half-life [s]."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates.prescribed import Motion, OverTime, Still
+from ..coordinates.prescribed import Constant, Motion, OverTime
 from ..forces.activation import Activation
 from ..job.folder import Job
 from ..state import Vec
@@ -17,15 +17,15 @@ def over_time(job: Job, samples: str | Vec) -> Motion:
     return Motion(values, 1.0 / (time.fps * time.samples_per_frame))
 
 
-def places_over_time(job: Job, samples: str | Vec | None, still: Vec) -> OverTime:
+def positions_over_time(job: Job, samples: str | Vec | None, rest: Vec) -> OverTime:
     """Return the positions of points over time, (k, 3) [m]: the curve through samples (T, k, 3), or without samples the
-    constant positions `still`, (k, 3) [m]."""
-    return Still(still) if samples is None else over_time(job, samples)
+    constant positions `rest`, (k, 3) [m]."""
+    return Constant(rest) if samples is None else over_time(job, samples)
 
 
 def number_over_time(job: Job, value: float | str) -> OverTime:
     """Return a number over time, (1,): constant, or the curve through an array of the job, samples (T,)."""
-    return over_time(job, job.array(value)[:, None]) if isinstance(value, str) else Still(np.array([value]))
+    return over_time(job, job.array(value)[:, None]) if isinstance(value, str) else Constant(np.array([value]))
 
 
 def at_frame(job: Job, samples: str | Vec, frame: int, subframe: float = 0.0) -> Vec:

@@ -7,15 +7,15 @@ from ..job.folder import Job
 from .fields import Prepared
 
 
-def linear_use(job: Job, prepared: list[Prepared], rides: bool, has_rows: bool) -> str | None:
+def linear_use(job: Job, prepared: list[Prepared], is_attached: bool, has_rows: bool) -> str | None:
     """Return the key of a scene in the table of `linear.quickest`; None where no scene of its kind was measured: with
     several methods, contact, ground, forces, constraints with rows, nodes on rigid bodies, cloth, ropes, cuts or nails.
 
-    rides: whether nodes are attached to rigid bodies. has_rows: whether constraints have rows.
+    is_attached: whether nodes are attached to rigid bodies. has_rows: whether constraints have rows.
     """
     scene = job.scene
     methods = {scene.method_of(one.body).kind for one in prepared}
-    if rides or scene.contact is not None or scene.ground is not None or scene.forces or has_rows:
+    if is_attached or scene.contact is not None or scene.ground is not None or scene.forces or has_rows:
         return None
     if len(methods) != 1 or any(one.body.rope is not None or one.body.cloth is not None or one.body.is_reshaped
                                 for one in prepared):

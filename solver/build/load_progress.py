@@ -25,9 +25,9 @@ def kernels_of(modules: Iterable[str]) -> dict[str, list[str]]:
     """
     kernels: dict[str, list[str]] = {}
     seen: set[Path] = set()
-    ahead = [_file(ROOT.joinpath(*module.split("."))) for module in modules]
-    while ahead:
-        path = ahead.pop()
+    pending = [_file(ROOT.joinpath(*module.split("."))) for module in modules]
+    while pending:
+        path = pending.pop()
         if path is None or path in seen:
             continue
         seen.add(path)
@@ -36,8 +36,8 @@ def kernels_of(modules: Iterable[str]) -> dict[str, list[str]]:
             kernels[".".join(path.relative_to(ROOT).with_suffix("").parts)] = found
         for dots, module, names in FROM.findall(text):
             base = path.parents[len(dots) - 1].joinpath(*filter(None, module.split(".")))
-            ahead.append(_file(base))
-            ahead += [_file(base / name) for name in re.findall(r"\w+", names)]
+            pending.append(_file(base))
+            pending += [_file(base / name) for name in re.findall(r"\w+", names)]
     return kernels
 
 
@@ -55,8 +55,8 @@ class LoadProgress:
         for module, names in self._kernels.items():
             total += len(names)
             stem = module.rpartition(".")[2]
-            here = vars(sys.modules[known]) if (known := f"{PACKAGE}.{module}") in sys.modules else {}
-            done += sum(name in here or f"{stem}.{name}" in new for name in names)
+            loaded = vars(sys.modules[known]) if (known := f"{PACKAGE}.{module}") in sys.modules else {}
+            done += sum(name in loaded or f"{stem}.{name}" in new for name in names)
         return done / total if total else 1.0
 
     def _files(self) -> set[str]:

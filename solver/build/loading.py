@@ -45,17 +45,18 @@ class Loading:
                    for choice in (("membrane", cloth.membrane.kind), ("bending", cloth.bending.kind))}
         chosen |= {("fiber_material", body.fiber_material.kind) for body in scene.bodies if body.fiber_material}
         self._methods = [scene.method_of(body) for body in scene.bodies]
-        self._share = (sorted(chosen), scene.linear_solver)
+        self._choices = (sorted(chosen), scene.linear_solver)
         self._joints = sorted({joint.kind for one in scene.mechanisms for joint in one.joints} | {"free"}) \
             if scene.mechanisms else []
         self._adaptive = any(parameters("method", method).get("adaptive") for method in self._methods)
-        self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of((self._share, self._adaptive, *self._joints))
+        self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of((self._choices, self._adaptive, *self._joints))
         #: whether this computer has never compiled the kernels of such a scene, and has to
         self._first = not self._mark.exists() and not kernel_archive.has_all(sources())
         self._progress = LoadProgress(self._modules(), self._mark.parent) if self._first else None
         self._notes: list[str] = []
         self._errors: IO[bytes] = tempfile.TemporaryFile()
-        self._second = start_second(*self._share, self._errors) if self._first and cores > 1 and scene.bodies else None
+        self._second = (start_second(*self._choices, self._errors) if self._first and cores > 1 and scene.bodies
+                        else None)
         self._thread = threading.Thread(target=self._load, daemon=True)
         self._thread.start()
 
@@ -76,12 +77,13 @@ class Loading:
         entries.append(("integrator", scene.integrator.kind))
         if scene.bodies:
             found += ["build.world", "linear.choose", *FACTOR]
-            entries += [("stage_solver", scene.stage_solver.kind), *self._share[0]]
+            entries += [("stage_solver", scene.stage_solver.kind), *self._choices[0]]
             entries += [("method", method.kind) for method in self._methods]
             entries += [("force", force.law.kind) for force in scene.forces]
         return found + [catalogue.find(family, key).path.partition(":")[0] for family, key in entries]
 
     def _load(self) -> None:
+        """Import the modules after the second process has ended, and mark their kernels as compiled."""
         began = time.monotonic()
         try:
             if self._joints:
@@ -108,7 +110,7 @@ class Loading:
                 catalogue.find("constraint", one.kind.kind).load()
             # both processes take about as long: a second one that takes three times as long does not end
             self._wait_for_second(2.0 * (time.monotonic() - began) + 5.0)
-            load_share(*self._share)
+            load_kernels(*self._choices)
             # these call kernels of the linear solver and of materials, which the second process has compiled by now
             for entry in methods:
                 entry.load()
@@ -123,6 +125,7 @@ class Loading:
             self._mark.touch()
 
     def _wait_for_second(self, seconds: float) -> None:
+        """Wait for the second process, at most this long [s], and note where it fails."""
         if self._second is None:
             return
         try:
@@ -136,7 +139,7 @@ class Loading:
                                           *last_line]))
 
 
-def load_share(materials: Sequence[tuple[str, str]], linear_solver: str) -> None:
+def load_kernels(materials: Sequence[tuple[str, str]], linear_solver: str) -> None:
     """Import, and so compile, the modules of the second process. materials: families and keys of the catalogue.
     linear_solver: key, or "auto"."""
     importlib.import_module("..linear.choose", __package__).choose(linear_solver)
@@ -148,7 +151,7 @@ def start_second(materials: Sequence[tuple[str, str]], linear_solver: str,
                  errors: Any) -> subprocess.Popen[bytes] | None:
     """Return a new process that compiles its kernels and ends, at the latest when this one does; None where none can be
     started. errors: file for its standard error."""
-    return start_beside(f"loading.load_share({list(materials)!r}, {linear_solver!r})", errors)
+    return start_beside(f"loading.load_kernels({list(materials)!r}, {linear_solver!r})", errors)
 
 
 def start_beside(call: str, errors: Any) -> subprocess.Popen[bytes] | None:
@@ -191,8 +194,8 @@ def sources() -> str:
     return threads.sources_hash()
 
 
-def _name_of(share: Any) -> str:
+def _name_of(choices: Any) -> str:
     """Return the name of an empty file that marks the present kernels of such a scene as compiled. Machines may share
     folders."""
-    made_by = repr((platform.node(), sources(), share))
+    made_by = repr((platform.node(), sources(), choices))
     return "loaded-" + hashlib.blake2b(made_by.encode(), digest_size=8).hexdigest()

@@ -50,9 +50,9 @@ def mechanisms_part(job: Job) -> JointsPart:
     scene = job.scene
     placed = [place_mechanism(job, i, one) for i, one in enumerate(scene.mechanisms)]
     tree, q = _tree(placed)
-    place = {name: i for i, name in enumerate(tree.bodies)}
-    rates = {one.key(joint.child): np.arange(tree.dof[place[one.key(joint.child)]],
-                                             tree.dof[place[one.key(joint.child)] + 1], dtype=np.int32)
+    body_index = {name: i for i, name in enumerate(tree.bodies)}
+    rates = {one.key(joint.child): np.arange(tree.dof[body_index[one.key(joint.child)]],
+                                             tree.dof[body_index[one.key(joint.child)] + 1], dtype=np.int32)
              for one in placed for joint in one.scene.joints}
 
     balls = {first for batch in tree.batches if batch.centres.shape[1] for first in batch.entries[:, 0].tolist()}
@@ -61,11 +61,11 @@ def mechanisms_part(job: Job) -> JointsPart:
         for joint in one.scene.joints:
             if joint.rate:
                 u[rates[one.key(joint.child)]] = joint.rate
-    springs, forces = (_springs(placed, place, tree.parent, implicit=True),
+    springs, forces = (_springs(placed, body_index, tree.parent, implicit=True),
                        JointForces(tree, *_law(job, placed, rates, q, balls, implicit=True)))
-    explicit = ExplicitForces(tree, _springs(placed, place, tree.parent, implicit=False),
+    explicit = ExplicitForces(tree, _springs(placed, body_index, tree.parent, implicit=False),
                               JointForces(tree, *_law(job, placed, rates, q, balls, implicit=False)))
-    mechanism_constraints = constraints_of(job, placed, tree, place, q)
+    mechanism_constraints = constraints_of(job, placed, tree, body_index, q)
     constraints: Constraints | None = mechanism_constraints
     has_friction, reflects = False, True
     bearings = [joint.friction for one in placed for joint in one.scene.joints]
@@ -73,7 +73,7 @@ def mechanisms_part(job: Job) -> JointsPart:
     if any(bearings):
         from .bearings import friction_of  # its kernels are compiled where something has friction
 
-        constraints = friction_of(job, placed, tree, place, mechanism_constraints)
+        constraints = friction_of(job, placed, tree, body_index, mechanism_constraints)
         law = catalogue.find("joint_friction", scene.joint_friction.kind).load()
         has_friction = law.acts_on != "nothing" and any(one.mu > 0.0 for one in bearings if one is not None)
         reflects = law.acts_on != "joints"
@@ -84,8 +84,8 @@ def mechanisms_part(job: Job) -> JointsPart:
                       explicit if len(explicit) else None, constraints, has_friction)
     limits = StopRule.of(parameters("stage_solver", scene.stage_solver))
     entry = catalogue.find("integrator", scene.integrator.kind)
-    world = JointsPart([_in_world(one, tree, place) for one in placed], _shown(job, placed, place), tree, jointed,
-                       limits, q, u, scene.time.start, not entry.able("iterates"), reflects)
+    world = JointsPart([_in_world(one, tree, body_index) for one in placed], _shown(job, placed, body_index), tree,
+                       jointed, limits, q, u, scene.time.start, not entry.able("iterates"), reflects)
     world.notes += notes_of(world, mechanism_constraints, placed, rates)
     world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
     return world
@@ -115,7 +115,7 @@ def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:
         if name in started:
             q[tree.dof[i]:tree.dof[i + 1]] = started[name]
     # the joint's frame is fixed in the parent: the child's frame is where the start moves it
-    turned = tree.posture(q, np.zeros(tree.rates), tree.fresh).place
+    turned = tree.posture(q, np.zeros(tree.rates), tree.fresh).joint_poses
     return replace(tree, in_child=tree.in_child @ turned), q
 
 
@@ -146,7 +146,7 @@ def _motor(job: Job, motor: schema_mechanisms.Motor, rates: Index, law: Vec, is_
     return [MotorOverTime(rates, target_of(job, motor), mode.stiffness, mode.damping, until_of(job, motor), is_ball)]
 
 
-def _springs(placed: list[WorldPositions], place: dict[str, int], parent: Index, implicit: bool) -> Springs:
+def _springs(placed: list[WorldPositions], body_index: dict[str, int], parent: Index, implicit: bool) -> Springs:
     """Return the implicit springs, or the explicit ones. Raises BadInput where a spring ends in an animated body."""
     body: list[list[int]] = []
     point: list[list[Vec]] = []
@@ -161,7 +161,7 @@ def _springs(placed: list[WorldPositions], place: dict[str, int], parent: Index,
                 if name is None:
                     ends.append((-1, at[:3]))
                 elif name in one.bodies:
-                    ends.append((place[one.key(name)], (inverse(one.bodies[name]) @ at)[:3]))
+                    ends.append((body_index[one.key(name)], (inverse(one.bodies[name]) @ at)[:3]))
                 else:
                     raise BadInput(f'a spring of "{one.scene.name}" ends in "{name}", which is animated',
                                    "Join it to a body that is moved by forces")
@@ -195,19 +195,21 @@ def _rate_laws(placed: list[WorldPositions], rates: dict[str, Index], balls: set
     return laws
 
 
-def _in_world(one: WorldPositions, tree: Tree, place: dict[str, int]) -> MechanismInWorld:
-    def stands(name: str, kind: str, child: str) -> JointInWorld:
-        i = place[one.key(child)]
+def _in_world(one: WorldPositions, tree: Tree, body_index: dict[str, int]) -> MechanismInWorld:
+    """Return a mechanism with the slices of its joints among the rates of the tree."""
+    def in_world(name: str, kind: str, child: str) -> JointInWorld:
+        i = body_index[one.key(child)]
         return JointInWorld(name, kind, int(tree.dof[i]), int(tree.dof[i + 1] - tree.dof[i]))
 
     with_joint = {joint.child for joint in one.scene.joints}
-    joints = [stands(joint.name, joint.kind, joint.child) for joint in one.scene.joints]
-    joints += [stands(name, "free", name) for name in one.bodies if name not in with_joint]
+    joints = [in_world(joint.name, joint.kind, joint.child) for joint in one.scene.joints]
+    joints += [in_world(name, "free", name) for name in one.bodies if name not in with_joint]
     return MechanismInWorld(one.scene.name, [body.name for body in one.scene.bodies], joints,
                             [loop.name for loop in one.scene.loops])
 
 
-def _shown(job: Job, placed: list[WorldPositions], place: dict[str, int]) -> OwnFrames:
+def _shown(job: Job, placed: list[WorldPositions], body_index: dict[str, int]) -> OwnFrames:
+    """Return the own frames of all rigid bodies, in the order of the scene."""
     body: list[int] = []
     own: list[Vec] = []
     obstacles: dict[int, OverTime] = {}
@@ -218,6 +220,6 @@ def _shown(job: Job, placed: list[WorldPositions], place: dict[str, int]) -> Own
                 body.append(-1)
                 own.append(np.eye(4))
                 continue
-            body.append(place[one.key(rigid.name)])
+            body.append(body_index[one.key(rigid.name)])
             own.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name])
     return OwnFrames(np.array(body, np.int32), np.array(own).reshape(-1, 4, 4), obstacles)

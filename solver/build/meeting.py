@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
+from ..constraints.enforcement.hard import Hard
+from ..constraints.enforcement.interface import RowSystem
 from ..constraints.points.rows import PointKind
-from ..constraints.ways.hard import Hard
-from ..constraints.ways.interface import RowSystem
 from ..errors import BadScene
 from ..state import Mask, Vec
 
@@ -35,23 +35,23 @@ def refuse_unmet(kinds: Sequence[tuple[str, PointKind]], rest: Vec, mass: Vec, i
         if float(np.abs(value).max()) <= LEFT * size:
             return
         J = sp.csr_array(sp.vstack([one.jacobian(len(x)) for one in tables]) @ movable)
-        whose = [name for (name, _), one in zip(kinds, tables) for _ in one.value]
+        owner = [name for (name, _), one in zip(kinds, tables) for _ in one.value]
         stuck = np.flatnonzero((np.asarray(abs(J).sum(axis=1)).ravel() == 0.0) & (np.abs(value) > LEFT * size))
         if len(stuck):
-            raise BadScene(f"{whose[stuck[0]]} holds only what is pinned or animated, and that is "
+            raise BadScene(f"{owner[stuck[0]]} holds only what is pinned or animated, and that is "
                            f"{abs(value[stuck[0]]):.3g} m from meeting",
                            "Unpin its points, or move them together")
         system = RowSystem(sp.csc_array(sp.diags_array(each)), np.zeros(len(each)),
-                           lambda right: right / each.reshape(-1, *[1] * (right.ndim - 1)), J, value, 1.0, 1.0)
+                           lambda rhs: rhs / each.reshape(-1, *[1] * (rhs.ndim - 1)), J, value, 1.0, 1.0)
         try:
             x = x + Hard().solve(system, np.zeros(len(value))).v.reshape(-1, 3)
         except ValueError as failure:
             worst = int(np.abs(value).argmax())
-            others = sorted(set(whose) - {whose[worst]})
-            raise BadScene(f"{whose[worst]} and {others[0] if others else 'its own rows'} contradict each other: both "
+            others = sorted(set(owner) - {owner[worst]})
+            raise BadScene(f"{owner[worst]} and {others[0] if others else 'its own rows'} contradict each other: both "
                            "are hard, and no place of their points satisfies both",
                            CHANGE) from failure
     if float(np.abs(value).max()) > FAR * size:
         worst = int(np.abs(value).argmax())
-        raise BadScene(f"{whose[worst]} and others contradict each other: all are hard, and {abs(value[worst]):.3g} m "
+        raise BadScene(f"{owner[worst]} and others contradict each other: all are hard, and {abs(value[worst]):.3g} m "
                        "of it is left wherever their points are", CHANGE)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..coordinates.prescribed import OverTime, Still
+from ..coordinates.prescribed import Constant, OverTime
 from ..job.folder import Job
 from ..state import Index, Vec
 from .compliant_pins import CompliantAnchors
@@ -22,22 +22,22 @@ class Obstacles:
 
     names: list[str]
     called: list[str]  #: name of each in `touches` of a body: its own, or that of its mechanism
-    places: Vec  #: positions at the start, (o, 3) [m]
+    positions: Vec  #: positions at the start, (o, 3) [m]
     triangles: list[Index]  #: of each, (t, 3), counted from the obstacles' first node
     motions: list[OverTime]  #: of each that is not attached to a rigid body, (o, 3) [m] at a time
     friction: list[float | None]  #: coefficient of each; None: that of the contact law
     painted: Vec  #: fraction of the friction at each node, (o,)
     masses: list[float]  #: of each that is a rigid body and not animated [kg], else 0
     #: nodes on rigid bodies: index of the body among all that are shown, and nodes among the obstacles'
-    rides: list[tuple[int, slice]]
-    #: anchors of soft bodies on rigid ones, without faces: they are the last of `rides`
+    attached: list[tuple[int, slice]]
+    #: anchors of soft bodies on rigid ones, without faces: they are the last of `attached`
     anchored: list[tuple[CompliantAnchors, slice]] = field(default_factory=list)
     spans: list[slice] = field(default_factory=list)  #: nodes of each name, among the obstacles'
 
     @property
     def own(self) -> int:
         """Return the number of nodes that are not attached to rigid bodies, which are the first ones."""
-        return self.rides[0][1].start if self.rides else len(self.places)
+        return self.attached[0][1].start if self.attached else len(self.positions)
 
 
 def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[CompliantAnchors] = ()) -> Obstacles:
@@ -46,39 +46,39 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Co
     scene = job.scene
     if scene.contact is None:
         return Obstacles([], [], np.zeros((0, 3)), [], [], [], np.zeros(0), [], [])
-    places, triangles, motions, first = [np.zeros((0, 3))], list[Index](), list[OverTime](), 0
+    positions, triangles, motions, first = [np.zeros((0, 3))], list[Index](), list[OverTime](), 0
     spans = list[slice]()
     with_faces = [(one, one.triangles) for one in scene.obstacles if one.triangles is not None]
     footing = footing_of(job)
     for one, path in with_faces:
         faces = np.asarray(job.array(path), dtype=np.int32)
         seen = np.asarray(job.array(one.vertices), dtype=float)
-        places.append(seen if footing is None else footing.deepened(seen, faces))
-        moves = Still(places[-1]) if one.motion is None else over_time(job, one.motion)
+        positions.append(seen if footing is None else footing.deepened(seen, faces))
+        moves = Constant(positions[-1]) if one.motion is None else over_time(job, one.motion)
         motions.append(moves if footing is None or one.motion is None else SupportedBody(moves, faces, footing))
         triangles.append(faces + np.int32(first))
-        spans.append(slice(first, first + len(places[-1])))
-        first += len(places[-1])
-    rides = []
+        spans.append(slice(first, first + len(positions[-1])))
+        first += len(positions[-1])
+    attached = []
     for skin in skins:
-        places.append(skin.vertices)
+        positions.append(skin.vertices)
         triangles.append(skin.triangles + np.int32(first))
-        rides.append((skin.shown, slice(first, first + len(skin.vertices))))
-        spans.append(rides[-1][1])
+        attached.append((skin.shown, slice(first, first + len(skin.vertices))))
+        spans.append(attached[-1][1])
         first += len(skin.vertices)
     anchored = []
     for anchor in anchors:
-        places.append(anchor.places)
-        anchored.append((anchor, slice(first, first + len(anchor.places))))
-        rides.append((anchor.shown, anchored[-1][1]))
-        first += len(anchor.places)
+        positions.append(anchor.positions)
+        anchored.append((anchor, slice(first, first + len(anchor.positions))))
+        attached.append((anchor.shown, anchored[-1][1]))
+        first += len(anchor.positions)
     names = [*(one.name for one, _ in with_faces), *(one.name for one in skins)]
     called = [*(one.name for one, _ in with_faces), *(one.mechanism for one in skins)]
     friction = [*(one.friction for one, _ in with_faces), *(one.friction for one in skins)]
     masses = [0.0] * len(with_faces) + [one.mass for one in skins]
-    shares = [np.ones(len(one)) if path is None else np.asarray(job.array(path), dtype=float)
-              for one, path in zip(places[1:], [one.friction_weights for one, _ in with_faces])]
-    riding = [np.ones(of.stop - of.start) for _, of in rides]
-    painted = np.concatenate([*shares, *riding]) if shares or riding else np.zeros(0)
-    return Obstacles(names, called, np.concatenate(places), triangles, motions, friction, painted, masses, rides,
+    fractions = [np.ones(len(one)) if path is None else np.asarray(job.array(path), dtype=float)
+              for one, path in zip(positions[1:], [one.friction_weights for one, _ in with_faces])]
+    of_attached = [np.ones(of.stop - of.start) for _, of in attached]
+    painted = np.concatenate([*fractions, *of_attached]) if fractions or of_attached else np.zeros(0)
+    return Obstacles(names, called, np.concatenate(positions), triangles, motions, friction, painted, masses, attached,
                      anchored, spans)

@@ -14,7 +14,7 @@ from ..job.folder import Job
 from ..meshing.volume import mean_edge
 from ..state import Index, Vec
 from .fields import Prepared
-from .inputs import places_over_time
+from .inputs import positions_over_time
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,17 @@ class Animated:
     motion: OverTime  #: of the vertices [m], (p, 3) at a time
     nodes: Index  #: pinned nodes of the body, (k,)
     node_motion: OverTime  #: of these [m], (k, 3) at a time
-    share: Vec  #: weights of the pinned nodes in each vertex, (p, k), rows sum to 1; empty where pins are not compliant
+    weights: Vec  #: of the pinned nodes in each vertex, (p, k), rows sum to 1; empty where pins are not compliant
     frame: float  #: duration of a frame [s]
 
-    def places(self, x: Vec, frame: int) -> Vec:
+    def positions_at(self, x: Vec, frame: int) -> Vec:
         """Return positions of the vertices [m], (p, 3), with the body's nodes at x [m], (k, 3), at a frame counted from
         0."""
         time = frame * self.frame
-        places = self.motion.at(time)
-        if len(self.share):
-            places = places + self.share @ (x[self.nodes] - self.node_motion.at(time))
-        return places
+        positions = self.motion.at(time)
+        if len(self.weights):
+            positions = positions + self.weights @ (x[self.nodes] - self.node_motion.at(time))
+        return positions
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class Rigid:
     nodes: Index  #: (k,)
     node_rest: Vec  #: (k, 3) [m]
 
-    def places(self, x: Vec, frame: int) -> Vec:
+    def positions_at(self, x: Vec, frame: int) -> Vec:
         """Return positions of the vertices [m], (p, 3), with the body's nodes at x [m], (k, 3), at any frame."""
         before, now = self.node_rest.mean(axis=0), x[self.nodes].mean(axis=0)
         arms = self.node_rest - before
         turn = nearest_rotations((x[self.nodes] - now).T @ arms, arms.T @ arms)
-        places: Vec = now + (self.rest - before) @ turn.T
-        return places
+        positions: Vec = now + (self.rest - before) @ turn.T
+        return positions
 
 
 def drawn_pinned(job: Job, one: Prepared) -> PinnedVertices | None:
@@ -102,13 +102,13 @@ def _animated(job: Job, one: Prepared, vertices: Index, rest: Vec) -> Animated |
     if not len(vertices):
         return None
     assert one.embedding is not None
-    share = np.zeros((0, len(fields.pinned)))
+    weights = np.zeros((0, len(fields.pinned)))
     if one.body.pins_yield:
         corners = one.embedding.corners[vertices]
-        share = np.zeros((len(vertices), len(fields.pinned)))
-        place = np.minimum(np.searchsorted(fields.pinned, corners), len(fields.pinned) - 1)
+        weights = np.zeros((len(vertices), len(fields.pinned)))
+        column = np.minimum(np.searchsorted(fields.pinned, corners), len(fields.pinned) - 1)
         heavy = np.where(np.isin(corners, fields.pinned), np.maximum(one.embedding.weights[vertices], 1e-3), 0.0)
-        np.add.at(share, (np.arange(len(vertices))[:, None], place), heavy / heavy.sum(axis=1, keepdims=True))
-    return Animated(vertices, places_over_time(job, samples, rest[vertices]), fields.pinned,
-                    places_over_time(job, fields.motion, one.volume.nodes[fields.pinned]), share,
+        np.add.at(weights, (np.arange(len(vertices))[:, None], column), heavy / heavy.sum(axis=1, keepdims=True))
+    return Animated(vertices, positions_over_time(job, samples, rest[vertices]), fields.pinned,
+                    positions_over_time(job, fields.motion, one.volume.nodes[fields.pinned]), weights,
                     1.0 / job.scene.time.fps)

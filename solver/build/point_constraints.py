@@ -11,7 +11,7 @@ from .. import catalogue
 from ..constraints.points.ends import BodyShape, TiedEnd, bound
 from ..constraints.points.point_constraint import STIFF, PointConstraint
 from ..constraints.points.rows import PointKind
-from ..coordinates.prescribed import OverTime, Still
+from ..coordinates.prescribed import Constant, OverTime
 from ..errors import BadScene
 from ..job import schema
 from ..job.folder import Job, parameters, refuse
@@ -29,9 +29,9 @@ class TargetNodes:
     """Nodes of other objects to which constraints tie soft bodies: of objects of given motion, then points of rigid
     bodies. They come after the nodes of soft bodies and obstacles."""
 
-    places: Vec  #: positions at the start, (k, 3) [m]
+    positions: Vec  #: positions at the start, (k, 3) [m]
     motions: list[OverTime]  #: of nodes that are not on rigid bodies, in their order
-    rides: list[tuple[int, slice]]  #: index of the rigid body among all that are shown, and its target nodes
+    attached: list[tuple[int, slice]]  #: index of the rigid body among all that are shown, and its target nodes
     spans: dict[tuple[int, int], slice]  #: target nodes of an end, by the indices of its constraint and of itself
 
 
@@ -53,24 +53,24 @@ def among(job: Job, prepared: list[Prepared]) -> list[int]:
 def target_nodes(job: Job, prepared: list[Prepared]) -> TargetNodes:
     """Return the nodes of other objects to which constraints tie these bodies."""
     shown = [(one.name, body.name) for one in job.scene.mechanisms for body in one.bodies]
-    places, motions, rides, spans, first = [np.zeros((0, 3))], list[OverTime](), [], {}, 0
+    positions, motions, attached, spans, first = [np.zeros((0, 3))], list[OverTime](), [], {}, 0
     ends = [((k, i), end) for k in among(job, prepared) for i, end in enumerate(job.scene.constraints[k].ends)]
     for key, end in (item for item in ends if item[1].vertices is not None):
-        places.append(np.asarray(job.array(end.vertices or ""), dtype=float))
-        motions.append(Still(places[-1]) if end.motion is None else over_time(job, end.motion))
-        spans[key] = slice(first, first := first + len(places[-1]))
+        positions.append(np.asarray(job.array(end.vertices or ""), dtype=float))
+        motions.append(Constant(positions[-1]) if end.motion is None else over_time(job, end.motion))
+        spans[key] = slice(first, first := first + len(positions[-1]))
     for key, end in (item for item in ends if item[1].mechanism):
-        places.append(points_of(job.scene.constraints[key[0]], end))
-        spans[key] = slice(first, first := first + len(places[-1]))
-        rides.append((shown.index((end.mechanism, end.body)), spans[key]))
-    return TargetNodes(np.concatenate(places), motions, rides, spans)
+        positions.append(points_of(job.scene.constraints[key[0]], end))
+        spans[key] = slice(first, first := first + len(positions[-1]))
+        attached.append((shown.index((end.mechanism, end.body)), spans[key]))
+    return TargetNodes(np.concatenate(positions), motions, attached, spans)
 
 
 @dataclass(frozen=True)
 class Tie:
     """A constraint with its ends bound to nodes."""
 
-    place: int  #: index in the scene
+    index: int  #: index in the scene
     constraint: Constraint
     ends: list[TiedEnd]
     kind: PointKind
@@ -83,17 +83,17 @@ class Tie:
         return not isinstance(one.compliance, str) and one.compliance == 0.0 and one.strength is None and not one.lasts
 
 
-def ties_of(job: Job, prepared: list[Prepared], targets: TargetNodes, behind: int, rest: Vec,
+def ties_of(job: Job, prepared: list[Prepared], targets: TargetNodes, first_target: int, rest: Vec,
             first: Index) -> list[Tie]:
-    """Return the constraints of these bodies with their ends bound to nodes. behind: index of the first target node.
-    rest: positions of all nodes, (n, 3) [m]. first: first node of each body, (bodies + 1,).
+    """Return the constraints of these bodies with their ends bound to nodes. first_target: index of the first target
+    node. rest: positions of all nodes, (n, 3) [m]. first: first node of each body, (bodies + 1,).
 
     Raises BadScene that names a constraint with a distance of 0, or without the face or edge that it needs.
     """
     found = list[Tie]()
     for k in among(job, prepared):
         one, where = job.scene.constraints[k], f"$.constraints[{k}]"
-        ends = [_end(job, one, end, prepared, targets.spans.get((k, i)), behind, rest, first)
+        ends = [_end(job, one, end, prepared, targets.spans.get((k, i)), first_target, rest, first)
                 for i, end in enumerate(one.ends)]
         length = None if one.length is None else number_over_time(job, one.length)
         try:
@@ -133,8 +133,10 @@ def point_constraints(job: Job, prepared: list[Prepared], ties: Sequence[Tie], r
     return found
 
 
-def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared], span: slice | None, behind: int,
+def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared], span: slice | None, first_target: int,
          rest: Vec, first: Index) -> TiedEnd:
+    """Return an end of a constraint bound to nodes of its body, or to target nodes. span: of the target nodes; None:
+    the end is on a soft body. first_target: first target node. rest: (n, 3) [m]."""
     points = points_of(one, end)
     if span is None:
         number = next(k for k, other in enumerate(prepared) if other.body.name == end.body)
@@ -142,7 +144,7 @@ def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared]
         shape = BodyShape(end.body, np.arange(first[number], first[number + 1]), body.volume.tets + start,
                       body.skin + start, body.wires + start)
         return bound(shape, points, rest, end.radius)
-    nodes = np.arange(behind + span.start, behind + span.stop, dtype=np.int32)
+    nodes = np.arange(first_target + span.start, first_target + span.stop, dtype=np.int32)
     if end.mechanism:
         # one node at each of its points
         return TiedEnd(end.body, nodes[:, None], np.ones((len(nodes), 1)), NO_FACES, NO_EDGES)

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from .. import catalogue
 from ..constraints.points.rows import WholeDisplacement
-from ..coordinates.prescribed import Displaced, OverTime, Still, Within
+from ..coordinates.prescribed import Constant, Displaced, Interpolated, OverTime
 from ..job.folder import Job
 from ..state import Index, Mask, Vec
 from .fields import Prepared
@@ -49,19 +49,19 @@ def integrated_nodes(job: Job, prepared: Sequence[Prepared], count: int) -> Mask
     return found
 
 
-def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind: int, rest: Vec,
+def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, first_target: int, rest: Vec,
                     can_move: Mask) -> PrescribedEnds:
     """Return the nodes that constraints prescribe: hard from the start to the end, with the whole displacement of their
     points given, where each point is a node of its own that no other constraint ties. [Notes, Mass Modification]
 
-    behind: index of the first target node. rest: positions of all nodes, (n, 3) [m]. can_move: nodes as returned by
-    `integrated_nodes`, (n,).
+    first_target: index of the first target node. rest: positions of all nodes, (n, 3) [m]. can_move: nodes as returned
+    by `integrated_nodes`, (n,).
     """
     size, nodes, motions, replaced = float(np.ptp(rest, axis=0).max()), list[Index](), list[OverTime](), []
     users = Counter[int](node for tie in ties for node in np.unique(_moving(tie)).tolist())
     of_given_motion = dict(zip(targets.spans, targets.motions))
     for number, tie in enumerate(ties):
-        far = next((i for i in (0, 1) if (tie.place, i) in of_given_motion), None)
+        far = next((i for i in (0, 1) if (tie.index, i) in of_given_motion), None)
         if far is None or not tie.is_always_hard or not catalogue.find("constraint", tie.constraint.kind.kind).able(
                 "whole displacement"):
             continue
@@ -72,9 +72,9 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, behind:
         # a straight path may lead through other bodies
         if gap.jump > APART * size or job.scene.contact is not None and np.abs(gap.at(0.0)).max() > APART * size:
             continue
-        span = targets.spans[tie.place, far]
-        motion = _on(of_given_motion[tie.place, far], tie.ends[far].nodes - behind - span.start, tie.ends[far].weights,
-                     span.stop - span.start)
+        span = targets.spans[tie.index, far]
+        motion = _on(of_given_motion[tie.index, far], tie.ends[far].nodes - first_target - span.start,
+                     tie.ends[far].weights, span.stop - span.start)
         nodes.append(alone)
         motions.append(Displaced(motion, gap, 1.0 if far == 1 else -1.0))
         replaced.append(number)
@@ -101,4 +101,4 @@ def _on(motion: OverTime, nodes: Index, weights: Vec, count: int) -> OverTime:
     at each point, (p, w) each. count: number of the object's nodes."""
     p, w = nodes.shape
     within = csr_matrix((weights.ravel(), (np.repeat(np.arange(p), w), nodes.ravel())), shape=(p, count))
-    return Within(motion, within) if motion.moves else Still(within @ motion.at(0.0))
+    return Interpolated(motion, within) if motion.moves else Constant(within @ motion.at(0.0))

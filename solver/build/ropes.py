@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..forces.ropes.links import Links
     from ..forces.ropes.twist import RodTwist
 
-GOES_ON = 0.5  #: cos of the angle between two links at a knot of more than two: what turns less goes on there
+CONTINUES = 0.5  #: cos of the angle between two links at a knot of more than two: what turns less goes on there
 
 
 @dataclass(frozen=True)
@@ -43,26 +43,32 @@ class PreparedRope(Prepared):
 
     @property
     def skin(self) -> Index:
+        """Return no faces, (0, 3): a rope touches by its links."""
         return np.zeros((0, 3), dtype=np.int32)
 
     @property
     def wires(self) -> Index:
+        """Return the links, (k, 2), by which the rope touches."""
         return self.edges
 
     @property
     def is_closed(self) -> bool:
+        """Whether the skin has an inside: False."""
         return False
 
     @property
     def count(self) -> int:
+        """Return the number of links."""
         return len(self.edges)
 
     @property
     def thickness(self) -> float | None:
+        """Return the thickness of the rope [m], the distance that it keeps from other surfaces."""
         return self._rope.thickness
 
     @property
-    def stands_out(self) -> float:
+    def surface_offset(self) -> float:
+        """Return the radius of the rope [m], or the thickness that its body sets."""
         return 0.5 * self._rope.thickness if self.body.thickness is None else self.body.thickness
 
     @property
@@ -72,6 +78,8 @@ class PreparedRope(Prepared):
         return rope
 
     def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
+        """Return the links, bending, twisting and hard limits of the ropes as elements, with the mass of each node.
+        rest: positions of all nodes, (n, 3) [m]. start: first node of the ropes among them."""
         from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there are ropes
         from ..forces.ropes.bends import RodBends
         from ..forces.ropes.links import Strand
@@ -117,12 +125,16 @@ class PreparedRope(Prepared):
         return each
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
+        """Return the vertices of the artist's mesh at these nodes, (k,): those with equal numbers."""
         return nodes
 
     def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
+        """Return positions of animated nodes at each sample, (T, k, 3) [m]; None where they are at rest. nodes: (k,).
+        """
         return motion_of(job, self.body, self.volume.nodes, nodes)
 
     def resistance(self, edge: float) -> Vec:
+        """Return the stiffness of each node against contact, (n,) [N/m]: 0."""
         return np.zeros(len(self.volume.nodes))
 
 
@@ -166,11 +178,11 @@ def shape_of(bends: Index, rest: Vec, rope: Rope) -> list[SheetLaw]:
     return [CurvedBends(bends, rest, rope.bending_stiffness), *turned]
 
 
-def bends_of(edges: Index, places: Vec) -> Index:
+def bends_of(edges: Index, positions: Vec) -> Index:
     """Return the three nodes of each bend, the middle one between two links, (b, 3).
 
     Where more than two links meet, as in the knots of a net, only pairs that are nearly straight at rest resist
-    bending. edges: (k, 2). places: positions of all nodes at rest, (n, 3) [m].
+    bending. edges: (k, 2). positions: positions of all nodes at rest, (n, 3) [m].
     """
     around = defaultdict(list)
     for first, second in edges.tolist():
@@ -179,11 +191,11 @@ def bends_of(edges: Index, places: Vec) -> Index:
     found = []
     for node in sorted(around):
         ends = around[node]
-        away = places[ends] - places[node]
+        away = positions[ends] - positions[node]
         away /= np.linalg.norm(away, axis=1)[:, None]
         for i in range(len(ends)):
             found += [(ends[i], node, ends[j]) for j in range(i + 1, len(ends))
-                      if len(ends) == 2 or -float(away[i] @ away[j]) > GOES_ON]
+                      if len(ends) == 2 or -float(away[i] @ away[j]) > CONTINUES]
     return np.array(found, dtype=np.int32).reshape(-1, 3)
 
 

@@ -15,7 +15,7 @@ from ..constraints.points.point_constraint import PointConstraint
 from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
-from ..coordinates.prescribed import Carried, SideBySide, Still
+from ..coordinates.prescribed import Carried, Concatenated, Constant
 from ..embedding.nodes_near import nodes_near
 from ..errors import BadScene
 from ..forces.multipliers import WithMultipliers
@@ -39,12 +39,12 @@ from ..world.nodes_part import NodesPart
 from ..world.sliding_damping import SlidingDampers
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
-from .compliant_pins import grips, without_pins, yielding_pins
+from .compliant_pins import compliant_attachments, without_pins, yielding_pins
 from .fields import Prepared, prepare
 from .follow import followers
 from .ground import drawn_above, on_ground, sunk
 from .half_life import losses_of
-from .inputs import activation_of, over_time, places_over_time
+from .inputs import activation_of, over_time, positions_over_time
 from .integrators import integrator_of
 from .linear_use import linear_use
 from .material_data import MaterialData
@@ -61,7 +61,7 @@ from .soft_pins import soft_pins
 from .volumes import Stage, volumes_of
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
-MakeCoordinates = Callable[[Vec, Index, SideBySide, Index], FreeNodes]
+MakeCoordinates = Callable[[Vec, Index, Concatenated, Index], FreeNodes]
 
 
 def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) -> list[Prepared]:
@@ -77,20 +77,21 @@ def _kind(body: schema.Body) -> Callable[[Job, schema.Body, Volume, Stage], Prep
     return prepare if body.cloth is None else prepare_cloth
 
 
-def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None = None,
+def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinates | None = None,
              obstacles: Obstacles | None = None, reshaped: bool = False,
              targets: TargetNodes | None = None) -> NodesPart:
     """Return soft bodies as one part, which steps by itself unless a mechanism carries nodes of it. Raises BadScene.
 
-    riding: makes coordinates with nodes on rigid bodies; None: there are none. obstacles: None: only those of the
-    scene. reshaped: whether bodies were cut or nailed since the start. targets: nodes to which constraints tie the
+    make_coordinates: makes coordinates with nodes on rigid bodies; None: there are none. obstacles: None: only those of
+    the scene. reshaped: whether bodies were cut or nailed since the start. targets: nodes to which constraints tie the
     bodies; None: they are made."""
     scene = job.scene
     if obstacles is None:
         obstacles = obstacles_of(job)
     targets = target_nodes(job, prepared) if targets is None else targets
     air = air_of(job, prepared)
-    rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.places, targets.places, air.place])
+    rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.positions, targets.positions,
+                           air.position])
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
 
     matter = [one.matter(job, rest, int(start)) for one, start in zip(prepared, first)]
@@ -98,13 +99,13 @@ def assemble(job: Job, prepared: list[Prepared], riding: MakeCoordinates | None 
     bodies = [_in_world(job, one, slice(int(start), int(stop)))
               for one, start, stop in zip(prepared, first[:-1], first[1:])]
 
-    behind = int(first[-1]) + len(obstacles.places)
-    ties = ties_of(job, prepared, targets, behind, rest, first)
-    ends = prescribed_ends(job, ties, targets, behind, rest, integrated_nodes(job, prepared, len(rest)))
-    coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, riding, obstacles, targets,
-                               air, ends)
+    first_target = int(first[-1]) + len(obstacles.positions)
+    ties = ties_of(job, prepared, targets, first_target, rest, first)
+    ends = prescribed_ends(job, ties, targets, first_target, rest, integrated_nodes(job, prepared, len(rest)))
+    coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, make_coordinates, obstacles,
+                               targets, air, ends)
     is_free = ends.without(coordinates.is_free)
-    linear, linear_kind = _linear_solver(job, prepared, riding is not None, len(ends.ties) < len(ties))
+    linear, linear_kind = _linear_solver(job, prepared, make_coordinates is not None, len(ends.ties) < len(ties))
     methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
     joins = joins_apart(job, prepared)
     awake = _asleep(job, methods, joins)
@@ -151,7 +152,7 @@ def _mesh(prepared: list[Prepared], matter: list[MaterialData], rest: Vec, mass:
           coordinates: FreeNodes) -> Mesh:
     """Return the elements of all bodies as one mesh, from which methods make their condensation."""
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
-    patches = [Patch(patch.nodes + np.int32(start), patch.ways)
+    patches = [Patch(patch.nodes + np.int32(start), patch.motions)
                for one, start in zip(prepared, first) for patch in one.fields.patches]
     tets = np.concatenate([one.elements.tets for one in matter])
     return Mesh(tets, rest, mass, [part for one in matter for part in one.parts], coordinates, dynamic,
@@ -188,7 +189,7 @@ def _acting(job: Job, prepared: list[Prepared], matter: list[MaterialData], rest
             obstacles: Obstacles, air: AirAround, ties: list[PointConstraint]) -> _Acting:
     """Return all forces and constraints on these bodies. ties: constraints of points, which precede constraints that
     are forces."""
-    anchored_pins = grips(job, prepared, mass, first, obstacles.anchored)
+    anchored_pins = compliant_attachments(job, prepared, mass, first, obstacles.anchored)
     between, breaking, hard = _between(job, prepared, rest, first)
     constraints = [*ties, *hard]
     return _Acting(
@@ -199,11 +200,11 @@ def _acting(job: Job, prepared: list[Prepared], matter: list[MaterialData], rest
         links=[*(one for made in matter for one in made.links), *breaking, *constraints], constraints=constraints)
 
 
-def _linear_solver(job: Job, prepared: list[Prepared], rides: bool, has_rows: bool
+def _linear_solver(job: Job, prepared: list[Prepared], is_attached: bool, has_rows: bool
                    ) -> tuple[LinearSolver, type[LinearSolver]]:
-    """Return the linear solver of these bodies, and its class for a single body. rides: whether nodes are attached to
-    rigid bodies. has_rows: whether constraints have rows."""
-    use = linear_use(job, prepared, rides, has_rows)
+    """Return the linear solver of these bodies, and its class for a single body. is_attached: whether nodes are
+    attached to rigid bodies. has_rows: whether constraints have rows."""
+    use = linear_use(job, prepared, is_attached, has_rows)
     chosen = choose(job.scene.linear_solver, [one.count for one in prepared], use)
     are_ropes = job.scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
     return BandedCholesky(chosen) if are_ropes else chosen, type(chosen)
@@ -256,14 +257,14 @@ def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, 
     if len(groups) == 1 or not (touching or (follow and len(mesh.coordinates.attached.nodes))):
         make, params = _method(job, prepared[0])
         return make(mesh, linear, params)
-    shares = []
+    slices = []
     for group in groups:
         solver = choose(job.scene.linear_solver, [prepared[k].count for k in group])
         solver.remarks = linear.remarks
         nodes = np.concatenate([np.arange(first[k], first[k + 1]) for k in group])
         make, params = _method(job, prepared[group[0]])
-        shares.append(BlockSlice(make, params | ({"adaptive": False} if touching else {}), nodes, solver))
-    return MixedMethods(mesh, shares, linear) if touching else BlockCondensation(mesh, shares)
+        slices.append(BlockSlice(make, params | ({"adaptive": False} if touching else {}), nodes, solver))
+    return MixedMethods(mesh, slices, linear) if touching else BlockCondensation(mesh, slices)
 
 
 def _method(job: Job, one: Prepared) -> tuple[type[Balancing], dict[str, Any]]:
@@ -303,18 +304,18 @@ def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:
     return [*groups.values()]
 
 
-def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, riding: MakeCoordinates | None,
+def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, make_coordinates: MakeCoordinates | None,
                  obstacles: Obstacles, targets: TargetNodes, air: AirAround, ends: PrescribedEnds) -> FreeNodes:
     """Return coordinates with all prescribed nodes in one table: pinned and kinematic nodes of bodies, nodes of
     obstacles, anchors and ends of constraints, the air, and nodes attached to bones."""
-    riders = [np.arange(obstacles.own, len(obstacles.places)),
-              *(np.arange(of.start, of.stop) + len(obstacles.places) for _, of in targets.rides)]
-    behind = np.delete(np.arange(first[-1], len(rest)), np.concatenate(riders))
-    prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), behind,
+    on_bodies = [np.arange(obstacles.own, len(obstacles.positions)),
+                 *(np.arange(of.start, of.stop) + len(obstacles.positions) for _, of in targets.attached)]
+    after_bodies = np.delete(np.arange(first[-1], len(rest)), np.concatenate(on_bodies))
+    prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), after_bodies,
                                  ends.nodes])
     prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles, targets, air, ends)
-    return (FreeNodes(rest, prescribed, motion.if_moving) if riding is None else
-            riding(rest, prescribed, motion, first))
+    return (FreeNodes(rest, prescribed, motion.if_moving) if make_coordinates is None else
+            make_coordinates(rest, prescribed, motion, first))
 
 
 def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
@@ -324,22 +325,23 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
 
     rest: (n, 3) [m]. first: first node of each body, (bodies + 1,).
     """
-    place = {one.body.name: k for k, one in enumerate(prepared)}
+    body_index = {one.body.name: k for k, one in enumerate(prepared)}
 
     def body(name: str) -> ElasticBody:
-        start, stop = int(first[place[name]]), int(first[place[name] + 1])
-        tets = prepared[place[name]].volume.tets + np.int32(start)
-        skin, wires = (some + np.int32(start) for some in (prepared[place[name]].skin, prepared[place[name]].wires))
+        start, stop = int(first[body_index[name]]), int(first[body_index[name] + 1])
+        tets = prepared[body_index[name]].volume.tets + np.int32(start)
+        skin, wires = (some + np.int32(start)
+                       for some in (prepared[body_index[name]].skin, prepared[body_index[name]].wires))
         return ElasticBody(name, slice(start, stop), tets, skin, wires)
 
     found: list[StencilForce] = []
     breaking: list[WithMultipliers] = []
     hard: list[PointConstraint] = []
     for force in job.scene.forces:
-        if place.keys() >= {*force.bodies}:
+        if body_index.keys() >= {*force.bodies}:
             params, bodies = parameters("force", force.law), [body(name) for name in force.bodies]
             if force.weights is not None:
-                painted = weights_at_nodes(job, prepared[place[force.bodies[0]]], force.weights)
+                painted = weights_at_nodes(job, prepared[body_index[force.bodies[0]]], force.weights)
                 bodies[0] = replace(bodies[0], weights=painted)
             law = catalogue.find("force", force.law.kind).load()(bodies, rest, params)
             (hard if catalogue.find("force", force.law.kind).able("hard rows") else found).append(law)
@@ -353,33 +355,33 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
     pulls = []
     for one, start in zip(prepared, first):
         for k, pull in enumerate(one.body.pulls):
-            x, place = one.volume.nodes, np.array(pull.position)
-            near = np.flatnonzero(_distance(place, x) <= pull.radius)
+            x, centre = one.volume.nodes, np.array(pull.position)
+            near = np.flatnonzero(_distance(centre, x) <= pull.radius)
             if not len(near):  # the radius is smaller than a tetrahedron
-                near = nodes_near(x, one.volume.tets, one.embedding, partial(_distance, place), pull.radius,
-                                  place[None])
+                near = nodes_near(x, one.volume.tets, one.embedding, partial(_distance, centre), pull.radius,
+                                  centre[None])
             if not len(near):
                 with blame(job.scene, one.body, f"pulls[{k}].radius"):
                     raise BadScene("a pull is not near any of its nodes", "Move it to the body or raise its radius")
             nodes = (near + start).astype(np.int32)
             # by mass, so that the force does not depend on the mesh
-            share = pull.stiffness * mass[nodes] / mass[nodes].sum()
-            places = Still(x[near]) if pull.motion is None else Carried(over_time(job, pull.motion), x[near])
+            stiffness = pull.stiffness * mass[nodes] / mass[nodes].sum()
+            targets = Constant(x[near]) if pull.motion is None else Carried(over_time(job, pull.motion), x[near])
             strength = None if pull.strength is None else activation_of(job, pull.strength)
-            pulls.append(Pull(nodes, share, places, strength))
+            pulls.append(Pull(nodes, stiffness, targets, strength))
     return pulls
 
 
-def _distance(place: Vec, points: Vec) -> Vec:
+def _distance(point: Vec, points: Vec) -> Vec:
     """Return the distances of points (k, 3) from a position (3,), (k,) [m]."""
-    away: Vec = np.linalg.norm(points - place, axis=1)
+    away: Vec = np.linalg.norm(points - point, axis=1)
     return away
 
 
 def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, targets: TargetNodes, air: AirAround,
-            ends: PrescribedEnds) -> SideBySide:
+            ends: PrescribedEnds) -> Concatenated:
     """Return the prescribed positions of the pinned nodes of all bodies, of obstacles, of target nodes, of the air and
     of ends of constraints."""
-    return SideBySide([*(places_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
+    return Concatenated([*(positions_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
                          for one in prepared), *obstacles.motions, *targets.motions,
                          *air.motions, *ends.motions])

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from .. import catalogue
-from ..coordinates.prescribed import Motion, OverTime, Still
+from ..coordinates.prescribed import Constant, Motion, OverTime
 from ..forces.soft_pins import SoftPins
 from ..job import schema
 from ..job.folder import Job
 from ..state import Index, Vec
 from .fields import Prepared
-from .inputs import number_over_time, places_over_time
+from .inputs import number_over_time, positions_over_time
 
 
 def soft_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[SoftPins]:
@@ -42,7 +42,7 @@ def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
                                          mass)
     return SoftPins((nodes + start).astype(np.int32), vertex_mass,
                     _weights(job, pin, painted[vertices], vertices, changing), number_over_time(job, pin.stiffness),
-                    places_over_time(job, one.prescribed_motion(job, nodes), one.volume.nodes[nodes]))
+                    positions_over_time(job, one.prescribed_motion(job, nodes), one.volume.nodes[nodes]))
 
 
 def _carrying_nodes(one: Prepared, rest: Vec, triangles: Index, vertices: Index, mass: Vec) -> tuple[Index, csr_matrix]:
@@ -54,14 +54,14 @@ def _carrying_nodes(one: Prepared, rest: Vec, triangles: Index, vertices: Index,
     skin = np.bincount(triangles.ravel(), np.repeat(area, 3), len(rest))
     own = mass.sum() * skin[vertices] / skin.sum() if len(triangles) else mass[vertices]
     if one.embedding is None:
-        carriers, shares = vertices[:, None], np.ones((len(vertices), 1))
+        carriers, weights = vertices[:, None], np.ones((len(vertices), 1))
     else:
         carriers = one.embedding.corners[vertices].astype(np.int64)
-        shares = np.maximum(one.embedding.weights[vertices], 0.0)  # negative where a vertex is outside
-        shares /= shares.sum(axis=1, keepdims=True)
-    nodes, place = np.unique(carriers, return_inverse=True)
+        weights = np.maximum(one.embedding.weights[vertices], 0.0)  # negative where a vertex is outside
+        weights /= weights.sum(axis=1, keepdims=True)
+    nodes, row = np.unique(carriers, return_inverse=True)
     column = np.repeat(np.arange(len(vertices)), carriers.shape[1])
-    vertex_mass = csr_matrix(((own[:, None] * shares).ravel(), (place.ravel(), column)),
+    vertex_mass = csr_matrix(((own[:, None] * weights).ravel(), (row.ravel(), column)),
                              shape=(len(nodes), len(vertices)))
     return nodes.astype(np.int32), vertex_mass
 
@@ -70,7 +70,7 @@ def _weights(job: Job, pin: schema.Pin, painted: Vec, vertices: Index, changing:
     """Return weights of some vertices over time, (s,). painted: at the start, (s,). changing: vertices of the job's
     `strengths`."""
     if pin.strengths is None or not len(changing):
-        return Still(painted)
+        return Constant(painted)
     frames = np.repeat(painted[None], len(job.frames), axis=0)
     frames[:, np.searchsorted(vertices, changing)] = job.array(pin.strengths)
     return Motion(frames, 1.0 / job.scene.time.fps)

@@ -32,7 +32,7 @@ def suggest(job: Job, prepared: Prepared, count: int) -> Vec:
     where the rest shape has no vibrations.
     """
     with blame(job.scene, prepared.body, "dynamic"):
-        return _places(job, prepared, count, count)
+        return _suggested_positions(job, prepared, count, count)
 
 
 def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
@@ -44,22 +44,22 @@ def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
         return prepared
     report("suggest", body.name, None, "Finding where it swings most")
     constrained = np.union1d(fields.pinned, fields.attached).astype(np.int32)
-    still = msgspec.structs.replace(body, attach=[], cuts=[], nails=[], pulls=[], wobble_half_life=0.0)
-    alone = replace(prepared, body=still, fields=replace(fields, pinned=constrained, motion=None, attached=nobody(),
+    isolated = msgspec.structs.replace(body, attach=[], cuts=[], nails=[], pulls=[], wobble_half_life=0.0)
+    alone = replace(prepared, body=isolated, fields=replace(fields, pinned=constrained, motion=None, attached=nobody(),
                                                          attached_by=nobody()))
-    scene = msgspec.structs.replace(job.scene, bodies=[still], mechanisms=[], obstacles=[], forces=[], contact=None)
+    scene = msgspec.structs.replace(job.scene, bodies=[isolated], mechanisms=[], obstacles=[], forces=[], contact=None)
     try:
-        places = _places(replace(job, scene=scene), alone, count, 1)
+        positions = _suggested_positions(replace(job, scene=scene), alone, count, 1)
     except (BadInput, Diverged) as none:  # no node is free, or there are no vibrations: all is quasistatic
         return replace(prepared, fields=replace(fields, notes=(*fields.notes, f"no spots are suggested: {none.what}")))
-    made = msgspec.structs.replace(still, dynamic=schema.Dynamic(points="suggested.npy"))
+    made = msgspec.structs.replace(isolated, dynamic=schema.Dynamic(points="suggested.npy"))
     notes = [note for note in fields.notes if note != QUASISTATIC]
-    dynamic, patches = dynamic_of(made, lambda name: places, prepared.volume, None, constrained, notes)
-    message = SUGGESTED.format(f"{len(places)} spots that move" if len(places) > 1 else "one spot that moves")
+    dynamic, patches = dynamic_of(made, lambda name: positions, prepared.volume, None, constrained, notes)
+    message = SUGGESTED.format(f"{len(positions)} spots that move" if len(positions) > 1 else "one spot that moves")
     return replace(prepared, fields=replace(fields, dynamic=dynamic, patches=patches, notes=(*notes, message)))
 
 
-def _places(job: Job, prepared: Prepared, count: int, least: int) -> Vec:
+def _suggested_positions(job: Job, prepared: Prepared, count: int, least: int) -> Vec:
     """Return positions of `count` more dynamic nodes [m], (p, 3), or of as many as have room if these are at least
     `least`."""
     volume, fields = prepared.volume, prepared.fields
@@ -68,13 +68,13 @@ def _places(job: Job, prepared: Prepared, count: int, least: int) -> Vec:
     shapes, stiffness, mass = vibration(job, prepared, min(3 * (count + len(there)) + MODES[0], MODES[1]))
     motion = equal_energy_motion(shapes, stiffness)
     found = farthest_nodes(volume.nodes, volume.tets, mass, motion, count, fields.pinned, there, least)
-    places: Vec = volume.nodes[found]
-    return places
+    positions: Vec = volume.nodes[found]
+    return positions
 
 
-def _middle(places: Vec) -> int:
+def _middle(positions: Vec) -> int:
     """Return the index of the position nearest to the mean of positions (m, 3)."""
-    return int(np.linalg.norm(places - places.mean(axis=0), axis=1).argmin())
+    return int(np.linalg.norm(positions - positions.mean(axis=0), axis=1).argmin())
 
 
 def vibration(job: Job, prepared: Prepared, count: int) -> tuple[Vec, Vec, Vec]:

@@ -14,12 +14,12 @@ import numpy as np
 from ..contact.find.ground import Ground
 from ..coordinates.prescribed import OverTime
 from ..job.folder import Job
-from ..job.place import vertices_to_fill
+from ..job.object_pose import vertices_to_fill
 from ..job.schema import Body
 from ..state import Index, Vec
 from .ground import ground_of
 
-DEPTH = 0.25  #: how far walls go on, as a share of the largest soft body's extent
+DEPTH = 0.25  #: how far walls go on, as a fraction of the largest soft body's extent
 THICKNESSES = 10.0  #: the same for cloth, which sinks by next to nothing, as a multiple of its thickness
 NEAR = 0.05  #: of that depth: walls that end so far above the ground begin to stand on it
 STEEP = 0.3  #: what rises less than that (the upward part of its unit normal) is a wall or hangs over; more, a slope
@@ -33,37 +33,38 @@ class Support:
     ground: Ground  #: always at one level
     depth: float  #: [m]
 
-    def shifts(self, places: Vec, triangles: Index) -> tuple[Index, Vec, Vec]:
+    def shifts(self, positions: Vec, triangles: Index) -> tuple[Index, Vec, Vec]:
         """Return the vertices that are moved downwards, (k,), their shifts along the ground's normal [m], (k,), and the
         derivatives of these by the vertices' heights, (k,).
 
-        places: positions of the vertices, (o, 3) [m]. triangles: (t, 3). Vertices at the ground or just in it move to
+        positions: of the vertices, (o, 3) [m]. triangles: (t, 3). Vertices at the ground or just in it move to
         the depth, vertices up to `NEAR` above it by less and less. Vertices of a slope do not move, so that it is as
         the artist sees it, nor do those of undersides alone: a wall stands on its lower edge.
         """
-        height = self.ground.gaps(places, 0.0)
+        height = self.ground.gaps(positions, 0.0)
         near = NEAR * self.depth
-        stands = (height > -self.depth) & (height < near)
-        if not stands.any():
+        on_ground = (height > -self.depth) & (height < near)
+        if not on_ground.any():
             return np.zeros(0, np.int32), np.zeros(0), np.zeros(0)
-        faces = triangles[stands[triangles].any(1)]
-        across = np.cross(places[faces[:, 1]] - places[faces[:, 0]], places[faces[:, 2]] - places[faces[:, 0]])
+        faces = triangles[on_ground[triangles].any(1)]
+        across = np.cross(positions[faces[:, 1]] - positions[faces[:, 0]],
+                          positions[faces[:, 2]] - positions[faces[:, 0]])
         length = np.linalg.norm(across, axis=1)
         rises = np.divide(across @ self.ground.normal, length, out=np.full(len(faces), -1.0), where=length > 0.0)
-        wall, slope = np.zeros(len(places), bool), np.zeros(len(places), bool)
+        wall, slope = np.zeros(len(positions), bool), np.zeros(len(positions), bool)
         wall[faces[(rises > UNDERSIDE) & (rises <= STEEP)]] = True
         slope[faces[rises > STEEP]] = True
-        nodes = np.flatnonzero(stands & wall & ~slope).astype(np.int32)
+        nodes = np.flatnonzero(on_ground & wall & ~slope).astype(np.int32)
         h = height[nodes]
         shift = np.where(h > 0.0, self.depth * (h / near - 1.0), -self.depth - h)
         return nodes, shift, np.where(h > 0.0, self.depth / near, -1.0)
 
-    def deepened(self, places: Vec, triangles: Index) -> Vec:
+    def deepened(self, positions: Vec, triangles: Index) -> Vec:
         """Return positions (o, 3) [m] with walls continued below the ground; unchanged where none stands on it."""
-        nodes, shift, _ = self.shifts(places, triangles)
+        nodes, shift, _ = self.shifts(positions, triangles)
         if not len(nodes):
-            return places
-        deep = places.copy()
+            return positions
+        deep = positions.copy()
         deep[nodes] += shift[:, None] * self.ground.normal
         return deep
 

@@ -31,19 +31,19 @@ class ThinnedMesh:
         return found
 
 
-def thinned_mesh(volume: Volume, embedding: Embedding, triangles: Index, share: float) -> ThinnedMesh | None:
+def thinned_mesh(volume: Volume, embedding: Embedding, triangles: Index, fraction: float) -> ThinnedMesh | None:
     """Return the simplified contact surface of a body; None where it has more triangles than contact should have.
 
-    triangles: of the mesh, (m, 3). share: largest distance from the mesh, as a fraction of the body's largest extent.
+    triangles: of the mesh, (m, 3). fraction: largest distance from the mesh, of the body's largest extent.
     """
     rest, faces = embedding.apply(volume.nodes), boundary_faces(volume.tets)[0]
-    found = thinned(rest, triangles, share * float(volume.extents_of(rest).max()), mean_edge(volume.nodes, faces))
+    found = thinned(rest, triangles, fraction * float(volume.extents_of(rest).max()), mean_edge(volume.nodes, faces))
     if len(found.triangles) > MOST * len(faces):
         return None
     # faces move outwards by as much as the mesh is outside of them, so that none of it is outside
     far = np.zeros(len(rest))
     np.maximum.at(far, found.triangles, np.repeat(found.outside[:, None], 3, axis=1))
     used, own = np.unique(found.triangles, return_inverse=True)
-    places = (rest + far[:, None] * out_of_all(rest, found.triangles))[used]
+    positions = (rest + far[:, None] * out_of_all(rest, found.triangles))[used]
     corners = embedding.corners[used]
-    return ThinnedMesh(own.reshape(-1, 3).astype(np.int32), corners, barycentric(places, volume.nodes[corners]))
+    return ThinnedMesh(own.reshape(-1, 3).astype(np.int32), corners, barycentric(positions, volume.nodes[corners]))

@@ -35,7 +35,7 @@ class Touching:
     skins: list[Index]  #: triangles of each body, of nodes and of embedded vertices, which come after the nodes
     wires: Index  #: edges of no triangle, of all bodies, (k, 2)
     quads: Index  #: quads that collide along both diagonals, of all bodies, (q, 4)
-    riding: EmbeddedVertices  #: vertices that tetrahedra carry
+    embedded: EmbeddedVertices  #: vertices that tetrahedra carry
     surfaces: Surfaces  #: of bodies and obstacles that collide
     now: Vec  #: positions of nodes and vertices [m], (n + v, 3)
     owner: Index  #: index of the body or obstacle of each, (n + v,)
@@ -78,10 +78,10 @@ def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
              if k < len(prepared) and made.prepared[k].body.touches_by_mesh}
     if any(not {*pair} & inset for pair in pairs):
         return first
-    for share in INSETS:
-        within = arrange(made.prepared, _within(made, inset, share))
+    for fraction in INSETS:
+        within = arrange(made.prepared, _within(made, inset, fraction))
         size = min(float(made.prepared[k].volume.extents.max()) for k in inset)
-        if not within.crossing() and within.is_apart(APART * share * size):
+        if not within.crossing() and within.is_apart(APART * fraction * size):
             return within
     return first
 
@@ -97,10 +97,10 @@ def _otherwise(one: Prepared) -> Prepared:
     return replace(one, body=changed(body, touches_by_mesh=True))
 
 
-def _within(made: Touching, bodies: set[int], share: float) -> EmbeddedVertices:
+def _within(made: Touching, bodies: set[int], fraction: float) -> EmbeddedVertices:
     """Return the embedded vertices with those of some bodies moved inwards where they are near other surfaces. bodies:
-    indices. share: distance, as a fraction of each body's largest extent."""
-    weights, start = made.riding.weights.copy(), made.riding.nodes
+    indices. fraction: distance, as a fraction of each body's largest extent."""
+    weights, start = made.embedded.weights.copy(), made.embedded.nodes
     for k, one in enumerate(made.prepared):
         if not one.body.touches_by_mesh or one.embedding is None:
             continue
@@ -109,7 +109,7 @@ def _within(made: Touching, bodies: set[int], share: float) -> EmbeddedVertices:
             continue
         count = len(one.embedding.corners)
         if k in bodies:
-            inset = share * float(one.volume.extents.max())
+            inset = fraction * float(one.volume.extents.max())
             nodes = one.volume.nodes
             pairs = made.surfaces.near(made.now, NEAR * inset)
             among = pairs.nodes[~pairs.is_self]
@@ -117,7 +117,7 @@ def _within(made: Touching, bodies: set[int], share: float) -> EmbeddedVertices:
             # at rest, where weights are computed
             rest = one.embedding.apply(nodes)
             inwards = rest[moved] - inset * out_of_all(rest, made.skins[k] - start)[moved]
-            row = start - made.riding.nodes + moved
+            row = start - made.embedded.nodes + moved
             weights[row] = barycentric(inwards, nodes[one.embedding.corners[moved]])
         start += count
-    return replace(made.riding, weights=weights)
+    return replace(made.embedded, weights=weights)

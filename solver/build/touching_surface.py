@@ -23,13 +23,13 @@ class TouchingSurface:
     triangles: Index  #: (t, 3), facing outwards
     rest: Vec  #: vertices at rest [m], (n, 3)
     functions: Vec  #: Φ at the vertices, (n, p)
-    led: Vec  #: Ψ at the vertices, (n, 4 g)
+    prescribed: Vec  #: Ψ at the vertices, (n, 4 g)
     is_drawn: bool  #: whether these are the vertices that are drawn
 
     def at(self, state: ReducedState) -> Vec:
         """Return positions of the vertices in a state of the reduced body, (n, 3) [m]."""
         found: Vec = self.rest + self.functions @ state.y
-        return found + self.led @ state.carrier_motion if len(state.carrier_motion) else found
+        return found + self.prescribed @ state.carrier_motion if len(state.carrier_motion) else found
 
 
 def touching_surface(body: ReducedBody, prepared: Prepared, triangles: Index | None) -> TouchingSurface:
@@ -37,7 +37,7 @@ def touching_surface(body: ReducedBody, prepared: Prepared, triangles: Index | N
     are drawn."""
     if triangles is None or prepared.embedding is None:
         faces = np.searchsorted(body.skin, boundary_faces(prepared.volume.tets)[0])
-        return TouchingSurface(faces, body.rest_surface, body.surface_functions, body.surface_led, True)
+        return TouchingSurface(faces, body.rest_surface, body.surface_functions, body.surface_prescribed, True)
     nodes, subspace, matrix = prepared.volume.nodes, body.subspace, prepared.embedding.matrix
     rest = matrix @ nodes
     longest = LONGEST * float(np.linalg.norm(prepared.volume.extents_of(rest)))

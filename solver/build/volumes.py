@@ -10,7 +10,7 @@ from ..errors import BadMesh
 from ..job import schema
 from ..job.folder import FARTHEST, Job, blame, parameters
 from ..job.hashes import hashes, settings
-from ..job.place import place_of, vertices_to_fill
+from ..job.object_pose import pose_of, vertices_to_fill
 from ..job.stages import Arrays, keep
 from ..meshing.tetrahedralize import fillable, tetrahedralize
 from ..meshing.volume import Volume, tet_volumes
@@ -29,10 +29,10 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
     """Return the tetrahedra of a body in the world: given by hand, stored by an earlier bake, or made now and stored.
     Cloth and ropes have nodes and no tetrahedra. Raises a ConJacError that names the body.
 
-    key: hash under which they are stored, in the object's own space where the job has that, see `job.place`.
+    key: hash under which they are stored, in the object's own space where the job has that, see `job.object_pose`.
     """
-    place = None if body.surface is None else place_of(job, body.surface)
-    axes = np.eye(3) if place is None else place.to_world[:3, :3]
+    pose = None if body.surface is None else pose_of(job, body.surface)
+    axes = np.eye(3) if pose is None else pose.to_world[:3, :3]
     if (body.cloth is not None or body.rope is not None) and body.surface is not None:
         return Volume(np.array(job.array(body.surface.vertices)), np.zeros((0, 4), dtype=np.int32), axes=axes)
     if body.tets is not None:
@@ -51,9 +51,9 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
     with blame(job.scene, body, "surface"):
         stored = keep(job, "tets", body.name, key, make, _usable)
     nodes, tets, notes = stored["nodes"], stored["tets"], tuple(stored["notes"].tolist())
-    if place is None:
+    if pose is None:
         return Volume(nodes, tets, notes)
-    return Volume(place.in_world(nodes), place.turned(tets), notes, axes)
+    return Volume(pose.in_world(nodes), pose.turned(tets), notes, axes)
 
 
 def looked_at(job: Job) -> list[str]:

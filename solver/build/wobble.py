@@ -22,7 +22,7 @@ from ..linear.interface import LinearSolver, NotPositiveDefinite
 from ..nonlinear.equilibrium import equilibrium
 from ..state import Index, Mask, Vec
 
-STILL = 1.0e-6  #: of the fastest one found, in ω²: what is slower moves and turns without being deformed
+UNDEFORMED = 1.0e-6  #: of the fastest one found, in ω²: what is slower moves and turns without being deformed
 RIGID, BESIDES = 6, 8  #: motions of a part that nothing holds; wobbles that are looked for besides
 DENSE = 150  #: unknowns: of so few all wobbles are found at once
 HUNG = 1.0e-5  #: of the weight: a smaller force is a balance
@@ -80,7 +80,7 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec
         squares, modes = _of_dynamic(linear, weight, pattern.position[dynamic], shift)
     else:
         squares, modes = _of_all(linear, weight, RIGID * connected_components(graph)[0] + BESIDES, shift)
-    deformed = np.flatnonzero(squares > STILL * squares.max(initial=0.0))
+    deformed = np.flatnonzero(squares > UNDEFORMED * squares.max(initial=0.0))
     if not len(deformed):
         return None
     fields = np.zeros((len(deformed), *x.shape))

@@ -37,10 +37,10 @@ class Mechanisms(NamedTuple):
     coupled: JointsPart
     alone: Joints
 
-    def beside(self, rides: Sequence[Coupling]) -> JointsPart:
+    def beside(self, couplings: Sequence[Coupling]) -> JointsPart:
         """Return the form of the mechanisms for a world with these couplings: the coupled one, or without couplings the
         one that steps by itself."""
-        return self.coupled if rides else self.alone
+        return self.coupled if couplings else self.alone
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class SoftPart:
 
     part: NodesPart
     rigid: Mechanisms | None = None  #: mechanisms that the bodies may be attached to or touch
-    rides: list[Coupling] = field(default_factory=list)  #: where joints move nodes of the bodies
+    couplings: list[Coupling] = field(default_factory=list)  #: where joints move nodes of the bodies
 
 
 class Built(NamedTuple):
@@ -83,14 +83,14 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
         soft = grouping(together, rigid)
     else:
         soft = _soft_parts(job, together, rigid)
-    rides = [ride for one in soft for ride in one.rides]
-    joints = None if rigid is None else rigid.beside(rides)
+    soft_couplings = [coupling for one in soft for coupling in one.couplings]
+    joints = None if rigid is None else rigid.beside(soft_couplings)
     parts: list[Part] = [*(one.part for one in soft), *([] if joints is None else [joints])]
-    beside = rigid is not None and len(parts) - len(rides) > 1 and job.scene.contact is None
-    couplings = rides
+    beside = rigid is not None and len(parts) - len(soft_couplings) > 1 and job.scene.contact is None
+    couplings = soft_couplings
     if sharp or staggered:
         around = [one.part for one in soft], together, joints
-        couplings = _add_staggered(job, parts, sharp, staggered, around, rides, report)
+        couplings = _add_staggered(job, parts, sharp, staggered, around, soft_couplings, report)
     if len(drafted) > len(staggered):
         # kernels are compiled where something is drafted
         parts += _drafts(job, [one for one in drafted if one not in staggered], report)
@@ -162,12 +162,12 @@ def slides(body: Body) -> bool:
 
 
 def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: list[Prepared],
-                   around: tuple[list[NodesPart], list[Prepared], JointsPart | None], rides: list[Coupling],
+                   around: tuple[list[NodesPart], list[Prepared], JointsPart | None], couplings: list[Coupling],
                    report: Report) -> list[Coupling]:
     """Add cloth with Sharp Edges and drafts that touch bodies to the parts, after the parts that they touch, and return
     the couplings of all parts.
 
-    around: the first parts of the world, of soft bodies; these bodies; the mechanisms. rides: couplings so far. Raises
+    around: the first parts of the world, of soft bodies; these bodies; the mechanisms. couplings: those so far. Raises
     a ConJacError that names a body and the field.
     """
     from ..coupling.staggered import StaggeredParts
@@ -188,7 +188,7 @@ def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: 
         interfaces.append(interface_of(len(parts), draft, surfaces))
         parts.append(draft)
     interfaces = [one for one in interfaces if one.linked]
-    return [StaggeredParts(parts, rides, interfaces)] if interfaces else rides
+    return [StaggeredParts(parts, couplings, interfaces)] if interfaces else couplings
 
 
 def _mechanisms(job: Job) -> Mechanisms | None:
@@ -223,10 +223,12 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = Non
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, prepared) if touches else ())
     unpinned = [without_pins(one) for one in prepared] if touches else prepared
     targets = target_nodes(job, prepared)
-    behind = len(obstacles.places)
-    rides = [*obstacles.rides, *((shown, slice(behind + of.start, behind + of.stop)) for shown, of in targets.rides)]
-    riding = AttachedCoordinates(unpinned, rigid.coupled, by_body, rides)
-    part = assemble(job, prepared, riding.coordinates, obstacles, reshaped, targets)
-    if not len(riding.riders):
+    obstacle_count = len(obstacles.positions)
+    attached = [*obstacles.attached,
+                *((shown, slice(obstacle_count + of.start, obstacle_count + of.stop))
+                  for shown, of in targets.attached)]
+    coordinates = AttachedCoordinates(unpinned, rigid.coupled, by_body, attached)
+    part = assemble(job, prepared, coordinates.coordinates, obstacles, reshaped, targets)
+    if not len(coordinates.on_joints):
         return SoftPart(part, rigid)
     return SoftPart(part, rigid, [FleshOnBones(part, rigid.coupled, integrator_of(job.scene), by_body)])

@@ -11,7 +11,7 @@ ANGLE, LENGTH = "angle", "length"
 
 #: what a joint's rate does to its child, in the joint's frame: a turn about one of its axes, after the turns of the
 #: rates before it; one of the three numbers of a rotation vector; or a way along one of its axes. Blender's objects are
-#: read and placed by these, so a joint's rates have to be all that its child's place depends on
+#: read and placed by these, so a joint's rates have to be all that its child's pose depends on
 MOTIONS = tuple(f"{what}_{axis}" for what in ("turn", "spin", "slide") for axis in "xyz")
 TURN_X, TURN_Y, TURN_Z = MOTIONS[:3]
 SPIN = MOTIONS[3:6]

@@ -12,7 +12,7 @@ from ..state import Index, Vec
 from .rows import Rows, on_bodies, on_rates
 
 NEAR = 0.02  #: [rad, m] from a limit there is a row whatever the speed
-PULLED_IN = 0.1  #: [s] in which a joint that stands outside is pulled in …
+PULLED_IN = 0.1  #: [s] in which a joint outside its limits is pulled in …
 INWARD = 1.0  #: [rad/s, m/s] … but no faster
 
 
@@ -39,8 +39,8 @@ class JointLimits:
 
     def outside(self, q: Vec) -> Index:
         """Return the rates whose limits are passed at coordinates q (m,), ascending."""
-        place = q[self.rate]
-        passed: Index = self.rate[(place < self.low) | (place > self.high)]
+        coordinate = q[self.rate]
+        passed: Index = self.rate[(coordinate < self.low) | (coordinate > self.high)]
         return passed
 
     def rows(self, q: Vec, u: Vec, base: Vec, ahead: float) -> Rows:
@@ -49,8 +49,8 @@ class JointLimits:
 
         q, base: (m,) [rad, m]. u: (m,) [rad/s, m/s]. ahead: [s].
         """
-        place, within = q[self.rate], NEAR + 2.0 * ahead * np.abs(u[self.rate])
-        below, above = np.flatnonzero(place - self.low < within), np.flatnonzero(self.high - place < within)
+        coordinate, within = q[self.rate], NEAR + 2.0 * ahead * np.abs(u[self.rate])
+        below, above = np.flatnonzero(coordinate - self.low < within), np.flatnonzero(self.high - coordinate < within)
         of = np.concatenate([below, above]).astype(np.int32)
         factor = np.repeat([1.0, -1.0], [len(below), len(above)])
         room = factor * base[self.rate[of]] - np.concatenate([self.low[below], -self.high[above]])
@@ -104,7 +104,7 @@ class BallLimits:
         r, slope, chart = self._read(q, centres)
         each = self.rate[:, None] + np.arange(3)
         along = slope @ chart
-        rate, moved = ((along @ way[each][:, :, None])[:, :, 0] for way in (u, base - q))
+        rate, moved = ((along @ vector[each][:, :, None])[:, :, 0] for vector in (u, base - q))
         within = NEAR + 2.0 * ahead * np.abs(rate)
         below, above = np.nonzero(r - self.low < within), np.nonzero(self.high - r < within)
         joint, part = (np.concatenate(pair) for pair in zip(below, above))

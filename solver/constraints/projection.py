@@ -16,16 +16,16 @@ CLOSED = 1.0e-10  #: [m, rad]
 ITERATIONS = 20
 
 #: at coordinates q: what rows are off by, (r,), its derivative, (r, m), and the rates that the rows should have, (r,)
-Place = Callable[[Vec], tuple[Vec, Vec, Vec]]
+Evaluate = Callable[[Vec], tuple[Vec, Vec, Vec]]
 
 
-def closed(q: Vec, u: Vec, place: Place, respond: Respond) -> tuple[Vec, Vec]:
+def closed(q: Vec, u: Vec, evaluate: Evaluate, respond: Respond) -> tuple[Vec, Vec]:
     """Return (q, u), (m,) each: the nearest coordinates in A's metric at which the rows are satisfied, and the nearest
-    rates that keep them satisfied. place: evaluates the rows at q. respond: A⁻¹, of the step's end or near it. Raises
-    StepFailed where the iteration does not converge. [Thesis 3.8]"""
+    rates that keep them satisfied. evaluate: function that returns the rows at q. respond: A⁻¹, of the step's end or
+    near it. Raises StepFailed where the iteration does not converge. [Thesis 3.8]"""
     start = np.inf
     for _ in range(ITERATIONS):
-        off, G, target = place(q)
+        off, G, target = evaluate(q)
         largest = float(np.abs(off).max(initial=0.0))
         if not np.isfinite(largest) or largest > 10.0 * start:
             break

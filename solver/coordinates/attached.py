@@ -29,10 +29,10 @@ class Bodies:
 class Attached:
     """Nodes attached to rigid bodies, with their positions in the bodies' frames."""
 
-    def __init__(self, nodes: Index, bodies: Index, places: Vec) -> None:
-        """nodes: (a,). bodies: body of each node, (a,). places: position of each node in its body's frame, (a, 3) [m].
-        """
-        self.nodes, self.bodies, self.places = nodes, bodies, places
+    def __init__(self, nodes: Index, bodies: Index, local_positions: Vec) -> None:
+        """nodes: (a,). bodies: body of each node, (a,). local_positions: position of each node in its
+        body's frame, (a, 3) [m]."""
+        self.nodes, self.bodies, self.local_positions = nodes, bodies, local_positions
 
     @classmethod
     def none(cls) -> Attached:
@@ -43,21 +43,21 @@ class Attached:
     def at(cls, nodes: Index, bodies: Index, x: Vec, E: Vec) -> Attached:
         """Return the attachment of nodes (a,) to bodies (a,) whose poses are E (n, 4, 4) while the nodes are at x
         (a, 3) [m] in the world."""
-        turn, arm = E[bodies, :3, :3], x - E[bodies, :3, 3]
-        return cls(nodes, bodies, np.einsum("aji,aj->ai", turn, arm))
+        rotation, arm = E[bodies, :3, :3], x - E[bodies, :3, 3]
+        return cls(nodes, bodies, np.einsum("aji,aj->ai", rotation, arm))
 
     def positions(self, E: Vec) -> Vec:
         """Return the nodes' positions in the world, (a, 3) [m], for bodies with poses E (n, 4, 4)."""
         of = E[self.bodies]
-        out: Vec = np.einsum("aij,aj->ai", of[:, :3, :3], self.places) + of[:, :3, 3]
+        out: Vec = np.einsum("aij,aj->ai", of[:, :3, :3], self.local_positions) + of[:, :3, 3]
         return out
 
     def columns(self, E: Vec, twists: Vec) -> Vec:
         """Return the nodes' velocities in the world, (a, 3, c), for bodies with poses E (n, 4, 4) and twists [ω; ν] in
         their own frames, (n, 6, c)."""
-        turn, twist = E[self.bodies, :3, :3], twists[self.bodies]
-        own = _across(twist[:, :3], self.places[:, :, None]) + twist[:, 3:]
-        out: Vec = turn @ own
+        rotation, twist = E[self.bodies, :3, :3], twists[self.bodies]
+        own = _across(twist[:, :3], self.local_positions[:, :, None]) + twist[:, 3:]
+        out: Vec = rotation @ own
         return out
 
     def velocities(self, E: Vec, twist: Vec) -> Vec:
@@ -74,11 +74,11 @@ class Attached:
 
         E: poses of the bodies, (n, 4, 4). twist, drift: φ and J̇u of the bodies in their own frames, (n, 6).
         """
-        turn, phi = E[self.bodies, :3, :3], twist[self.bodies]
-        own = np.cross(phi[:, :3], self.places) + phi[:, 3:]
+        rotation, phi = E[self.bodies, :3, :3], twist[self.bodies]
+        own = np.cross(phi[:, :3], self.local_positions) + phi[:, 3:]
         change = drift[self.bodies]
-        own = np.cross(change[:, :3], self.places) + change[:, 3:] + np.cross(phi[:, :3], own)
-        out: Vec = np.einsum("aij,aj->ai", turn, own)
+        own = np.cross(change[:, :3], self.local_positions) + change[:, 3:] + np.cross(phi[:, :3], own)
+        out: Vec = np.einsum("aij,aj->ai", rotation, own)
         return out
 
 

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..state import Index, Vec
 
-ON_A_LINE = 1.0e-3  #: nodes are on a line where they leave it by less than this share of their part's width
+ON_A_LINE = 1.0e-3  #: nodes are on a line where they leave it by less than this fraction of their part's width
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,10 @@ def _hang_together(parts: list[Index], floating: list[int], count: int) -> list[
 
 
 def _group(rest: Vec, parts: list[Index], is_placed: NDArray[np.bool_]) -> Group:
+    """Return the group of some parts, with the number of its rigid motions.
+
+    rest: positions of all nodes, (n, 3) [m]. parts: nodes of each. is_placed: whether each node is prescribed, (n,).
+    """
     owned, shared = [], []
     owner: dict[int, int] = {}
     for k, part in enumerate(parts):

@@ -23,7 +23,7 @@ class FreeNodes:
         that move attached nodes.
         """
         self.count, self.motion, self.carriers = len(rest), motion, carriers
-        self._still = rest[prescribed]
+        self._static_positions = rest[prescribed]
         self.attached = Attached.none() if attached is None else attached
         self.prescribed: Index = np.concatenate([prescribed, self.attached.nodes]).astype(np.int32)
         mask = np.ones(self.count, dtype=bool)
@@ -36,7 +36,7 @@ class FreeNodes:
     def where_prescribed(self, time: float, carrier_motion: CarrierMotion | None = None) -> Vec:
         """Return positions of the prescribed nodes at `time` [s], (p, 3) [m]. carrier_motion: motion of the attached
         nodes, None without them."""
-        own = self._still if self.motion is None else self.motion.at(time)
+        own = self._static_positions if self.motion is None else self.motion.at(time)
         return own if carrier_motion is None else np.concatenate([own, carrier_motion.positions])
 
     def positions(self, q: Vec, time: float, carrier_motion: CarrierMotion | None = None) -> Vec:
@@ -52,12 +52,12 @@ class FreeNodes:
         static."""
         if self.motion is None:
             return None
-        return self._and_riders((self.motion.at(time + h) - self.motion.at(time)) / h)
+        return self._with_attached((self.motion.at(time + h) - self.motion.at(time)) / h)
 
     def kinematic_rate(self, time: float) -> Vec | None:
         """Return velocities of kinematic nodes at `time` [s], (p, 3) [m/s], zero for attached ones; None where all
         nodes are static."""
-        return None if self.motion is None else self._and_riders(self.motion.velocity(time))
+        return None if self.motion is None else self._with_attached(self.motion.velocity(time))
 
     def prescribed_rate(self, time: float, carrier_motion: CarrierMotion | None = None) -> Vec | None:
         """Return velocities of the prescribed nodes at `time` [s], (p, 3) [m/s], attached ones included; None where all
@@ -66,17 +66,17 @@ class FreeNodes:
             if len(self.attached.nodes):
                 raise ValueError("what carries nodes has to say how they move")
             return self.kinematic_rate(time)
-        own = np.zeros_like(self._still) if self.motion is None else self.motion.velocity(time)
+        own = np.zeros_like(self._static_positions) if self.motion is None else self.motion.velocity(time)
         return np.concatenate([own, carrier_motion.velocities])
 
-    def _and_riders(self, own: Vec) -> Vec:
-        riders = len(self.attached.nodes)
-        return np.concatenate([own, np.zeros((riders, 3))]) if riders else own
+    def _with_attached(self, own: Vec) -> Vec:
+        attached = len(self.attached.nodes)
+        return np.concatenate([own, np.zeros((attached, 3))]) if attached else own
 
     def carried(self, columns: Vec) -> Vec:
         """Return velocities of the prescribed nodes, (p, 3, c), from those of the attached ones, (a, 3, c); zero for
         all others."""
-        return np.concatenate([np.zeros((len(self._still), *columns.shape[1:])), columns])
+        return np.concatenate([np.zeros((len(self._static_positions), *columns.shape[1:])), columns])
 
     def spread(self, u: Vec, w: Vec | None) -> Vec:
         """Return velocities of all nodes, (n, 3) [m/s], from the free ones' rates u (3 f,) and the prescribed ones' w

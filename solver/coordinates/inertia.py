@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import BadMesh, BadScene
 from ..state import Index, Vec
 
-FLAT = 1.0e-6  #: a surface is flat where its thinnest extent is below this share of its largest
+FLAT = 1.0e-6  #: a surface is flat where its thinnest extent is below this fraction of its largest
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ import numpy as np
 
 from ..state import Index, Mask, Vec
 
-FLAT = 1.0e-3  #: of the largest: a way of moving that hardly any node of the patch takes part in is none of its own
+FLAT = 1.0e-3  #: of the largest: a motion that hardly any node of the patch takes part in is none of its own
 
-#: ways of moving, velocities of nodes for each amplitude, (m, 3, c), from where they stand about the patch's centre,
-#: now and at rest, both (m, 3), as shares of the patch's size
-Ways = Callable[[Vec, Vec], Vec]
+#: motions of a patch, velocities of nodes for each amplitude, (m, 3, c), from their positions about the patch's centre,
+#: now and at rest, both (m, 3), relative to the patch's size
+Motions = Callable[[Vec, Vec], Vec]
 
 
 def mean(now: Vec, rest: Vec) -> Vec:
@@ -47,7 +47,7 @@ class Patch:
     """A patch of nodes that is dynamic as a whole, with the motions that it may take."""
 
     nodes: Index  #: (m,)
-    ways: Ways
+    motions: Motions
 
 
 class Patches:
@@ -77,19 +77,20 @@ class Patches:
 
 
 class _Amplitudes:
+    """Amplitudes of one patch: the independent combinations of its motions."""
     def __init__(self, rest: Vec, mass: Vec, patch: Patch) -> None:
-        self.nodes, self._ways = patch.nodes, patch.ways
-        self._shares = mass[self.nodes] / mass[self.nodes].sum()
-        arms = rest[self.nodes] - self._shares @ rest[self.nodes]
-        self._size = max(float(np.sqrt(self._shares @ np.einsum("na,na->n", arms, arms))), np.finfo(float).tiny)
+        self.nodes, self._motions = patch.nodes, patch.motions
+        self._weights = mass[self.nodes] / mass[self.nodes].sum()
+        arms = rest[self.nodes] - self._weights @ rest[self.nodes]
+        self._size = max(float(np.sqrt(self._weights @ np.einsum("na,na->n", arms, arms))), np.finfo(float).tiny)
         self._rest = arms / self._size
-        ways = self._ways(self._rest, self._rest)
-        values, axes = np.linalg.eigh(np.einsum("n,nac,nad->cd", self._shares, ways, ways))
+        motions = self._motions(self._rest, self._rest)
+        values, axes = np.linalg.eigh(np.einsum("n,nac,nad->cd", self._weights, motions, motions))
         self._own = axes[:, values > FLAT**2 * values[-1]]  #: independent combinations of motions
         self.unknowns = self._own.shape[1]
 
     def rows(self, x: Vec) -> Vec:
-        now = (x[self.nodes] - self._shares @ x[self.nodes]) / self._size
-        ways = self._ways(now, self._rest) @ self._own
-        out: Vec = (self._shares[:, None, None] * ways).transpose(2, 0, 1)
+        now = (x[self.nodes] - self._weights @ x[self.nodes]) / self._size
+        motions = self._motions(now, self._rest) @ self._own
+        out: Vec = (self._weights[:, None, None] * motions).transpose(2, 0, 1)
         return out

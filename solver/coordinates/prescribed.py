@@ -28,7 +28,7 @@ class OverTime(Protocol):
         """Return the rate of change of the value at `time` [1/s]."""
 
 
-def let_go(time: float, until: float) -> bool:
+def has_ended(time: float, until: float) -> bool:
     """Whether a constraint that ends at `until` has ended by `time` [s], up to rounding."""
     return time >= until * (1.0 - 1.0e-12)
 
@@ -48,7 +48,7 @@ class Motion:
 
     def at(self, time: float) -> Vec:
         """Return the value at `time` [s], of one sample's shape."""
-        i, s = self._place(time)
+        i, s = self._interval_of(time)
         if len(self.samples) == 1 or s == 0.0:
             return np.array(self.samples[i], dtype=float)
         p, r = self.samples[i], self.samples[i + 1]
@@ -62,7 +62,7 @@ class Motion:
 
     def velocity(self, time: float) -> Vec:
         """Return the rate of change of the value at `time` [1/s], of one sample's shape."""
-        i, s = self._place(time)
+        i, s = self._interval_of(time)
         if len(self.samples) == 1 or not 0.0 <= time <= (len(self.samples) - 1) * self.interval * (1.0 + 1e-12):
             return np.zeros(self.samples[0].shape)
         p, r = self.samples[i], self.samples[i + 1]
@@ -70,12 +70,12 @@ class Motion:
         rate: Vec = (6.0 * s * (1.0 - s) * (r - p) + (1.0 - s) * (1.0 - 3.0 * s) * m + s * (3.0 * s - 2.0) * n)
         return rate / self.interval
 
-    def _place(self, time: float) -> tuple[int, float]:
+    def _interval_of(self, time: float) -> tuple[int, float]:
         """Return the index of the sample before `time`, and the fraction of the interval to the next one, in [0, 1]."""
         last = len(self.samples) - 1
-        place = min(max(time / self.interval, 0.0), float(last))
-        i = min(int(place), max(last - 1, 0))
-        return i, place - i
+        intervals = min(max(time / self.interval, 0.0), float(last))
+        i = min(int(intervals), max(last - 1, 0))
+        return i, intervals - i
 
     def _slope(self, i: int) -> Vec:
         """Return the change per interval at sample i: the slope of the polynomial through the five samples around it.
@@ -87,7 +87,7 @@ class Motion:
         return slope.reshape(around.shape[1:])
 
 
-class Still:
+class Constant:
     """A constant value."""
 
     moves = False
@@ -104,32 +104,32 @@ class Still:
         return np.zeros_like(self._value)
 
 
-class OnItsWay:
+class StepMotion:
     """Points moved by another part: on straight lines between their positions at both ends of its step, once these are
     known."""
 
     moves = True
 
-    def __init__(self, places: Vec) -> None:
-        """places: positions at the start, (k, 3) [m]."""
-        self._begun, self._length = 0.0, 1.0
-        self._start = self._end = places
+    def __init__(self, positions: Vec) -> None:
+        """positions: at the start, (k, 3) [m]."""
+        self._time, self._length = 0.0, 1.0
+        self._start = self._end = positions
 
-    def goes(self, time: float, h: float, start: Vec, end: Vec) -> None:
+    def set_step(self, time: float, h: float, start: Vec, end: Vec) -> None:
         """Set the positions at the start and the end of a step of h seconds from `time` [s] on, (k, 3) [m] each."""
-        self._begun, self._length, self._start, self._end = time, h, start, end
+        self._time, self._length, self._start, self._end = time, h, start, end
 
     def at(self, time: float) -> Vec:
         """Return positions at `time` [s], (k, 3) [m]."""
-        share = min(max((time - self._begun) / self._length, 0.0), 1.0)
-        return self._start + share * (self._end - self._start)
+        fraction = min(max((time - self._time) / self._length, 0.0), 1.0)
+        return self._start + fraction * (self._end - self._start)
 
     def velocity(self, time: float) -> Vec:
         """Return the points' velocities in the step, (k, 3) [m/s]."""
         return (self._end - self._start) / self._length
 
 
-class Within:
+class Interpolated:
     """Points interpolated between others that move."""
 
     moves = True
@@ -140,8 +140,8 @@ class Within:
 
     def at(self, time: float) -> Vec:
         """Return positions at `time` [s], (k, 3) [m]."""
-        places: Vec = self._within @ self._motion.at(time)
-        return places
+        positions: Vec = self._within @ self._motion.at(time)
+        return positions
 
     def velocity(self, time: float) -> Vec:
         """Return velocities at `time` [s], (k, 3) [m/s]."""
@@ -160,8 +160,8 @@ class Displaced:
 
     def at(self, time: float) -> Vec:
         """Return positions at `time` [s], (k, 3) [m]."""
-        places: Vec = self._motion.at(time) + self._sign * self._displacement.at(time)
-        return places
+        positions: Vec = self._motion.at(time) + self._sign * self._displacement.at(time)
+        return positions
 
     def velocity(self, time: float) -> Vec:
         """Return velocities at `time` [s], (k, 3) [m/s]."""
@@ -174,20 +174,20 @@ class Carried:
 
     moves = True
 
-    def __init__(self, frames: OverTime, places: Vec) -> None:
-        """frames: poses E over time, (4, 4). places: positions at time 0, (k, 3) [m]."""
-        self._frames, self._places, self._begun = frames, places, np.linalg.inv(frames.at(0.0))
+    def __init__(self, frames: OverTime, positions: Vec) -> None:
+        """frames: poses E over time, (4, 4). positions: at time 0, (k, 3) [m]."""
+        self._frames, self._positions, self._from_start = frames, positions, np.linalg.inv(frames.at(0.0))
 
     def at(self, time: float) -> Vec:
         """Return positions at `time` [s], (k, 3) [m]."""
-        return carried(self._frames.at(time) @ self._begun, self._places)
+        return carried(self._frames.at(time) @ self._from_start, self._positions)
 
     def velocity(self, time: float) -> Vec:
         """Return velocities at `time` [s], (k, 3) [m/s]."""
-        return carried(self._frames.velocity(time) @ self._begun, self._places)
+        return carried(self._frames.velocity(time) @ self._from_start, self._positions)
 
 
-class SideBySide:
+class Concatenated:
     """Several tables of points over time as one, their rows concatenated."""
 
     def __init__(self, tables: Sequence[OverTime]) -> None:
@@ -196,7 +196,7 @@ class SideBySide:
         self.moves = any(one.moves for one in tables)
 
     @property
-    def if_moving(self) -> SideBySide | None:
+    def if_moving(self) -> Concatenated | None:
         """Return the table itself; None where no row ever moves."""
         return self if self.moves else None
 
@@ -209,17 +209,17 @@ class SideBySide:
         return np.concatenate([one.velocity(time) for one in self._tables])
 
 
-def carried(frames: Vec, places: Vec) -> Vec:
+def carried(frames: Vec, positions: Vec) -> Vec:
     """Return points (k, 3) [m] moved by frames (…, 4, 4), (…, k, 3) [m]."""
-    moved: Vec = places @ np.swapaxes(frames[..., :3, :3], -1, -2) + frames[..., None, :3, 3]
+    moved: Vec = positions @ np.swapaxes(frames[..., :3, :3], -1, -2) + frames[..., None, :3, 3]
     return moved
 
 
 def _slope_weights(count: int) -> Vec:
     """Return a matrix (count, count) whose row k has the weights of equally spaced samples in the slope at sample k of
     the polynomial through them."""
-    places = np.arange(count, dtype=float)
-    powers = np.vander(places, count, increasing=True)
+    positions = np.arange(count, dtype=float)
+    powers = np.vander(positions, count, increasing=True)
     slopes = np.zeros_like(powers)
     slopes[:, 1:] = powers[:, :-1] * np.arange(1, count)
     return slopes @ np.linalg.inv(powers)

@@ -47,7 +47,7 @@ class Posture:
     S: Vec  #: column of each rate in its child's body frame, (m, 6)
     twist: Vec  #: φ, (n, 6) [rad/s, m/s]
     drift: Vec  #: J̇ u, (n, 6) [rad/s², m/s²]
-    place: Vec  #: pose of each joint's moving frame in its frame in the parent, Q(q), (n, 4, 4)
+    joint_poses: Vec  #: pose of each joint's moving frame in its frame in the parent, Q(q), (n, 4, 4)
     subspace: Vec  #: column of each rate in the joint's moving frame, (m, 6)
     bend: Vec  #: Ṡ u in the joint's moving frame, (n, 6)
     #: all of these, those of one shape in one array, as `tree_kernels.pose_stacks` takes them
@@ -104,7 +104,7 @@ class Tree:
             centres = centres.get(CENTRES, self.fresh)
         at = self.blank() if into is None else into
         for batch in self.batches:
-            batch.kind.fill(batch.bodies, self.dof, q, u, self.start, centres, at.place, at.subspace, at.bend)
+            batch.kind.fill(batch.bodies, self.dof, q, u, self.start, centres, at.joint_poses, at.subspace, at.bend)
         tree_kernels.pose_stacks(self.parent, self.dof, self.frames, *at.stacks, u)
         return at
 
@@ -169,9 +169,9 @@ class Tree:
             return state
         q, u = _carry(moved, state.q, state.u, old, new)
         memory = {**state.memory, CENTRES: new}
-        for place, rate in PAIRS:
-            if place in memory and memory[place].shape == q.shape and memory[rate].shape == u.shape:
-                memory[place], memory[rate] = _carry(moved, memory[place], memory[rate], old, new)
+        for coordinate, rate in PAIRS:
+            if coordinate in memory and memory[coordinate].shape == q.shape and memory[rate].shape == u.shape:
+                memory[coordinate], memory[rate] = _carry(moved, memory[coordinate], memory[rate], old, new)
         return replace(state, q=q, u=u, memory=memory)
 
     def home(self, state: State) -> State:

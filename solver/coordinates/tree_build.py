@@ -40,10 +40,10 @@ def build(bodies: Sequence[Body], joints: Sequence[Joint]) -> Tree:
     Raises BadScene that names a body or joint: two of one name, a joint with an unknown child or parent, two joints
     above one body, a ring of joints, a frame or an inertia that is not finite; NoSuchThing for an unknown kind.
     """
-    place = _places(bodies)
-    above = _joints_above(place, joints)
+    index_of = _index_by_name(bodies)
+    above = _joints_above(index_of, joints)
     joints_of = [above.get(body.name) or _free(body.name) for body in bodies]
-    order = _parents_first(bodies, joints_of, place)
+    order = _parents_first(bodies, joints_of, index_of)
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order))
     chosen = [joints_of[k] for k in order]
@@ -66,7 +66,7 @@ def build(bodies: Sequence[Body], joints: Sequence[Joint]) -> Tree:
         batches.append(Batch(joint_type, of, _runs(dof[of], rates), _runs(start[of], len(joint_type.centre)),
                              joint_type if joint_type.centre else None))
     return Tree(
-        parent=np.array([-1 if joint.parent is None else rank[place[joint.parent]] for joint in chosen], np.int32),
+        parent=np.array([-1 if joint.parent is None else rank[index_of[joint.parent]] for joint in chosen], np.int32),
         dof=dof,
         inertia=np.array([bodies[k].inertia for k in order], dtype=float).reshape(-1, 6, 6),
         in_parent=np.array([joint.in_parent for joint in chosen], dtype=float).reshape(-1, 4, 4),
@@ -98,21 +98,21 @@ def _is_rigid(frame: Vec) -> bool:
     return bool(np.abs(rotation @ rotation.T - np.eye(3)).max() < 1.0e-6 and np.linalg.det(rotation) > 0.0)
 
 
-def _places(bodies: Sequence[Body]) -> dict[str, int]:
-    place: dict[str, int] = {}
+def _index_by_name(bodies: Sequence[Body]) -> dict[str, int]:
+    index_of: dict[str, int] = {}
     for k, body in enumerate(bodies):
-        if body.name in place:
+        if body.name in index_of:
             raise BadScene("there are two bodies of this name", "Rename one", object=body.name)
-        place[body.name] = k
-    return place
+        index_of[body.name] = k
+    return index_of
 
 
-def _joints_above(place: dict[str, int], joints: Sequence[Joint]) -> dict[str, Joint]:
+def _joints_above(index_of: dict[str, int], joints: Sequence[Joint]) -> dict[str, Joint]:
     """Return the joint above each body that has one, by the body's name."""
     above: dict[str, Joint] = {}
     for joint in joints:
         for role, name in (("child", joint.child), ("parent", joint.parent)):
-            if name is not None and name not in place:
+            if name is not None and name not in index_of:
                 raise BadScene(f'its {role} "{name}" is not a body', "Correct the name or add the body",
                                object=joint.name)
         if joint.child in above:
@@ -122,7 +122,7 @@ def _joints_above(place: dict[str, int], joints: Sequence[Joint]) -> dict[str, J
     return above
 
 
-def _parents_first(bodies: Sequence[Body], joints: Sequence[Joint], place: dict[str, int]) -> list[int]:
+def _parents_first(bodies: Sequence[Body], joints: Sequence[Joint], index_of: dict[str, int]) -> list[int]:
     """Return the bodies' indices in the input, each body right after its parent or after a branch of its parent."""
     children: list[list[int]] = [[] for _ in bodies]
     pending = []
@@ -130,7 +130,7 @@ def _parents_first(bodies: Sequence[Body], joints: Sequence[Joint], place: dict[
         if joint.parent is None:
             pending.append(k)
         else:
-            children[place[joint.parent]].append(k)
+            children[index_of[joint.parent]].append(k)
     pending.reverse()
     order = []
     while pending:
@@ -138,17 +138,17 @@ def _parents_first(bodies: Sequence[Body], joints: Sequence[Joint], place: dict[
         order.append(k)
         pending += reversed(children[k])
     if len(order) < len(bodies):
-        _raise_ring(bodies, joints, place, set(order))
+        _raise_ring(bodies, joints, index_of, set(order))
     return order
 
 
-def _raise_ring(bodies: Sequence[Body], joints: Sequence[Joint], place: dict[str, int], fine: set[int]) -> None:
+def _raise_ring(bodies: Sequence[Body], joints: Sequence[Joint], index_of: dict[str, int], fine: set[int]) -> None:
     """Raise BadScene with the names of the bodies in a ring of joints."""
     k = next(k for k in range(len(bodies)) if k not in fine)
     path: list[int] = []
     while k not in path:
         path.append(k)
-        k = place[str(joints[k].parent)]
+        k = index_of[str(joints[k].parent)]
     ring = [bodies[j].name for j in path[path.index(k):]]
     listed = ring if len(ring) <= 5 else [*ring[:4], "…", ring[-1]]
     raise BadScene(f"it is attached to itself: {' on '.join([*listed, ring[0]])}", "Make one of the joints a loop",

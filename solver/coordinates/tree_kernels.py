@@ -35,6 +35,7 @@ def compose(a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def cross(a, b):  # type: ignore[no-untyped-def]
+    """Return a × b of two vectors, as three numbers."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
@@ -54,11 +55,13 @@ def back(a, v):  # type: ignore[no-untyped-def]
 
 @inlined
 def add(a, b):  # type: ignore[no-untyped-def]
+    """Return a + b of two vectors, as three numbers."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 @inlined
 def scaled(s, a):  # type: ignore[no-untyped-def]
+    """Return s a of a number and a vector, as three numbers."""
     return (s * a[0], s * a[1], s * a[2])
 
 

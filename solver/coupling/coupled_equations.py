@@ -36,7 +36,8 @@ class LastStage:
         """Return the recorded stage if its factor is valid for `stage`: the matrix is equal and nothing was factored
         since; else None."""
         posed = self._posed
-        return posed if posed is not None and factored == self._factored and posed.stage.shares(stage) else None
+        return (posed if posed is not None and factored == self._factored and posed.stage.has_equal_weights(stage)
+                else None)
 
 
 class EquationsOfBoth:

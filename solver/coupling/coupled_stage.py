@@ -67,9 +67,11 @@ class RelinearisedStage:
     tree_stage: Any  #: the stage of joints
 
     def solve(self) -> Vec:
+        """Return the rates of the free nodes and then of the joints, (3 f + m,) [m/s, rad/s]."""
         return self.rates
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
+        """Return coordinates q (m_q,) unchanged: there are no quasistatic nodes."""
         return q
 
 
@@ -104,8 +106,8 @@ class CoupledStage(NoQuasistatic):
 
         self._v_attached, self._of_flesh = v_attached, stage
         self._v_hat = v_hat = self._brought(at, self._columns, stage, of_joints, v_attached)
-        standing = replace(stage, v_hat=v_hat, carrier_motion=self._standing(np.zeros(self._columns.shape[2])))
-        self._eliminated = flesh.condensation.eliminate(lin, standing, coordinates.carried(self._columns))
+        static = replace(stage, v_hat=v_hat, carrier_motion=self._attached_motion(np.zeros(self._columns.shape[2])))
+        self._eliminated = flesh.condensation.eliminate(lin, static, coordinates.carried(self._columns))
         if not (np.isfinite(self._eliminated.matrix).all() and np.isfinite(self._eliminated.impulse).all()):
             raise StepFailed("its force on the bones is not a number")
         self._impulses: Vec | None = None
@@ -120,13 +122,13 @@ class CoupledStage(NoQuasistatic):
         self.bones = self._bones.pose(self._at, self._joints, self._of_joints, eliminated)
         u = self.bones.solve()
         rates = self._at.carrying(u)
-        self.posed, self.stage = eliminated.moving(rates, self._standing(rates))
+        self.posed, self.stage = eliminated.moving(rates, self._attached_motion(rates))
         if self._impulses is not None:
             self.posed = self.posed.under(self._impulses)
         own = self.posed.solve()
-        self._way = own - self.lin.v[self._coordinates.free].ravel(), rates - self._at.carrying(self._joints.u)
+        self._step = own - self.lin.v[self._coordinates.free].ravel(), rates - self._at.carrying(self._joints.u)
         # at the step's end free nodes have no residual, and attached ones only that on the joints' rates
-        self._end_slope = float((eliminated.matrix @ rates - eliminated.impulse) @ self._way[1])
+        self._end_slope = float((eliminated.matrix @ rates - eliminated.impulse) @ self._step[1])
         self._start_slope: float | None = None
         return np.concatenate([own, u])
 
@@ -135,10 +137,10 @@ class CoupledStage(NoQuasistatic):
         """Return the slope of the merit at the point of linearisation along the step that `solve` found, the soft
         bodies' part alone [J]."""
         if self._start_slope is None:
-            self._start_slope = self._slope_here()
+            self._start_slope = self._slope_at_start()
         return self._start_slope
 
-    def _slope_here(self) -> float:
+    def _slope_at_start(self) -> float:
         attached, v = self._coordinates.attached, self.lin.v.copy()
         v[attached.nodes] = attached.velocities(self._at.E, self._at.twist)
         force = self.lin.force if self.lin.damped is None else self.lin.force + self.lin.damped.force(v)
@@ -165,9 +167,9 @@ class CoupledStage(NoQuasistatic):
     def _along(self, left: Vec, columns: Vec) -> float:
         """Return the product of a residual (n, 3) with the step that `solve` found [J]. columns: J_a of attached nodes,
         (a, 3, c)."""
-        of_nodes, turned = self._way
+        of_nodes, rate_change = self._step
         on_rates = np.einsum("aic,ai->c", columns, left[self._coordinates.attached.nodes])
-        return float(left[self._coordinates.free].ravel() @ of_nodes) + float(on_rates @ turned)
+        return float(left[self._coordinates.free].ravel() @ of_nodes) + float(on_rates @ rate_change)
 
     @property
     def tree_stage(self) -> Any:
@@ -180,8 +182,8 @@ class CoupledStage(NoQuasistatic):
         attached, v_hat = self._coordinates.attached, stage.v_hat.copy()
         if v_attached is None:
             # predicted velocities of attached nodes are J_a û less the change of J_a by rotation
-            turning = attached.accelerations(at.E, at.twist, at.drift)
-            v_attached = columns @ at.carrying(of_joints.u_hat) - stage.a * stage.h * turning
+            acceleration = attached.accelerations(at.E, at.twist, at.drift)
+            v_attached = columns @ at.carrying(of_joints.u_hat) - stage.a * stage.h * acceleration
         v_hat[attached.nodes] = v_attached
         return v_hat
 
@@ -208,7 +210,7 @@ class CoupledStage(NoQuasistatic):
         return RelinearisedStage(np.concatenate([own + self.posed.respond(-free[:, None])[:, 0], u]),
                                  bones.tree_stage)
 
-    def _standing(self, rates: Vec) -> CarrierMotion:
+    def _attached_motion(self, rates: Vec) -> CarrierMotion:
         """Return the motion of attached nodes at the end of a stage with joint rates (c,), to first order."""
         attached, stage = self._coordinates.attached, self.stage
         v = self._columns @ rates
@@ -233,9 +235,9 @@ class CoupledStage(NoQuasistatic):
     def respond(self, impulses: Vec) -> Vec:
         """Return changes of rates by impulses on free nodes and joints, both (3 f + m, c)."""
         on_flesh, columns = impulses[: self._cut], self._eliminated.columns
-        pushed = impulses[self._cut :].copy()
-        pushed[self._at.rates] += self._at.columns.T @ (columns.T @ on_flesh)
-        u = self.bones.respond(pushed)
+        on_rates = impulses[self._cut :].copy()
+        on_rates[self._at.rates] += self._at.columns.T @ (columns.T @ on_flesh)
+        u = self.bones.respond(on_rates)
         return np.concatenate([self.posed.respond(on_flesh) + columns @ self._at.carrying(u), u])
 
     def correction(self, u: Vec) -> Vec:
@@ -259,7 +261,7 @@ class CoupledStage(NoQuasistatic):
     def compliance(self, nodes: Index) -> Compliance:
         """Return the response of these free nodes' velocities to impulses on them, (c, 3) [N s] to (c, 3) [m/s], with
         the joints free to move."""
-        alone = self.posed.compliance(nodes)
+        of_nodes = self.posed.compliance(nodes)
         free = np.searchsorted(self._coordinates.free, nodes)
         count = self._eliminated.columns.shape[1]
         columns = self._eliminated.columns.reshape(-1, 3 * count)[free].reshape(-1, count)
@@ -267,6 +269,6 @@ class CoupledStage(NoQuasistatic):
 
         def respond(impulses: Vec) -> Vec:
             carried: Vec = (columns @ (on_bones @ (columns.T @ impulses.ravel()))).reshape(-1, 3)
-            return alone(impulses) + carried
+            return of_nodes(impulses) + carried
 
         return respond

@@ -32,7 +32,7 @@ from .joined_states import JOINTS, JoinedStates
 from .quasistatic_equations import QuasistaticEquations
 from .skeleton import Skeleton
 
-WHO = "flesh and bones"
+UNKNOWNS = "flesh and bones"
 
 
 class CoupledSystem(System[CoupledStage]):
@@ -153,7 +153,7 @@ class CoupledSystem(System[CoupledStage]):
     def _without_contact(self, equations: CoupledEquations, stage: Stage, start: State) -> State:
         """Return the end of a stage without contact between surfaces. Raises StepFailed."""
         limits = self._soft.stage_solver.limits
-        arguments = self._soft.evaluate, stage, start, limits, self._soft.extent, WHO
+        arguments = self._soft.evaluate, stage, start, limits, self._soft.extent, UNKNOWNS
         if self._soft.condensation.whole is not None and limits.patience:
             try:
                 return CoupledOnReusedFactor(equations.pose_at, equations.on_last_factor, self._changes,

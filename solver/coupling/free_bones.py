@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from ..assembly.damping import Damped
 from ..coordinates.attached import Attached
 from ..coordinates.inertia import moments
-from ..integrators.spin import Turn, spin, turned
+from ..integrators.spin import SpinCorrection, spin, spin_correction
 from ..nonlinear.limits import INSIGNIFICANT
 from ..parts.joints.jointed import Jointed, PosedTree
 from ..state import Index, Mask, State, Vec
@@ -139,19 +139,20 @@ class FreeBones:
             remaining = 1.0 if damped is None else 1.0 / (1.0 + h * damped.drag[one.flesh].sum() / total)
             target = self._momenta_after(one, x0, v0, h)
             drift = remaining * target.drift
-            turn = turned(one.mass, x0, x1, v1, remaining * target.spin, h)
-            turn = replace(turn, shift=one.mass @ x0 / total + h * drift - turn.centre, gain=drift - turn.drift)
-            x[one.flesh], v[one.flesh] = turn.placed(x[one.flesh]), turn.moving(x[one.flesh], v[one.flesh])
-            bones = self._with_root_motion(bones, int(one.bones[0]), turn)
+            correction = spin_correction(one.mass, x0, x1, v1, remaining * target.spin, h)
+            correction = replace(correction, shift=one.mass @ x0 / total + h * drift - correction.centre,
+                                 gain=drift - correction.drift)
+            x[one.flesh], v[one.flesh] = correction.placed(x[one.flesh]), correction.moving(x[one.flesh], v[one.flesh])
+            bones = self._with_root_motion(bones, int(one.bones[0]), correction)
         free = self._soft.coordinates.free
         return [replace(soft, q=x[free].ravel(), u=v[free].ravel()), bones]
 
     def _momenta_after(self, one: FreeTree, x: Vec, v: Vec, h: float) -> Momenta:
         """Return the momenta of a tree after h seconds under the present external forces and weight, from positions [m]
         and velocities [m/s] of its points before, (p, 3)."""
-        total, pushes = one.mass.sum(), self._soft.external_force[one.flesh]
-        moment = np.cross(x[: len(one.flesh)] - one.mass @ x / total, pushes).sum(axis=0)
-        return Momenta(one.mass @ v / total + h * (self._soft.gravity + pushes.sum(axis=0) / total),
+        total, forces = one.mass.sum(), self._soft.external_force[one.flesh]
+        moment = np.cross(x[: len(one.flesh)] - one.mass @ x / total, forces).sum(axis=0)
+        return Momenta(one.mass @ v / total + h * (self._soft.gravity + forces.sum(axis=0) / total),
                        spin(one.mass, x, v) + h * moment)
 
     def _find_contacts(self, states: Sequence[State]) -> Mask:
@@ -166,10 +167,10 @@ class FreeBones:
     def _evaluate_points(self, bones: State) -> None:
         """Evaluate positions and velocities of the bones' points in a state of the bones."""
         at = self._tree.posture(bones.q, bones.u, bones.memory, self._posture)
-        turn = at.E[:, None, :3, :3]
+        rotation = at.E[:, None, :3, :3]
         own = np.cross(at.twist[:, None, :3], self._arms) + at.twist[:, None, 3:]
-        self._points = (turn @ self._arms[..., None])[..., 0] + at.E[:, None, :3, 3]
-        self._speeds = (turn @ own[..., None])[..., 0]
+        self._points = (rotation @ self._arms[..., None])[..., 0] + at.E[:, None, :3, 3]
+        self._speeds = (rotation @ own[..., None])[..., 0]
 
     def _points_of(self, one: FreeTree, soft: State) -> tuple[Vec, Vec]:
         """Return positions [m] and velocities [m/s] of a tree's points, (p, 3), in the last evaluated state of the
@@ -196,26 +197,26 @@ class FreeBones:
         """Return the state of the bones with an additional velocity `gain` (3,) [m/s] of the tree above a root, and an
         additional angular velocity `lacking` (3,) [rad/s] about a centre (3,) [m]."""
         at = self._tree.posture(bones.q, bones.u, bones.memory, self._posture)
-        first, into, place = int(self._tree.dof[root]), at.E[root, :3, :3].T, at.E[root, :3, 3]
-        change = np.concatenate([into @ lacking, into @ (gain + np.cross(lacking, place - centre))])
+        first, into, origin = int(self._tree.dof[root]), at.E[root, :3, :3].T, at.E[root, :3, 3]
+        change = np.concatenate([into @ lacking, into @ (gain + np.cross(lacking, origin - centre))])
         u = bones.u.copy()
         u[first : first + FREE] += np.linalg.solve(at.S[first : first + FREE].T, change)
         return replace(bones, u=u)
 
-    def _with_root_motion(self, bones: State, root: int, turn: Turn) -> State:
+    def _with_root_motion(self, bones: State, root: int, correction: SpinCorrection) -> State:
         """Return the state of the bones with the tree above a root moved by a rigid turn, on a chart about its new
         orientation."""
         tree, first = self._tree, int(self._tree.dof[root])
         posture = tree.posture(bones.q, bones.u, bones.memory, self._posture)
         E, twist = posture.E[root].copy(), posture.twist[root].copy()
-        moved = turn.moving(E[None, :3, 3], (E[:3, :3] @ twist[3:])[None])[0]
-        spun = turn.rotation @ E[:3, :3] @ twist[:3] + turn.lacking
+        moved = correction.moving(E[None, :3, 3], (E[:3, :3] @ twist[3:])[None])[0]
+        spun = correction.rotation @ E[:3, :3] @ twist[:3] + correction.lacking
 
-        origin = turn.placed(tree.root_origin(bones, root)[None])[0]
-        bones = tree.with_free_root(bones, root, turn.angle, origin)
+        origin = correction.placed(tree.root_origin(bones, root)[None])[0]
+        bones = tree.with_free_root(bones, root, correction.angle, origin)
         then, u = tree.posture(bones.q, bones.u, bones.memory, self._posture), bones.u.copy()
-        turned_to = then.E[root, :3, :3].T
-        target = np.concatenate([turned_to @ spun, turned_to @ moved])
+        to_root = then.E[root, :3, :3].T
+        target = np.concatenate([to_root @ spun, to_root @ moved])
         u[first : first + FREE] = np.linalg.solve(then.S[first : first + FREE].T, target)
         return replace(bones, u=u)
 
@@ -235,8 +236,9 @@ def _points(inertia: Vec) -> Vec:
 def _adds_up(E: Vec, impulses: Vec) -> bool:
     """Whether impulses on bodies in the bodies' frames, (b, 6), have a resultant torque or force, with bodies at E
     (b, 4, 4)."""
-    turn = E[:, :3, :3]
-    torque, force = np.einsum("bij,bj->bi", turn, impulses[:, :3]), np.einsum("bij,bj->bi", turn, impulses[:, 3:])
+    rotation = E[:, :3, :3]
+    torque, force = (np.einsum("bij,bj->bi", rotation, impulses[:, :3]),
+                     np.einsum("bij,bj->bi", rotation, impulses[:, 3:]))
     torque += np.cross(E[:, :3, 3] - E[0, :3, 3], force)
     return any(np.abs(part.sum(axis=0)).max() > INSIGNIFICANT * np.abs(part).sum() for part in (torque, force))
 

@@ -52,9 +52,12 @@ class NodePoints:
     nodes: Index  #: (k,)
 
     def positions(self, state: State) -> Vec:
+        """Return the positions of the nodes in a state of the part, (k, 3) [m]."""
         return self.soft.nodes_at(state)[0][self.nodes]
 
     def external_forces(self, forces: Vec, others: Vec | None) -> Vec:
+        """Return forces on all nodes, (n, 3) [N], with `forces` on the interface points, (k, 3) [N], added to
+        `others`."""
         out = np.zeros_like(self.soft.rest) if others is None else others.copy()
         out[self.nodes] += forces
         return out
@@ -91,12 +94,17 @@ class BonePoints:
     points: Attached  #: whose `nodes` are not used
 
     def positions(self, state: State) -> Vec:
+        """Return the positions of the points in a state of the mechanisms, (k, 3) [m]."""
         tree = self.jointed.tree
         at = tree.posture(state.q, state.u, state.memory)
         return self.points.positions(at.E)
 
     def external_forces(self, forces: Vec, others: Vec | None) -> Vec:
-        out = np.column_stack([self.points.bodies, self.points.places, forces])
+        """Return rows of the body, the position in its frame [m] and the force on it in the world [N], (k, 7).
+
+        forces: on the points, (k, 3) [N]. others: rows of other staggered parts, which come first; None for none.
+        """
+        out = np.column_stack([self.points.bodies, self.points.local_positions, forces])
         return out if others is None else np.concatenate([others, out])
 
     def inertia(self, state: State, h: float) -> InterfaceInertia:
@@ -111,4 +119,4 @@ class BonePoints:
         E = lin.posture.E[body]
         rotation = np.kron(np.eye(2), E[:3, :3])
         inertia = rotation @ np.linalg.inv(compliance) @ rotation.T
-        return InterfaceInertia.body(self.points.places @ E[:3, :3].T, 0.5 * (inertia + inertia.T))
+        return InterfaceInertia.body(self.points.local_positions @ E[:3, :3].T, 0.5 * (inertia + inertia.T))

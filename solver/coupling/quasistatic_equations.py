@@ -34,13 +34,13 @@ class QuasistaticEquations(EquationsOfBoth):
     def pose_at(self, q: Vec, u: Vec, project: bool = True) -> CoupledQuasistatic:
         """Linearise and factor the stage at coordinates q (m_q,) and rates u (m,) of its end. project: whether K is
         projected to negative semi-definite. Raises NotPositiveDefinite, StepFailed."""
-        here, x = self._positions_and_forces(q, u)
+        iterate, x = self._positions_and_forces(q, u)
 
         def lin_at(project: bool) -> Linearised:
-            lin = self.soft.linearise_at(x, here.positions, self.of_flesh.time, project, self.frictions)
+            lin = self.soft.linearise_at(x, iterate.positions, self.of_flesh.time, project, self.frictions)
             return replace(lin, damped=self.damped)
 
-        return CoupledQuasistatic(self._whole, self._inertia, self.skeleton, here, lin_at, project, self.of_flesh,
+        return CoupledQuasistatic(self._whole, self._inertia, self.skeleton, iterate, lin_at, project, self.of_flesh,
                                   self.of_joints)
 
     def slope_at(self, posed: CoupledQuasistatic, q: Vec, u: Vec) -> float:
@@ -51,8 +51,8 @@ class QuasistaticEquations(EquationsOfBoth):
     def with_velocities(self, after: State) -> State:
         """Return the stage's end with rates of the free nodes that are their velocities, instead of rates of their
         positions."""
-        u, there = after.u.copy(), self._positions_and_forces(after.q, after.u)[0]
-        velocities = self._inertia.velocities(there.positions, there.rates)
+        u, end = after.u.copy(), self._positions_and_forces(after.q, after.u)[0]
+        velocities = self._inertia.velocities(end.positions, end.rates)
         u[: self.soft.unknowns] = velocities[self.coordinates.free].ravel()
         return replace(after, u=u)
 

@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..coordinates.prescribed import OnItsWay
+from ..coordinates.prescribed import StepMotion
 from ..errors import StepFailed
 from ..integrators.control import Controller
 from ..parts.eol.interface_inertia import InterfaceInertia, block_diagonal
@@ -55,7 +55,7 @@ class InterfaceLink:
 
     carrier: InterfacePoints
     points: slice  #: among all interface points of the staggered part
-    path: OnItsWay  #: motion of the points within a step, as prescribed to the staggered part
+    path: StepMotion  #: motion of the points within a step, as prescribed to the staggered part
     #: interpolation from the part's points to the interface points, (points, k); None: identity
     within: csr_matrix | None = None
 
@@ -146,7 +146,7 @@ class _Points:
     def predict_end(self, end: Vec) -> None:
         """Set the predicted positions at the end of the step, (p, 3) [m]."""
         for mine, (_, linked) in zip(self.own, self.all):
-            linked.path.goes(self.before[linked.carrier.part].time, self.h, self.start[mine], end[mine])
+            linked.path.set_step(self.before[linked.carrier.part].time, self.h, self.start[mine], end[mine])
 
 
 class StaggeredParts(Coupling):
@@ -215,6 +215,7 @@ class StaggeredParts(Coupling):
             one.forget_past()
 
     def _advanced(self, state: State, h: float, advance: Advance) -> State:
+        """Return the states of all parts, merged, after h seconds: the staggered ones step in turn with the others."""
         before = self._layout.parted(state)
 
         def others(external_forces: Mapping[int, Vec]) -> list[State]:

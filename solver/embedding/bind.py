@@ -136,10 +136,10 @@ def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, t
         for number, tree in enumerate(trees):
             at = np.flatnonzero(group[queries] == number)
             for chunk in np.array_split(at, 1 + len(at) * count // CHUNK):
-                here = points[queries[chunk]]
-                rows = mine[number][tree.query(here, np.arange(1, min(count, len(mine[number])) + 1))[1]]
+                mine_chunk = points[queries[chunk]]
+                rows = mine[number][tree.query(mine_chunk, np.arange(1, min(count, len(mine[number])) + 1))[1]]
                 face[chunk, : rows.shape[1]] = rows
-                distance[chunk, : rows.shape[1]] = triangle_distances(here[:, None], nodes[faces[rows]])
+                distance[chunk, : rows.shape[1]] = triangle_distances(mine_chunk[:, None], nodes[faces[rows]])
         return face, distance
 
     def agreeing(face: NDArray, distance: Vec, normal: Vec) -> Vec:

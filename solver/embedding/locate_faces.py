@@ -8,7 +8,7 @@ import numpy as np
 from ..state import Index, Vec
 from ..threads import inlined, kernel
 
-OUTSIDE = -1.0e-9  #: smallest share of a corner that still counts as inside
+OUTSIDE = -1.0e-9  #: smallest barycentric weight that still counts as inside
 
 
 def containing_faces(points: Vec, material: Vec, faces: Index) -> Index:
@@ -23,7 +23,7 @@ def containing_faces(points: Vec, material: Vec, faces: Index) -> Index:
     return found
 
 
-def corner_shares(points: Vec, material: Vec, corners: Index) -> Vec:
+def barycentric_weights(points: Vec, material: Vec, corners: Index) -> Vec:
     """Return the barycentric weights of points (p, 2) in faces with these corners, (p, 3) each; they sum to 1.
     material: (n, 2)."""
     a, b, c = material[corners[:, 0]], material[corners[:, 1]], material[corners[:, 2]]

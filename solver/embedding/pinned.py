@@ -23,7 +23,7 @@ class Target(Protocol):
     def vertices(self) -> Index:
         """Return the indices of the vertices, (p,)."""
 
-    def places(self, x: Vec, frame: int) -> Vec:
+    def positions_at(self, x: Vec, frame: int) -> Vec:
         """Return positions of the vertices [m], (p, 3), with the body's nodes at x [m], (k, 3), at a frame counted from
         0."""
 
@@ -60,9 +60,9 @@ class PinnedVertices:
         """Return the vertices (v, 3) [m] with pinned ones at their targets. points: (v, 3) [m]; vertices that a cut has
         added are last. x: positions of the body's nodes, (k, 3) [m]. frame: counted from 0."""
         moved = points.copy()
-        wanted = np.concatenate([one.places(x, frame) for one in self._targets])
-        off = wanted - points[self._vertices]
+        targets = np.concatenate([one.positions_at(x, frame) for one in self._targets])
+        off = targets - points[self._vertices]
         if self._factor is not None:
             moved[self._around] += self._factor.solve(self._known @ off)
-        moved[self._vertices] = wanted
+        moved[self._vertices] = targets
         return moved

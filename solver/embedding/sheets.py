@@ -12,26 +12,37 @@ from typing import Protocol
 import numpy as np
 
 from ..state import Index, Vec
-from .locate_faces import containing_faces, corner_shares
+from .locate_faces import barycentric_weights, containing_faces
 
-INTO = 1.0e-3  #: share of the way to its middle by which a face is drawn in: then no corner lies on a seam
+INTO = 1.0e-3  #: fraction of the distance to its middle by which a face is shrunk: then no corner lies on a seam
 
 
 class StepMesh(Protocol):
     """Mesh of a cloth after a step."""
 
     @property
-    def x(self) -> Vec: ...  #: [m], world, (n, 3)
+    def x(self) -> Vec:
+        """Return positions of the vertices in the world, (n, 3) [m]."""
+
     @property
-    def material(self) -> Vec: ...  #: X [m], (n, 2)
+    def material(self) -> Vec:
+        """Return X, positions of the vertices in material space, (n, 2) [m]."""
+
     @property
-    def faces(self) -> Index: ...  #: (m, 3)
+    def faces(self) -> Index:
+        """Return the vertices of each face, (m, 3)."""
+
     @property
-    def slide(self) -> Vec: ...  #: Ẋ [m/s], (n, 2)
+    def slide(self) -> Vec:
+        """Return Ẋ, velocities of the vertices in material space, (n, 2) [m/s]."""
+
     @property
-    def on(self) -> Index: ...  #: (n,), -1 where the vertex sits on nothing sharp
+    def on(self) -> Index:
+        """Return the feature on which each vertex lies, (n,); -1 for none."""
+
     @property
-    def polar_gradients(self) -> Vec: ...  #: F at the vertices, (n, 3, 2)
+    def polar_gradients(self) -> Vec:
+        """Return F at the vertices, (n, 3, 2): rotations and stretches of faces averaged separately."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +74,9 @@ class ShownSheet:
         frame, counted from 0, (N, 3) [m]."""
         points = self.material[self._used]
         corners = mesh.faces[containing_faces(points, mesh.material, mesh.faces)]
-        shares = corner_shares(points, mesh.material, corners)
+        weights = barycentric_weights(points, mesh.material, corners)
         out = self._rest.copy()
-        out[self._used] = np.einsum("pk,pki->pi", shares, mesh.x[corners])
+        out[self._used] = np.einsum("pk,pki->pi", weights, mesh.x[corners])
         return self._turned(out, frame, 1.0)
 
     def record(self, mesh: StepMesh, frame: int) -> SheetRecord:

@@ -60,10 +60,10 @@ def mend_tears(tet: Index, nodes: Vec, tets: Index, faces: Index, tet_of_face: I
     for _ in range(ROUNDS):
         torn[stale] = ~close(tet[pairs[stale, 0]], tet[pairs[stale, 1]])
         lost = 2 * np.bincount(pairs[:, 0], torn, minlength=len(tet)) > known
-        asks = pairs[torn & lost[pairs[:, 0]] & ~lost[pairs[:, 1]]]
-        if not len(asks):
+        torn_pairs = pairs[torn & lost[pairs[:, 0]] & ~lost[pairs[:, 1]]]
+        if not len(torn_pairs):
             break
-        moved = _nearest_to_neighbours(asks, tet, nodes, faces, tet_of_face, points, tree, close)
+        moved = _nearest_to_neighbours(torn_pairs, tet, nodes, faces, tet_of_face, points, tree, close)
         changed = moved != tet
         if not changed.any():
             break
@@ -71,16 +71,18 @@ def mend_tears(tet: Index, nodes: Vec, tets: Index, faces: Index, tet_of_face: I
     return tet
 
 
-def _nearest_to_neighbours(asks: NDArray, tet: Index, nodes: Vec, faces: Index, tet_of_face: Index, points: Vec,
+def _nearest_to_neighbours(torn_pairs: NDArray, tet: Index, nodes: Vec, faces: Index, tet_of_face: Index, points: Vec,
                            tree: cKDTree, close: Closeness) -> Index:
-    """Return the tetrahedra after each lost vertex is bound to the nearest face close to a neighbour. asks: (lost,
-    neighbour) rows."""
-    lost, which = np.unique(asks[:, 0], return_inverse=True)
+    """Return the tetrahedra, (n,), after each lost vertex is bound to the nearest face close to a neighbour.
+
+    torn_pairs: rows (lost, neighbour).
+    """
+    lost, which = np.unique(torn_pairs[:, 0], return_inverse=True)
     count = min(CANDIDATES, len(faces))
     rows = tree.query(points[lost], np.arange(1, count + 1))[1]
     away = triangle_distances(points[lost][:, None], nodes[faces[rows]])
     candidates = tet_of_face[rows][which]
-    neighbours = np.repeat(tet[asks[:, 1]], count)
+    neighbours = np.repeat(tet[torn_pairs[:, 1]], count)
     good = close(candidates.ravel(), neighbours).reshape(-1, count)
     reachable = np.zeros(rows.shape, dtype=bool)
     np.logical_or.at(reachable, which, good)

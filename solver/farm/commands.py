@@ -80,6 +80,7 @@ def add(verbs: Verbs, listen: Listen, frames: Callable[[str], tuple[int, int]], 
 
 
 def _wedge(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
+    """Check or expand a wedge, or look at its results, and return the last sentence."""
     from ..job.load import load
     from . import looks
     from .wedge import check_rows, expand, read_rows
@@ -110,6 +111,7 @@ def _wedge(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
 
 
 def _watch(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
+    """Show a table of all bakes below a folder, once or until Ctrl-C, and return the last sentence."""
     from .standing import all_below, watched
 
     once = arguments.once or lines.as_json or not sys.stdout.isatty()
@@ -138,6 +140,7 @@ def _farm(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
 
 
 def _islands(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
+    """Divide a job into islands, or join their bakes, and return the last sentence."""
     from ..job.estimate import estimate
     from ..job.load import load
     from . import islands

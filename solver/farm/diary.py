@@ -35,6 +35,8 @@ class Diary:
         self._folder, self._last = folder, 0.0
 
     def note(self, text: str, state: str = "running") -> None:
+        """Write a message with a state, and the peak memory of this process [MB]. While the state is "running", a
+        message soon after the last one is left out."""
         now = time.time()
         if state == "running" and abs(now - self._last) < EVERY:
             return

@@ -59,26 +59,27 @@ def changed(scene: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
 
 
 def _with(at: Any, keys: Keys, value: Any, path: str) -> Any:
+    """Return plain values with a value at a path of keys below `at`. path: for messages. Raises NoSuchThing."""
     if not keys:
         return value
     key, rest = keys[0], keys[1:]
     if isinstance(at, list):
-        place = _place(at, key, path)
-        return [*at[:place], _with(at[place], rest, value, path), *at[place + 1:]]
+        index = _index(at, key, path)
+        return [*at[:index], _with(at[index], rest, value, path), *at[index + 1:]]
     if not isinstance(at, dict) or isinstance(key, int):
         raise NoSuchThing(f'"{path}" leads nowhere: {_named(key)} is not in the scene', "Look at the job's scene.json")
     return {**at, key: _with(at.get(key, {}) if rest else None, rest, value, path)}
 
 
-def _place(items: list[Any], key: str | int, path: str) -> int:
+def _index(items: list[Any], key: str | int, path: str) -> int:
     """Return the index of the list item that a key addresses. Raises NoSuchThing where there is none."""
     if isinstance(key, int):
         if key < len(items):
             return key
     else:
-        for place, item in enumerate(items):
+        for index, item in enumerate(items):
             if isinstance(item, dict) and item.get("name") == key:
-                return place
+                return index
     raise NoSuchThing(f'"{path}" leads nowhere: the list has {len(items)} and {_named(key)} is none of them',
                       "Count from 0, or give the name of one")
 

@@ -135,10 +135,10 @@ def part_one(job: Job, islands: list[list[str]], number: int, out: Path) -> Path
     try:
         for name in array_names(raw):
             bring(job.array_path(name), folder / name)
-        stands = (folder / SCENE).exists() and read_bytes(folder / SCENE) == content
+        is_current = (folder / SCENE).exists() and read_bytes(folder / SCENE) == content
     except OSError as error:
         raise unwritable(folder / SCENE, error) from error
-    if not stands:
+    if not is_current:
         write_whole(folder / SCENE, content, folder)
     load(folder)
     return folder

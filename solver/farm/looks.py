@@ -42,6 +42,7 @@ class Result:
     text: str  #: the last sentence, such as the error of a failed bake
 
     def cells(self) -> list[str]:
+        """Return the result as the cells of one row of a table, in the order of its columns."""
         def shown(value: float | None, digits: str) -> str:
             return "" if value is None else f"{value:{digits}}"
         return [str(self.row), self.settings, self.state, f"{self.done}/{self.total}", shown(self.seconds, ".3f"),

@@ -39,7 +39,7 @@ class View:
         self._scale = float(((1.0 - 2 * MARGIN) * np.array(size) / spread).min())
         self._middle = (flat.min(axis=0) + flat.max(axis=0)) / 2
 
-    def places(self, points: Vec) -> Vec:
+    def project(self, points: Vec) -> Vec:
         """Return columns and rows [px] and depths [m] in the picture, (n, 3), of points (n, 3) [m]."""
         across, up = (points @ RIGHT - self._middle[0]), (points @ UP - self._middle[1])
         return np.stack([self.width / 2 + across * self._scale, self.height / 2 - up * self._scale, points @ LOOK],
@@ -56,12 +56,12 @@ def draw(view: View, meshes: list[tuple[Vec, Index]], spots: Vec | None = None) 
         lengths = np.maximum(np.linalg.norm(normals, axis=1), 1e-30)
         lit = np.abs(normals @ LIGHT) / lengths
         grey = (40 + 22 * (shade_of % 4) + 130 * lit).astype(np.uint8)
-        places = view.places(points)
-        for chosen, inside in _filled(places[triangles]):
+        projected = view.project(points)
+        for chosen, inside in _filled(projected[triangles]):
             _put(view, depth, image, inside.reshape(-1, 3), np.repeat(grey[chosen], inside.shape[1]))
     if spots is not None and len(spots):
         around = np.array([[i, j, 0.0] for i in (-1, 0, 1) for j in (-1, 0, 1)])
-        _put(view, depth, image, (view.places(spots)[:, None] + around).reshape(-1, 3),
+        _put(view, depth, image, (view.project(spots)[:, None] + around).reshape(-1, 3),
              np.full(9 * len(spots), INK, dtype=np.uint8))
     return np.repeat(image.reshape(view.height, view.width, 1), 3, axis=2)
 
@@ -74,10 +74,10 @@ def _filled(corners: Vec) -> list[tuple[NDArray[np.intp], Vec]]:
     found: list[tuple[NDArray[np.intp], Vec]] = []
     for count in np.unique(steps):
         chosen = np.flatnonzero(steps == count)
-        shares = np.array([(i, j, count - i - j) for i in range(count + 1) for j in range(count + 1 - i)]) / count
+        weights = np.array([(i, j, count - i - j) for i in range(count + 1) for j in range(count + 1 - i)]) / count
         # in pieces, to limit memory
-        pieces = np.array_split(chosen, 1 + len(chosen) * len(shares) // 1_000_000)
-        found += [(part, np.einsum("pc,tcd->tpd", shares, corners[part])) for part in pieces]
+        pieces = np.array_split(chosen, 1 + len(chosen) * len(weights) // 1_000_000)
+        found += [(part, np.einsum("pc,tcd->tpd", weights, corners[part])) for part in pieces]
     return found
 
 
@@ -97,11 +97,11 @@ def _put(view: View, depth: Vec, image: Image, points: Vec, grey: NDArray[np.uin
 def number(image: Image, value: int, row: int, column: int) -> None:
     """Write a number that is not negative into the picture, five pixels high, with its upper left corner at (row,
     column)."""
-    for place, digit in enumerate(str(value)):
+    for position, digit in enumerate(str(value)):
         for i, octal in enumerate(DIGITS[int(digit)]):
             for j in range(3):
                 if int(octal) >> (2 - j) & 1:
-                    image[row + i, column + 4 * place + j] = INK
+                    image[row + i, column + 4 * position + j] = INK
 
 
 def sheet(cells: list[list[Image | None]], size: tuple[int, int], rows: list[int], columns: list[int]) -> Image:

@@ -36,6 +36,7 @@ class BakeStanding:
     text: str  #: the last sentence
 
     def plain(self) -> dict[str, Any]:
+        """Return the state as plain values by name, for JSON."""
         return asdict(self)
 
 

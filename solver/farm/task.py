@@ -33,11 +33,21 @@ PLAYED = "played.json"  #: of the export: list of the objects and their files
 class TaskLines(Protocol):
     """Protocol of an output for sentences: `cli.Lines`."""
 
-    def say(self, *sentences: str, **event: Any) -> None: ...
-    def log(self, text: str) -> None: ...
-    def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None: ...
-    def start(self, first: int, last: int, steps_per_frame: int) -> None: ...
-    def frame(self, frame: int, ms: float, left_s: float) -> None: ...
+    def say(self, *sentences: str, **event: Any) -> None:
+        """Write a line for each sentence, or the event as JSON."""
+
+    def log(self, text: str) -> None:
+        """Write a sentence of the log."""
+
+    def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None:
+        """Write the progress of a stage, in [0, 1], before the first frame; None: unknown. Raises Stopped after a
+        request to pause."""
+
+    def start(self, first: int, last: int, steps_per_frame: int) -> None:
+        """Write the first and the last frame, and the number of steps of each."""
+
+    def frame(self, frame: int, ms: float, left_s: float) -> None:
+        """Write the number of a finished frame, its duration [ms] and the remaining time [s]."""
 
 
 class ForQueue:
@@ -51,30 +61,37 @@ class ForQueue:
         self._lines.say(f"openjd_{kind}: {printable(text)}", event=f"openjd_{kind}", text=text)
 
     def log(self, text: str) -> None:
+        """Write a sentence of the log, and note it in the diary."""
         self._lines.log(text)
         self._diary.note(text)
 
     def stage(self, stage: str, body: str | None, progress: float | None, text: str) -> None:
+        """Write the progress of a stage before the first frame, and note its text. Raises Stopped after a request to
+        pause."""
         if text:
             self._diary.note(f"{body}: {text}" if body else text)
         self._lines.stage(stage, body, progress, text)
 
     def start(self, first: int, last: int, steps_per_frame: int) -> None:
+        """Write the first and the last frame, from which progress is computed."""
         self._first, self._last = first, last
         self._lines.start(first, last, steps_per_frame)
 
     def frame(self, frame: int, ms: float, left_s: float) -> None:
+        """Write a finished frame, its duration [ms] and the remaining time [s]; the queue reads progress in percent."""
         self._lines.frame(frame, ms, left_s)
         self._report("progress", f"{100.0 * (frame - self._first) / max(1, self._last - self._first):.1f}")
         self._report("status", f"Frame {frame} of {self._last}")
         self._diary.note(f"Frame {frame} of {self._last}")
 
     def end(self, text: str) -> None:
+        """Write the last sentence of a complete bake."""
         self._report("progress", "100")
         self._report("status", text)
         self._diary.note(text, "complete")
 
     def fail(self, error: ConJacError) -> None:
+        """Write an error as the last sentence; a stop on request is not a failure for the queue."""
         stopped = isinstance(error, Stopped)
         self._report("status" if stopped else "fail", str(error))
         self._diary.note(str(error), "stopped" if stopped else "failed")
@@ -151,7 +168,7 @@ def simulate(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]
     from .. import simulate as loop
 
     job = load(folder)
-    frames = loop.wanted_frames(job, task.frames)
+    frames = loop.requested_frames(job, task.frames)
     before = frames[0] - 1
     if before >= job.frames[0] and not Cache(job.cache).whole(before):
         raise BadInput(f"frames {frames[0]} to {frames[-1]} need frame {before}, which is not baked",
@@ -207,28 +224,28 @@ def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) 
     played = json.dumps({"frames": [frames[0], frames[-1]], "objects": [
         {"name": name, "uuid": uuids.get(name, ""), "file": file} for name, file in files.items()]},
         ensure_ascii=False, indent=1).encode()
-    place = folder / "export"
-    if _is_exported(place, played, cache):
+    target = folder / "export"
+    if _is_exported(target, played, cache):
         return "Every frame is already exported"
     try:
-        make_folder(place)
+        make_folder(target)
     except OSError as error:
-        raise unwritable(place / PLAYED, error) from error
-    writers = {name: Writer(place / file, frames[0]) for name, file in files.items()}
+        raise unwritable(target / PLAYED, error) from error
+    writers = {name: Writer(target / file, frames[0]) for name, file in files.items()}
     for frame in frames:
         if stop():
             raise Stopped(f"stopped before frame {frame} was exported", "Run it again; it starts over")
         for name, points in cache.shown(frame).items():
             writers[name].append(points)
-    write_whole(place / PLAYED, played, folder)  # last, since it marks the export as complete
+    write_whole(target / PLAYED, played, folder)  # last, since it marks the export as complete
     return f"{len(files)} objects are exported"
 
 
-def _is_exported(place: Path, played: bytes, cache: Cache) -> bool:
+def _is_exported(target: Path, played: bytes, cache: Cache) -> bool:
     """Return whether the list of files exists and is no older than the last frame."""
     try:
-        written = (place / PLAYED).stat().st_mtime_ns
-        return (place / PLAYED).read_bytes() == played and all(
+        written = (target / PLAYED).stat().st_mtime_ns
+        return (target / PLAYED).read_bytes() == played and all(
             written >= (one.mtime_ns or 0) for one in cache.log.values())
     except OSError:
         return False

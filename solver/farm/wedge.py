@@ -123,8 +123,8 @@ def with_row(job: Job, row: Row) -> Job:
         return made
     except ConJacError as error:
         if row.settings:
-            whose = f'"{error.object}": ' if error.object else ""
-            error.what = f"row {row.number} of the wedge ({row.sentence}): {whose}{error.what}"
+            subject = f'"{error.object}": ' if error.object else ""
+            error.what = f"row {row.number} of the wedge ({row.sentence}): {subject}{error.what}"
             error.object = None
         raise
 
@@ -146,14 +146,14 @@ def expand(job: Job, row: Row, folder: Path, made: Job | None = None) -> Path:
     path = folder / row.folder
     content = json.dumps(made.raw, indent=1, ensure_ascii=False).encode()
     try:
-        stands = (path / SCENE).exists()
-        if stands and read_bytes(path / SCENE) != content:
+        exists = (path / SCENE).exists()
+        if exists and read_bytes(path / SCENE) != content:
             raise BadInput(f"{path} was made from other settings", "Choose another output folder, or delete that one")
         for name in array_names(made.raw):
             bring(job.array_path(name), path / name)
     except OSError as error:
         raise unwritable(path / SCENE, error) from error
-    if not stands:
+    if not exists:
         write_whole(path / SCENE, content, folder)  # last, since it makes the folder a complete job
     return path
 

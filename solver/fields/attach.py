@@ -28,18 +28,18 @@ def attached_nodes(body: schema.Body, arrays: Callable[[str], NDArray[Any]], at_
     free = np.ones(count, dtype=bool)
     free[pinned] = False
     for i, attach in enumerate(body.attach):
-        wanted = np.zeros(count)
+        painted = np.zeros(count)
         if attach.weights is not None and attach.weights in at_nodes:
-            wanted = at_nodes[attach.weights]
+            painted = at_nodes[attach.weights]
         if attach.nodes is not None:
             listed = listed_nodes(arrays(attach.nodes), count, "carried", f"attach[{i}].nodes")
             if not free[listed].all():
                 raise BadScene(f"node {int(listed[~free[listed]][0])} is both pinned and attached", "Choose one",
                                where=f"attach[{i}].nodes")
-            wanted = wanted.copy()
-            wanted[listed] = 2.0
-        more = free & (wanted > weight)
-        weight[more], carrier[more] = wanted[more], i
+            painted = painted.copy()
+            painted[listed] = 2.0
+        more = free & (painted > weight)
+        weight[more], carrier[more] = painted[more], i
     for i, attach in enumerate(body.attach):
         if not (carrier == i).any():
             notes.append(f'No node follows "{attach.body}": its map is painted on nothing, or on an area smaller than '

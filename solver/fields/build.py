@@ -55,7 +55,7 @@ class Fields:
     attached: Index = field(default_factory=nobody)  #: nodes that follow rigid bodies, ascending
     attached_by: Index = field(default_factory=nobody)  #: index of the attachment of each
     patches: tuple[Patch, ...] = ()  #: nodes that are dynamic as a whole
-    places: Vec | None = None  #: rest positions of all nodes [m], (k, 3), where some were moved to painted vertices
+    moved_nodes: Vec | None = None  #: rest positions of all nodes [m], (k, 3); None where none moved to painted ones
 
 
 def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: CarriedVertices | None) -> Fields:
@@ -139,7 +139,7 @@ def _carry(body: schema.Body, arrays: Arrays, volume: Volume, embedding: Carried
     return Painted(vertices, triangles, embedding.corners, embedding.weights, at_nodes)
 
 
-def _per_element(param: catalogue.Param, numbers: Mapping[str, float], place: str, body: schema.Body, volume: Volume,
+def _per_element(param: catalogue.Param, numbers: Mapping[str, float], path: str, body: schema.Body, volume: Volume,
                  painted: Painted | None) -> Vec:
     """Return a parameter at each element, (e,): its number, or its painted blend from low to high.
 
@@ -148,7 +148,7 @@ def _per_element(param: catalogue.Param, numbers: Mapping[str, float], place: st
     blend = body.painted.get(param.key)
     if blend is None or painted is None:
         given = float(numbers.get(param.key, param.default))
-        _refuse_out_of_range(param, given, f"{place}{param.key}")
+        _refuse_out_of_range(param, given, f"{path}{param.key}")
         return np.full(len(volume.tets), given)
     for end, value in (("low", blend.low), ("high", blend.high)):
         _refuse_out_of_range(param, value, f"painted.{param.key}.{end}")
@@ -199,11 +199,11 @@ def _firmly_prescribed(weights: NDArray[Any], volume: Volume, painted: Painted, 
     prescribed: nodes that the map itself prescribes, (k,); both stay unchanged where no node would be left free.
     """
     chosen = np.flatnonzero(weights > PINNED)
-    firm, places = firm_nodes(painted.vertices[chosen], painted.corners[chosen], painted.weights[chosen], volume.nodes,
+    firm, moved = firm_nodes(painted.vertices[chosen], painted.corners[chosen], painted.weights[chosen], volume.nodes,
                               volume.tets, prescribed, free)
     if (firm | ~free).all():
         return prescribed, volume
-    return firm, volume if places is volume.nodes else replace(volume, nodes=places)
+    return firm, volume if moved is volume.nodes else replace(volume, nodes=moved)
 
 
 def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
@@ -220,8 +220,8 @@ def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted:
         if attach.weights is not None and (np.asarray(arrays(attach.weights)) > PINNED).any():
             prescribed = at_nodes[attach.weights] > PINNED
             firm, volume = _firmly_prescribed(np.asarray(arrays(attach.weights)), volume, painted, prescribed, free)
-            let_go = np.where(prescribed & free & ~firm, 0.0, at_nodes[attach.weights])
-            at_nodes[attach.weights] = np.where(firm & ~prescribed, 1.0, let_go)
+            released = np.where(prescribed & free & ~firm, 0.0, at_nodes[attach.weights])
+            at_nodes[attach.weights] = np.where(firm & ~prescribed, 1.0, released)
             free &= ~firm
     return at_nodes, volume
 

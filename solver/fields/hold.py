@@ -28,7 +28,7 @@ def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: In
     about these, and no other node is prescribed. For all others the corners of largest weight are prescribed until
     their weights sum to 0.5, and at least three nodes that span a plane prevent rotation.
     """
-    prescribed, places = prescribed & free, nodes
+    prescribed, positions = prescribed & free, nodes
     _, part_of_tet = face_parts(tets)
     part_of_node = np.zeros(len(nodes), dtype=np.int64)
     part_of_node[tets] = part_of_tet[:, None]
@@ -38,7 +38,7 @@ def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: In
         if not len(own):
             continue
         if max(_spanned(vertices[mine]), _spanned(nodes[own[prescribed[own]]], THICK)) < 2:
-            hinges, places = _moved(vertices[mine], own, places, tets)
+            hinges, positions = _moved(vertices[mine], own, positions, tets)
             prescribed[own] = False
             prescribed[hinges] = True
             continue
@@ -48,7 +48,7 @@ def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: In
             of = mine[centre]
             heaviest = corners[of][np.argsort(-weights[of], kind="stable")]
             prescribed[heaviest[free[heaviest]][:3]] = True
-    return prescribed, places
+    return prescribed, positions
 
 
 def _add_heaviest(corners: Index, weights: Vec, prescribed: Mask, free: Mask) -> None:
@@ -76,18 +76,18 @@ def _moved(vertices: Vec, own: Index, nodes: Vec, tets: Index) -> tuple[Index, V
 
     own: nodes to choose from. A node does not move where that would shrink a tetrahedron below `SHRUNK`.
     """
-    places, chosen = nodes.copy(), dict[int, int]()
+    positions, chosen = nodes.copy(), dict[int, int]()
     distance, near = cKDTree(nodes[own]).query(vertices, np.arange(1, min(NEAREST, len(own)) + 1))
     for vertex in np.argsort(distance[:, 0], kind="stable"):
         if int(own[near[vertex, 0]]) in chosen:
             continue
         for node in map(int, own[near[vertex]]):
             around = tets[(tets == node).any(axis=1)]
-            tried = places.copy()
+            tried = positions.copy()
             tried[node] = vertices[vertex]
             if (tet_volumes(tried, around) >= SHRUNK * tet_volumes(nodes, around)).all() and node not in chosen:
-                places, chosen[node] = tried, int(vertex)
+                positions, chosen[node] = tried, int(vertex)
                 break
         else:
             chosen[int(own[near[vertex, 0]])] = int(vertex)
-    return np.array(sorted(chosen), dtype=np.int32), places
+    return np.array(sorted(chosen), dtype=np.int32), positions

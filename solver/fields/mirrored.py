@@ -22,13 +22,14 @@ def images(nodes: Vec, mass: Vec, motion: Vec, edge: float) -> list[Index]:
     are orthogonal planes through the centre of mass, normal to axes of inertia or of the world, for which images of
     nodes exist and move as much as the nodes. All mirrors combined come first, then fewer, none at last.
     """
-    tree, share = cKDTree(nodes), mass / mass.sum()
-    arms = nodes - share @ nodes
+    tree, mass_fraction = cKDTree(nodes), mass / mass.sum()
+    arms = nodes - mass_fraction @ nodes
     much = np.sqrt(np.einsum("kcs,kcs->k", motion, motion))
     mirrors = []
-    for axis in _axes(arms, share):
+    for axis in _axes(arms, mass_fraction):
         away, twin = tree.query(nodes - 2.0 * np.outer(arms @ axis, axis))
-        if away.max() <= NEAR * edge and share @ (much - much[twin]) ** 2 <= ALIKE**2 * (share @ much**2):
+        if (away.max() <= NEAR * edge
+                and mass_fraction @ (much - much[twin]) ** 2 <= ALIKE**2 * (mass_fraction @ much**2)):
             mirrors.append((round(float(away.mean()) / edge, 6), axis, twin))
 
     taken: list[tuple[Vec, Index]] = []
@@ -45,9 +46,9 @@ def images(nodes: Vec, mass: Vec, motion: Vec, edge: float) -> list[Index]:
     return out
 
 
-def _axes(arms: Vec, share: Vec) -> Vec:
+def _axes(arms: Vec, mass_fraction: Vec) -> Vec:
     """Return the axes of the world, then those of inertia whose moments differ, (a, 3)."""
-    moments, axes = np.linalg.eigh(np.einsum("k,ka,kb->ab", share, arms, arms))
+    moments, axes = np.linalg.eigh(np.einsum("k,ka,kb->ab", mass_fraction, arms, arms))
     apart = np.diff(moments) > APART * moments[1:]
     own = np.concatenate([[True], apart]) & np.concatenate([apart, [True]])
     return np.concatenate([np.eye(3), axes.T[own]])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import catalogue
-from ..coordinates.patches import Patch, Ways
+from ..coordinates.patches import Motions, Patch
 from ..errors import BadScene
 from ..job import schema
 from ..job.folder import parameters
@@ -22,7 +22,7 @@ from .painted import Painted, weights_of
 
 Arrays = Callable[[str], NDArray[Any]]
 
-SPOT_SHARE = 0.1  #: default radius of a spot around a point, of the box diagonal
+SPOT_FRACTION = 0.1  #: default radius of a spot around a point, of the box diagonal
 
 
 def spots_of(body: schema.Body) -> dict[str, schema.Spots]:
@@ -37,7 +37,7 @@ def spots_of(body: schema.Body) -> dict[str, schema.Spots]:
 class _Spots:
     """Spots of one kind of motion, and the node nearest to the middle of each, −1 for none: painted ones first."""
 
-    ways: Ways | None  #: modes of motion; None: each by its single node
+    motions: Motions | None  #: modes of motion; None: each by its single node
     radius: float  #: around a point [m]
     weights: str | None
     painted: list[NDArray[np.int64]]  #: vertices of each
@@ -77,7 +77,7 @@ def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Paint
     lost = sum(one.single.count(-1) for one in groups)
     if lost:
         notes.append(f"{lost} dynamic spots found no free node of their own")
-    alone = [*listed, *(node for one in groups if one.ways is None for node in one.single if node >= 0)]
+    alone = [*listed, *(node for one in groups if one.motions is None for node in one.single if node >= 0)]
     free[alone] = False
     return np.unique(alone).astype(np.int32), tuple(_patches(groups, volume, painted, part_of_node, free))
 
@@ -100,7 +100,7 @@ def _group(spots: schema.Spots, where: str, arrays: Arrays, volume: Volume, pain
         single += point_nodes(points, volume.nodes, np.unique(boundary_faces(volume.tets)[0]), taken)
     if spots.spot is None:
         return _Spots(None, 0.0, spots.weights, found, points, single)
-    radius = parameters("spot", spots.spot)["spot_radius"] or SPOT_SHARE * volume.diagonal
+    radius = parameters("spot", spots.spot)["spot_radius"] or SPOT_FRACTION * volume.diagonal
     return _Spots(catalogue.find("spot", spots.spot.kind).load(), radius, spots.weights, found, points, single)
 
 
@@ -110,18 +110,18 @@ def _patches(groups: list[_Spots], volume: Volume, painted: Painted | None, part
     updated."""
     found: list[Patch] = []
     for one in groups:
-        if one.ways is None or painted is None or one.weights is None:
+        if one.motions is None or painted is None or one.weights is None:
             continue
         below = spot_nodes(one.painted, painted.at_nodes[one.weights], painted.vertices, volume.nodes, ~free)
         nodes = [mine if len(mine) else one_node(node) for mine, node in zip(below, one.single)]
-        found += [Patch(mine, one.ways) for mine in nodes if len(mine)]
+        found += [Patch(mine, one.motions) for mine in nodes if len(mine)]
         if len(groups) > 1:  # a node below spots of two groups belongs to the first
             free[np.concatenate([one_node(-1), *nodes])] = False
-    around = [one for one in groups if one.ways is not None and len(one.points)]
+    around = [one for one in groups if one.motions is not None and len(one.points)]
     if around:
         radius = np.concatenate([np.full(len(one.points), one.radius) for one in around])
-        ways = [one.ways for one in around for _ in one.points]
+        ways = [one.motions for one in around for _ in one.points]
         nodes = around_points(np.concatenate([one.points for one in around]), radius, volume.nodes, part_of_node,
                               [node for one in around for node in one.of_points], ~free)
-        found += [Patch(mine, way) for mine, way in zip(nodes, ways) if way is not None and len(mine)]
+        found += [Patch(mine, averages) for mine, averages in zip(nodes, ways) if averages is not None and len(mine)]
     return found

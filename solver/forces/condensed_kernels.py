@@ -45,12 +45,13 @@ def six_of(work, slot, step, lane):  # type: ignore[no-untyped-def]
 
 @inlined
 def dot_six(a, b):  # type: ignore[no-untyped-def]
+    """Return the scalar product of two vectors of six components."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
 @inlined
 def _curvature(work, lane, i, j, k, m):  # type: ignore[no-untyped-def]
-    """Return H at entries (i, j) and (k, m) of z; an off-diagonal entry of z stands for both of S."""
+    """Return H at entries (i, j) and (k, m) of z; an off-diagonal entry of z is both entries of S."""
     s = work[slot_of(i, j, k, m) * LANES + lane]
     if i != j:
         s += work[slot_of(j, i, k, m) * LANES + lane]

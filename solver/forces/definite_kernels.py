@@ -128,7 +128,7 @@ def make_definite(matrix, part, vectors, values):  # type: ignore[no-untyped-def
     for p in range(12):
         for q in range(12):
             matrix[p, q] = 0.0
-    way = np.empty(12)
+    column = np.empty(12)
     for j in range(9):
         if values[j] <= 0.0:
             continue
@@ -137,7 +137,7 @@ def make_definite(matrix, part, vectors, values):  # type: ignore[no-untyped-def
                 total = own[a - 1] * vectors[j, 3 * a - 3 + i] if a > 0 else 0.0
                 for k in range(a, 3):
                     total += other[k] * vectors[j, 3 * k + i]
-                way[3 * a + i] = total
+                column[3 * a + i] = total
         for p in range(12):
             for q in range(12):
-                matrix[p, q] += values[j] * way[p] * way[q]
+                matrix[p, q] += values[j] * column[p] * column[q]

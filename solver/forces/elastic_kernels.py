@@ -70,6 +70,7 @@ class Address(types.WrapperAddressProtocol):  # type: ignore[misc]
     """
 
     def __init__(self, kernel: Any) -> None:
+        """kernel: of a material, compiled with `MaterialKernel.signature`."""
         compiled = kernel.get_compile_result(MaterialKernel.signature)
         self._address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
 
@@ -77,6 +78,7 @@ class Address(types.WrapperAddressProtocol):  # type: ignore[misc]
         return self._address
 
     def signature(self) -> Any:
+        """Return the numba type of a material's kernel."""
         return MaterialKernel.signature
 
 

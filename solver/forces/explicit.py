@@ -27,12 +27,12 @@ class ExplicitForces:
         return self.springs.energy(E) + self.joints.energy(q, centres)
 
     def take(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, active_time: float,
-             share: float) -> None:
-        """Set `wrench` and `pull` to the impulses over `share` seconds at q and u, both (m,), with the bodies at `at`.
+             ah: float) -> None:
+        """Set `wrench` and `pull` to the impulses over `ah` seconds at q and u, both (m,), with the bodies at `at`.
 
         Motors have their targets at `time` [s]; only those that are active at `active_time` [s] act.
         """
         self.wrench[:] = 0.0
-        self.springs.add_forces(at.E, at.twist, share, self.wrench)
+        self.springs.add_forces(at.E, at.twist, ah, self.wrench)
         self.joints.at(time, active_time)
-        self.pull[:] = self.joints.forces(at, q, u, centres, share)
+        self.pull[:] = self.joints.forces(at, q, u, centres, ah)

@@ -13,7 +13,7 @@ from .stencils import BodyElements
 
 @kernel(MATERIAL_KERNEL)
 def _nothing(work, project):  # type: ignore[no-untyped-def]
-    pass
+    """Write nothing: viscosity has neither energy nor stress at rest."""
 
 
 @kernel(MATERIAL_KERNEL)
@@ -52,10 +52,10 @@ class Green:
     def __init__(self, nodes: Vec, elastic: BodyElements, modulus: Vec, params: Mapping[str, float]) -> None:
         """nodes: rest positions of all nodes [m], (n, 3). modulus: Young's, (e,) [Pa].
         params: stiffness_damping, α [s]; mass_damping, β [1/s]."""
-        share = params["stiffness_damping"]
-        self.share: float | None = None if share else 0.0
+        stiffness_damping = params["stiffness_damping"]
+        self.stiffness_damping: float | None = None if stiffness_damping else 0.0
         self.drag = params["mass_damping"]
-        self._viscous = Elastic(nodes, elastic.tets[: len(modulus)], Viscosity, share * modulus[None])
+        self._viscous = Elastic(nodes, elastic.tets[: len(modulus)], Viscosity, stiffness_damping * modulus[None])
 
     def within(self, h: float) -> Green:
         """Return the damping law for steps of h [s]: this object, for any h."""

@@ -22,13 +22,14 @@ class InStretches:
     stage.
 
     `fill` linearises at positions and stretches, `follow` computes the change of z and the multipliers for a
-    displacement of the nodes, `go` sets the fraction of that change which `measure` takes, and `keep` adds this
-    fraction to z. [MFEM 1, 4, 6-8]
+    displacement of the nodes, `set_fraction` sets the fraction of that change which `measure` takes, and `keep` adds
+    this fraction to z. [MFEM 1, 4, 6-8]
     """
 
     family = None  #: each body is evaluated by itself, with stretches of its own
 
     def __init__(self, elastic: Elastic) -> None:
+        """elastic: elements whose stretches become unknowns; this class uses its arrays."""
         self._elastic = elastic
         self.tets: Index = elastic.tets
         blocks, fibers = len(elastic._nodes), elastic.fibers
@@ -37,7 +38,7 @@ class InStretches:
             np.zeros((blocks, 6, LANES)) for _ in range(5))
         self._hessian = np.zeros((blocks, 36, LANES))
         self._x = np.zeros((0, 3))  #: positions of the last linearisation [m]
-        self._share = 0.0
+        self._fraction = 0.0
         laws = (nothing, nothing, nothing) if fibers is None else (
             fibers.material.stress, fibers.material.tangent, fibers.material.energy)
         self._fiber_stress, self._fiber_tangent, self._fiber_energy = (Address(one) for one in laws)
@@ -54,6 +55,7 @@ class InStretches:
 
     @property
     def _body(self) -> tuple[Any, ...]:
+        """Return the kernels' arguments of the body: nodes, rest shapes, constants of material and of fibers."""
         own = self._elastic
         fibers = self._no_fibers if own.fibers is None else own._fiber_constants
         return own._nodes, own._rest, own._constants, fibers
@@ -61,7 +63,7 @@ class InStretches:
     def start(self) -> None:
         """Discard the stretches; the next `fill` computes them from its positions."""
         self._z[:] = -1.0  # no stretch: taken from positions
-        self._change[:], self._share = 0.0, 0.0
+        self._change[:], self._fraction = 0.0, 0.0
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
         """Write condensed forces f̂ (p, 4, 3) [N] and blocks of K̂ (p, 6, 9) [N/m] at positions x (n, 3) [m].
@@ -69,7 +71,7 @@ class InStretches:
         K̂ is negative semi-definite whatever `project`. Raises ValueError where an array does not have p rows. [MFEM 6]
         """
         self._elastic._refuse_unpadded(forces, blocks)
-        self._x, self._share = x.copy(), 0.0
+        self._x, self._fraction = x.copy(), 0.0
         own = self._elastic
         parallel_for(linearise, len(own._works), x, *self._body, own._stress, own._tangent, self._fiber_stress,
                      self._fiber_tangent, self._works, self._z, self._z_bar, self._slope, self._hessian,
@@ -90,14 +92,14 @@ class InStretches:
                      self._slope, self._hessian, self._change, self._multipliers, own._energies)
         return float(own._energies.sum())
 
-    def go(self, relaxation: float) -> None:
+    def set_fraction(self, fraction: float) -> None:
         """Set the fraction of the change of the stretches that all later calls of `measure` take."""
-        self._share = relaxation
+        self._fraction = fraction
 
     def keep(self) -> None:
-        """Add the fraction set by `go` of their change to the stretches."""
-        self._z += self._share * self._change
-        self._change[:], self._share = 0.0, 0.0
+        """Add the fraction of `set_fraction` of their change to the stretches."""
+        self._z += self._fraction * self._change
+        self._change[:], self._fraction = 0.0, 0.0
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Return Σ V (ψ(z) + λᵀ (z̄ − z)) [J] at positions x (n, 3) [m]; write its forces (p, 4, 3) [N].
@@ -107,7 +109,7 @@ class InStretches:
         own = self._elastic
         own._refuse_unpadded(forces)
         parallel_for(measure, len(own._works), x, *self._body, self._energy, self._fiber_energy, own._works, self._z,
-                     self._change, self._share, self._multipliers, forces, own._energies)
+                     self._change, self._fraction, self._multipliers, forces, own._energies)
         return float(own._energies.sum())
 
     def multiply(self, x: Vec, columns: Vec) -> Vec:

@@ -38,13 +38,14 @@ def nothing(work, project):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _share(s, t, floor):  # type: ignore[no-untyped-def]
+def _weight(s, t, floor):  # type: ignore[no-untyped-def]
     """Return 2 σ_i/(σ_i + σ_j)."""
     return 2.0 * s / max(s + t, floor)
 
 
 @inlined
 def blend(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
+    """Return s a + t b + r c of three vectors."""
     return (s * a[0] + t * b[0] + r * c[0], s * a[1] + t * b[1] + r * c[1], s * a[2] + t * b[2] + r * c[2])
 
 
@@ -89,9 +90,9 @@ def _rate(work, lane):  # type: ignore[no-untyped-def]
     r = blend(x, v[2][0], y, v[2][1], z, v[2][2])
     s, t, w = sigma
     e = (
-        0.5 * (_share(s, t, floor) * dot(u[0], q) + _share(t, s, floor) * dot(u[1], p)),
-        0.5 * (_share(s, w, floor) * dot(u[0], r) + _share(w, s, floor) * dot(u[2], p)),
-        0.5 * (_share(t, w, floor) * dot(u[1], r) + _share(w, t, floor) * dot(u[2], q)),
+        0.5 * (_weight(s, t, floor) * dot(u[0], q) + _weight(t, s, floor) * dot(u[1], p)),
+        0.5 * (_weight(s, w, floor) * dot(u[0], r) + _weight(w, s, floor) * dot(u[2], p)),
+        0.5 * (_weight(t, w, floor) * dot(u[1], r) + _weight(w, t, floor) * dot(u[2], q)),
     )
     return stretch_of(v, (dot(u[0], p), dot(u[1], q), dot(u[2], r)), e)
 
@@ -114,15 +115,16 @@ def pull_of(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     p, q, r = columns_of(v, a, b, c, d, e, f)
     s, t, w = sigma
     mixed, outer, inner = dot(v[0], q), dot(v[0], r), dot(v[1], r)
-    one = blend(u[0], dot(v[0], p), u[1], _share(t, s, floor) * mixed, u[2], _share(w, s, floor) * outer)
-    two = blend(u[0], _share(s, t, floor) * mixed, u[1], dot(v[1], q), u[2], _share(w, t, floor) * inner)
-    three = blend(u[0], _share(s, w, floor) * outer, u[1], _share(t, w, floor) * inner, u[2], dot(v[2], r))
+    one = blend(u[0], dot(v[0], p), u[1], _weight(t, s, floor) * mixed, u[2], _weight(w, s, floor) * outer)
+    two = blend(u[0], _weight(s, t, floor) * mixed, u[1], dot(v[1], q), u[2], _weight(w, t, floor) * inner)
+    three = blend(u[0], _weight(s, w, floor) * outer, u[1], _weight(t, w, floor) * inner, u[2], dot(v[2], r))
     return (blend(one, v[0][0], two, v[1][0], three, v[2][0]), blend(one, v[0][1], two, v[1][1], three, v[2][1]),
             blend(one, v[0][2], two, v[1][2], three, v[2][2]))
 
 
 @inlined
 def put_columns(work, slot, lane, columns):  # type: ignore[no-untyped-def]
+    """Write the columns of a 3 × 3 matrix to nine consecutive slots of the lane array, from `slot` on."""
     put(work, slot, lane, columns[0])
     put(work, slot + 3, lane, columns[1])
     put(work, slot + 6, lane, columns[2])
@@ -264,12 +266,12 @@ def lead(  # type: ignore[no-untyped-def]
 @kernel(types.void(*BODY, *KERNELS, types.float64[:, ::1], TABLE, TABLE, types.float64, TABLE, TABLE,
                    types.float64[::1]))
 def measure(  # type: ignore[no-untyped-def]
-    start, stop, x, nodes, rest, constants, fibers, energy, fiber_energy, works, z, change, share, multipliers,
+    start, stop, x, nodes, rest, constants, fibers, energy, fiber_energy, works, z, change, fraction, multipliers,
     forces, energies,
 ):
-    """Write V (ψ(z) + λᵀ (z̄ − z)) at z + share dz, (16 b,) [J], and its forces −V Jᵀ Aᵀ λ, (16 b, 4, 3) [N].
+    """Write V (ψ(z) + λᵀ (z̄ − z)) at z + fraction dz, (16 b,) [J], and its forces −V Jᵀ Aᵀ λ, (16 b, 4, 3) [N].
 
-    Chunks `start` to `stop`. x: (n, 3) [m]. share: fraction of the change dz of the stretches. [MFEM 4]
+    Chunks `start` to `stop`. x: (n, 3) [m]. fraction: of the change dz of the stretches. [MFEM 4]
     """
     chunks, count = works.shape[0], nodes.shape[0]
     for chunk in range(start, stop):
@@ -283,12 +285,12 @@ def measure(  # type: ignore[no-untyped-def]
                 p, q, r = multipliers[block, 0, lane], multipliers[block, 1, lane], multipliers[block, 2, lane]
                 s, t, w = multipliers[block, 3, lane], multipliers[block, 4, lane], multipliers[block, 5, lane]
                 put_columns(work, STRESS, lane, pull_of(frames, p, q, r, s, t, w))
-                i = z[block, 0, lane] + share * change[block, 0, lane]
-                j = z[block, 1, lane] + share * change[block, 1, lane]
-                k = z[block, 2, lane] + share * change[block, 2, lane]
-                l = z[block, 3, lane] + share * change[block, 3, lane]
-                m = z[block, 4, lane] + share * change[block, 4, lane]
-                n = z[block, 5, lane] + share * change[block, 5, lane]
+                i = z[block, 0, lane] + fraction * change[block, 0, lane]
+                j = z[block, 1, lane] + fraction * change[block, 1, lane]
+                k = z[block, 2, lane] + fraction * change[block, 2, lane]
+                l = z[block, 3, lane] + fraction * change[block, 3, lane]
+                m = z[block, 4, lane] + fraction * change[block, 4, lane]
+                n = z[block, 5, lane] + fraction * change[block, 5, lane]
                 work[ENERGY * LANES + lane] = (
                     p * (a - i) + q * (b - j) + r * (c - k) + s * (d - l) + t * (e - m) + w * (f - n))
                 load_stretch(work, lane, i, j, k, l, m, n)

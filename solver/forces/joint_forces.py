@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..coordinates.joints.rotations import jacobian, logarithm, product, quaternion
-from ..coordinates.prescribed import OverTime, let_go
+from ..coordinates.prescribed import OverTime, has_ended
 from ..coordinates.tree import Posture, Tree
 from ..state import Index, Vec
 from .joint_kernels import (
@@ -58,7 +58,7 @@ class JointForces:
             at_work[motor.rates] = True
         owner = np.repeat(np.arange(tree.count, dtype=np.int32), np.diff(tree.dof))
         self.bodies: Index = np.unique(owner[at_work]).astype(np.int32)  #: below joints with forces
-        self.still: Vec = np.zeros(tree.rates)
+        self.unmoved: Vec = np.zeros(tree.rates)
         self.effort: Vec = np.zeros(tree.rates)  #: of motors at the last call [N m, N], (m,)
         self._scratch = np.zeros(tree.rates)
         self._blocks = np.zeros((tree.count, 6, 6))
@@ -73,7 +73,7 @@ class JointForces:
         active_time = time if active_time is None else active_time
         for motor in self.motors:
             rates = motor.rates
-            if let_go(active_time, motor.until):
+            if has_ended(active_time, motor.until):
                 self.law[rates, MOTOR_STIFFNESS] = self.law[rates, MOTOR_DAMPING] = 0.0
                 continue
             self.law[rates, MOTOR_STIFFNESS], self.law[rates, MOTOR_DAMPING] = motor.stiffness, motor.damping
@@ -88,24 +88,24 @@ class JointForces:
 
     def at_work(self, time: float) -> list[bool]:
         """Return whether each motor is active from `time` [s] on, in the order of the motors."""
-        return [not let_go(time, motor.until) for motor in self.motors]
+        return [not has_ended(time, motor.until) for motor in self.motors]
 
-    def add(self, posture: Posture, q: Vec, u: Vec, centres: Vec, moved: Vec | None, share: float, scale: float,
+    def add(self, posture: Posture, q: Vec, u: Vec, centres: Vec, moved: Vec | None, ah: float, scale: float,
             damped: float, force: Vec, reduced: Vec) -> None:
-        """Write share (f + K moved) into force (m,) and −share D − scale K into blocks of reduced (n, 6, 6).
+        """Write ah (f + K moved) into force (m,) and −ah D − scale K into blocks of reduced (n, 6, 6).
 
         Entries of joints without forces do not change. posture: at q (m,). u: (m,). centres: of the charts of rotation.
-        moved: coordinates at the base of the stage minus q, (m,); None for zero. share, scale: [s], [s²]. damped: 1 if
+        moved: coordinates at the base of the stage minus q, (m,); None for zero. ah: a h [s]. scale: [s²]. damped: 1 if
         f includes damping, else 0.
         """
         if len(self.bodies):
-            at = JointPoint(q, u, centres, posture.subspace, self.still if moved is None else moved)
+            at = JointPoint(q, u, centres, posture.subspace, self.unmoved if moved is None else moved)
             joint_forces(self._tree.dof, JointTable(self.bodies, self.chart, self.law), at,
-                         ForceWeights(share, scale, damped), RateSystem(force, reduced, self.effort))
+                         ForceWeights(ah, scale, damped), RateSystem(force, reduced, self.effort))
 
-    def forces(self, posture: Posture, q: Vec, u: Vec, centres: Vec, share: float) -> Vec:
-        """Return share f, damping included, (m,) [N m s, N s]. share: [s]. The next call overwrites the result."""
-        self.add(posture, q, u, centres, None, share, 0.0, 1.0, self._scratch, self._blocks)
+    def forces(self, posture: Posture, q: Vec, u: Vec, centres: Vec, ah: float) -> Vec:
+        """Return ah f, damping included, (m,) [N m s, N s]. ah: a h [s]. The next call overwrites the result."""
+        self.add(posture, q, u, centres, None, ah, 0.0, 1.0, self._scratch, self._blocks)
         return self._scratch
 
     def efforts(self, posture: Posture, q: Vec, u: Vec, centres: Vec, time: float) -> Vec:
@@ -117,13 +117,13 @@ class JointForces:
 
     def energy(self, q: Vec, centres: Vec) -> float:
         """Return ½ k (q − rest)² of all rates [J]; of balls ½ rᵀ K r, r the rotation vector from their rest."""
-        there, rest = self.readings(q, centres), self.law[:, REST]
-        off = there - rest
+        readings, rest = self.readings(q, centres), self.law[:, REST]
+        off = readings - rest
         for batch in self._tree.batches:
             if batch.centres.shape[1]:
                 ball = batch.entries[:, :3]
                 back = quaternion(-rest[ball])
-                off[ball] = logarithm(product(back, quaternion(there[ball])))
+                off[ball] = logarithm(product(back, quaternion(readings[ball])))
         return 0.5 * float(np.sum(self.law[:, STIFFNESS] * off**2))
 
     def readings(self, q: Vec, centres: Vec) -> Vec:

@@ -17,8 +17,8 @@ STIFFNESS, DAMPING, REST, MOTOR_STIFFNESS, MOTOR_DAMPING, MOTOR_LIMIT, TARGET, T
 def exponential(x, y, z):  # type: ignore[no-untyped-def]
     """Return exp([r]) of a rotation vector r = (x, y, z) [rad] as a unit quaternion (w, x, y, z)."""
     angle = math.sqrt(x * x + y * y + z * z)
-    share = math.sin(0.5 * angle) / angle if angle > 1.0e-8 else 0.5
-    return math.cos(0.5 * angle), share * x, share * y, share * z
+    factor = math.sin(0.5 * angle) / angle if angle > 1.0e-8 else 0.5
+    return math.cos(0.5 * angle), factor * x, factor * y, factor * z
 
 
 @inlined
@@ -35,8 +35,8 @@ def logarithm(a):  # type: ignore[no-untyped-def]
     """Return the rotation vector of a unit quaternion (w, x, y, z), of length at most π [rad]."""
     sine = math.sqrt(a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
     flip = -1.0 if a[0] < 0.0 else 1.0
-    share = flip * 2.0 * math.atan2(sine, flip * a[0]) / sine if sine > 1.0e-12 else flip * 2.0
-    return share * a[1], share * a[2], share * a[3]
+    factor = flip * 2.0 * math.atan2(sine, flip * a[0]) / sine if sine > 1.0e-12 else flip * 2.0
+    return factor * a[1], factor * a[2], factor * a[3]
 
 
 @inlined
@@ -82,7 +82,7 @@ def terms(law, k, off, turned, rate):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], JointTable, JointPoint, ForceWeights, RateSystem)", address=False)
 def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-def]
-    """Write share (f + K moved) of the joints above `bodies` and −share D − scale K into a system of rates.
+    """Write ah (f + K moved) of the joints above `bodies` and −ah D − scale K into a system of rates.
 
     dof: (n + 1,). The motors' part of f is written into effort as well. The first three rates of a charted joint are
     those of its chart: forces are torques about axes that turn with the child, and a law applies to the components of
@@ -92,7 +92,7 @@ def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-d
     """
     bodies, chart, law = joints
     q, u, centres, subspace, moved = at
-    share, scale, damped = weights
+    ah, scale, damped = weights
     force, reduced, effort = system
     torque, block, inverse, more, stepped = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3), np.zeros(3)
     for i in bodies:
@@ -136,14 +136,14 @@ def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-d
                     block[a, b] = scale * total
                     torque[a] -= (inverse[b, a] * more[b] * (off[0] if b == 0 else off[1] if b == 1 else off[2])
                                   + total * stepped[b])
-                block[a, a] += share * found[2] + scale * stiffness
+                block[a, a] += ah * found[2] + scale * stiffness
                 effort[k] = found[3]
             # torques about the moving frame's axes, to rates of the chart: Jᵀ
             for a in range(3):
                 total = 0.0
                 for c in range(3):
                     total += subspace[first + a, c] * torque[c]
-                force[first + a] = share * total
+                force[first + a] = ah * total
                 for b in range(3):
                     total = 0.0
                     for c in range(3):
@@ -153,6 +153,6 @@ def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-d
         for a in range(ball, count):
             k = first + a
             found = terms(law, k, q[k] - law[k, REST], q[k] - law[k, TARGET], u[k])
-            force[k] = share * (found[0] - found[1] * moved[k] - damped * found[2] * u[k])
-            reduced[i, a, a] = share * found[2] + scale * found[1]
+            force[k] = ah * (found[0] - found[1] * moved[k] - damped * found[2] * u[k])
+            reduced[i, a, a] = ah * found[2] + scale * found[1]
             effort[k] = found[3]

@@ -10,10 +10,10 @@ SHORT = 1.0e-12  #: [m], and [m²] of twice an area: a smaller element has no di
 
 
 @kernel("f8(f8, f8, f8, f8, f8)")
-def pull_of(share, multiplier, stiffness, low, high):  # type: ignore[no-untyped-def]
-    """Return T = k (y − clip(y, low, high)) [J], y = g + λ/k. share: the strain g. multiplier: λ [J]. stiffness: k
+def pull_of(strain, multiplier, stiffness, low, high):  # type: ignore[no-untyped-def]
+    """Return T = k (y − clip(y, low, high)) [J], y = g + λ/k. strain: the strain g. multiplier: λ [J]. stiffness: k
     [J]."""
-    y = share + multiplier / stiffness
+    y = strain + multiplier / stiffness
     return stiffness * (y - min(max(y, low), high))
 
 
@@ -64,8 +64,8 @@ def measure_lengths(  # type: ignore[no-untyped-def]
     """
     energy, u = 0.0, np.empty(3)
     for s in range(start, stop):
-        share = direction_of(x, nodes[s], u) / rest[s] - 1.0
-        pull = pull_of(share, multipliers[s], stiffness[s], low, high)
+        strain = direction_of(x, nodes[s], u) / rest[s] - 1.0
+        pull = pull_of(strain, multipliers[s], stiffness[s], low, high)
         energy += 0.5 * (pull * pull - multipliers[s] * multipliers[s]) / stiffness[s]
         for a in range(3):
             forces[s, 0, a] = pull * u[a] / rest[s]
@@ -109,8 +109,8 @@ def measure_areas(  # type: ignore[no-untyped-def]
     """
     energy, slopes = 0.0, np.empty((4, 3))
     for s in range(start, stop):
-        share = slopes_of_area(x, nodes[s], slopes) / rest[s] - 1.0
-        pull = pull_of(share, multipliers[s], stiffness[s], low, high)
+        strain = slopes_of_area(x, nodes[s], slopes) / rest[s] - 1.0
+        pull = pull_of(strain, multipliers[s], stiffness[s], low, high)
         energy += 0.5 * (pull * pull - multipliers[s] * multipliers[s]) / stiffness[s]
         for corner in range(3):
             for a in range(3):

@@ -86,9 +86,11 @@ class LengthLimit(Limits):
     measured, filled = staticmethod(measure_lengths), staticmethod(fill_lengths)
 
     def _squared(self) -> Vec:
+        """Return the squared rest lengths, (s,) [m²]."""
         return np.asarray(self._rest**2)
 
     def strains(self, x: Vec) -> Vec:
+        """Return the strain of each element at positions x (n, 3) [m], (s,): length over rest length, minus 1."""
         away = x[self.nodes[:, 1]] - x[self.nodes[:, 0]]
         return np.asarray(np.sqrt(np.einsum("si,si->s", away, away)) / self._rest - 1.0)
 
@@ -99,8 +101,10 @@ class AreaLimit(Limits):
     measured, filled = staticmethod(measure_areas), staticmethod(fill_areas)
 
     def _squared(self) -> Vec:
+        """Return the rest areas, (s,) [m²]."""
         return self._rest
 
     def strains(self, x: Vec) -> Vec:
+        """Return the strain of each element at positions x (n, 3) [m], (s,): area over rest area, minus 1."""
         a, b, c = (x[self.nodes[:, k]] for k in range(3))
         return np.asarray(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1) / self._rest - 1.0)

@@ -14,10 +14,10 @@ class Pull:
 
     is_on_object = False  #: whether its targets are on the body's own object, which may be moved during playback
 
-    def __init__(self, nodes: Index, stiffness: Vec, places: OverTime, strength: Activation | None = None) -> None:
-        """nodes: (k,). stiffness: of each spring [N/m], (k,). places: target of each node, (k, 3) [m] at a time.
+    def __init__(self, nodes: Index, stiffness: Vec, targets: OverTime, strength: Activation | None = None) -> None:
+        """nodes: (k,). stiffness: of each spring [N/m], (k,). targets: of the nodes, (k, 3) [m] at a time.
         strength: factor of the stiffness over time; None for 1."""
-        self.nodes, self._stiffness, self.places, self._strength = nodes, stiffness, places, strength
+        self.nodes, self._stiffness, self.targets, self._strength = nodes, stiffness, targets, strength
 
     def at_work(self, time: float) -> bool:
         """Return whether the pull acts at `time` [s]."""
@@ -25,7 +25,7 @@ class Pull:
 
     def springs_at(self, time: float) -> tuple[Index, Vec, Vec]:
         """Return the nodes (k,), the stiffness of each spring (k,) [N/m] and its target (k, 3) [m] at `time` [s]."""
-        return self.nodes, self._firmness(time), self.places.at(time)
+        return self.nodes, self._firmness(time), self.targets.at(time)
 
     def _firmness(self, time: float) -> Vec:
         """Return the stiffness of each node's spring at `time` [s], (k,) [N/m]."""
@@ -34,7 +34,7 @@ class Pull:
     def add_force(self, x: Vec, time: float, force: Vec) -> float:
         """Add the forces at positions x (n, 3) [m] and `time` [s] to force (n, 3) [N]; return the energy [J]."""
         stiffness = self._firmness(time)
-        away = x[self.nodes] - self.places.at(time)
+        away = x[self.nodes] - self.targets.at(time)
         force[self.nodes] -= stiffness[:, None] * away
         return 0.5 * float(stiffness @ np.einsum("kc,kc->k", away, away))
 

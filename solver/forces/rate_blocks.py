@@ -29,6 +29,6 @@ class RateLaw(Protocol):
     def __init__(self, rates: Sequence[Index], params: Mapping[str, float]) -> None:
         """rates: indices of each joint's rates among those of the law, in the order of the scene."""
 
-    def blocks(self, place: Vec, u: Vec, time: float) -> RateBlocks:
-        """Return the blocks of joints with coordinates `place` [rad, m] and rates u [rad/s, m/s], both (k,), at `time`
+    def blocks(self, q: Vec, u: Vec, time: float) -> RateBlocks:
+        """Return the blocks of joints with coordinates `q` [rad, m] and rates u [rad/s, m/s], both (k,), at `time`
         [s]."""

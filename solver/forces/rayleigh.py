@@ -18,7 +18,7 @@ class Rayleigh:
     def __init__(self, nodes: Vec, elastic: Elastic, modulus: Vec, params: Mapping[str, float]) -> None:
         """nodes: rest positions of all nodes [m], (n, 3). modulus: Young's, (e,) [Pa]; not used here.
         params: stiffness_damping, α [s]; mass_damping, β [1/s]."""
-        self.share = params["stiffness_damping"]
+        self.stiffness_damping = params["stiffness_damping"]
         self.drag = params["mass_damping"]
         self._elastic = elastic
 
@@ -32,4 +32,4 @@ class Rayleigh:
         The blocks do not depend on `time`.
         """
         self._elastic.fill(x, True, forces, blocks)
-        blocks *= self.share
+        blocks *= self.stiffness_damping

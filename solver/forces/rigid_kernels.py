@@ -44,11 +44,11 @@ def tumbled(I, i, x, y, z, h):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8[:,::1])", address=False)
-def momentum(E, twist, drift, base_twist, inertia, gravity, share, out):  # type: ignore[no-untyped-def]
-    """Write M base_twist + share (weight + ad(φ)ᵀ M φ − M J̇u) of each body into out (n, 6) [N m s, N s].
+def momentum(E, twist, drift, base_twist, inertia, gravity, ah, out):  # type: ignore[no-untyped-def]
+    """Write M base_twist + ah (weight + ad() M  − M J̇u) of each body into out (n, 6) [N m s, N s].
 
     E: (n, 4, 4). twist: φ, (n, 6). drift: J̇u, (n, 6). base_twist: (n, 6). inertia: M, (n, 6, 6), blocks of an inertia
-    and a mass. gravity: (3,) [m/s²]. share: [s].
+    and a mass. gravity: (3,) [m/s²]. ah: a h [s].
     """
     for i in range(E.shape[0]):
         mass = inertia[i, 3, 3]
@@ -57,21 +57,21 @@ def momentum(E, twist, drift, base_twist, inertia, gravity, share, out):  # type
         spin0 = inertia[i, 0, 0] * w0 + inertia[i, 0, 1] * w1 + inertia[i, 0, 2] * w2
         spin1 = inertia[i, 1, 0] * w0 + inertia[i, 1, 1] * w1 + inertia[i, 1, 2] * w2
         spin2 = inertia[i, 2, 0] * w0 + inertia[i, 2, 1] * w1 + inertia[i, 2, 2] * w2
-        k0 = base_twist[i, 0] - share * drift[i, 0]
-        k1 = base_twist[i, 1] - share * drift[i, 1]
-        k2 = base_twist[i, 2] - share * drift[i, 2]
+        k0 = base_twist[i, 0] - ah * drift[i, 0]
+        k1 = base_twist[i, 1] - ah * drift[i, 1]
+        k2 = base_twist[i, 2] - ah * drift[i, 2]
         out[i, 0] = (inertia[i, 0, 0] * k0 + inertia[i, 0, 1] * k1 + inertia[i, 0, 2] * k2
-                     - share * (w1 * spin2 - w2 * spin1))
+                     - ah * (w1 * spin2 - w2 * spin1))
         out[i, 1] = (inertia[i, 1, 0] * k0 + inertia[i, 1, 1] * k1 + inertia[i, 1, 2] * k2
-                     - share * (w2 * spin0 - w0 * spin2))
+                     - ah * (w2 * spin0 - w0 * spin2))
         out[i, 2] = (inertia[i, 2, 0] * k0 + inertia[i, 2, 1] * k1 + inertia[i, 2, 2] * k2
-                     - share * (w0 * spin1 - w1 * spin0))
+                     - ah * (w0 * spin1 - w1 * spin0))
         g0 = E[i, 0, 0] * gravity[0] + E[i, 1, 0] * gravity[1] + E[i, 2, 0] * gravity[2]
         g1 = E[i, 0, 1] * gravity[0] + E[i, 1, 1] * gravity[1] + E[i, 2, 1] * gravity[2]
         g2 = E[i, 0, 2] * gravity[0] + E[i, 1, 2] * gravity[1] + E[i, 2, 2] * gravity[2]
-        out[i, 3] = mass * (base_twist[i, 3] + share * (g0 - (w1 * v2 - w2 * v1) - drift[i, 3]))
-        out[i, 4] = mass * (base_twist[i, 4] + share * (g1 - (w2 * v0 - w0 * v2) - drift[i, 4]))
-        out[i, 5] = mass * (base_twist[i, 5] + share * (g2 - (w0 * v1 - w1 * v0) - drift[i, 5]))
+        out[i, 3] = mass * (base_twist[i, 3] + ah * (g0 - (w1 * v2 - w2 * v1) - drift[i, 3]))
+        out[i, 4] = mass * (base_twist[i, 4] + ah * (g1 - (w2 * v0 - w0 * v2) - drift[i, 4]))
+        out[i, 5] = mass * (base_twist[i, 5] + ah * (g2 - (w0 * v1 - w1 * v0) - drift[i, 5]))
 
 
 @kernel("void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8, f8[:,::1])", address=False)

@@ -10,9 +10,9 @@ from ..state import Index, Vec
 
 @struct("f8, f8, f8")
 class ForceWeights(NamedTuple):
-    """Weights of forces and of their derivatives in a stage: share (f + K moved), and −share D − scale K."""
+    """Weights of forces and of their derivatives in a stage: ah (f + K moved), and −ah D − scale K."""
 
-    share: float  #: [s]
+    ah: float  #: a h [s]
     scale: float  #: [s²]
     damped: float  #: 1 if f includes damping, else 0
 

@@ -28,7 +28,7 @@ def _carried(E, i, p, twist):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _way(E, i, p, direction, out):  # type: ignore[no-untyped-def]
+def _point_row(E, i, p, direction, out):  # type: ignore[no-untyped-def]
     """Write a row out (6,): out · φ_i is the velocity of point p of body i along a direction."""
     own = back(load(E, i), direction)
     turn = cross(p, own)
@@ -47,11 +47,11 @@ def _push(E, i, p, force, wrench):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _stiffen(block, inward, way, sideways, p):  # type: ignore[no-untyped-def]
-    """Add inward · way wayᵀ + sideways · Wᵀ W to a block (6, 6), W = R [−[p], 1], for any rotation R."""
+def _stiffen(block, inward, row, sideways, p):  # type: ignore[no-untyped-def]
+    """Add inward · row wayᵀ + sideways · Wᵀ W to a block (6, 6), W = R [−[p], 1], for any rotation R."""
     for a in range(6):
         for b in range(6):
-            block[a, b] += inward * way[a] * way[b]
+            block[a, b] += inward * row[a] * row[b]
     if sideways != 0.0:
         square = p[0] * p[0] + p[1] * p[1] + p[2] * p[2]
         for a in range(3):
@@ -79,14 +79,14 @@ def _point_jacobian(E, i, p, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], SpringTable, ForceWeights, BodySystem)", address=False)
 def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped-def]
-    """Add share (f + K moved) of springs and −share D − scale K to a system of bodies.
+    """Add ah (f + K moved) of springs and −ah D − scale K to a system of bodies.
 
     E: (n, 4, 4). twist: (n, 6). moved: displacements as twists times time [rad, m], (n, 6). The tension of a spring is
     k (l − l₀) plus, times `damped`, d times its rate of length. The lateral part of K of compressed springs, which is
     indefinite, is omitted.
     """
     body, point, law, slot = table
-    share, scale, damped = weights
+    ah, scale, damped = weights
     wrench, diagonal, below, far = system
     first, second = np.empty(6), np.empty(6)
     rows, columns = np.empty((3, 6)), np.empty((3, 6))
@@ -108,23 +108,23 @@ def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped
             tension, sideways = 0.0, stiffness if rest == 0.0 else 0.0
 
         # rate of length, and relative motion of the ends
-        stretch, way = 0.0, (0.0, 0.0, 0.0)
+        stretch, relative = 0.0, (0.0, 0.0, 0.0)
         if i >= 0:
-            _way(E, i, p, direction, first)
+            _point_row(E, i, p, direction, first)
             for a in range(6):
                 stretch -= first[a] * twist[i, a]
-            way = scaled(-1.0, _carried(E, i, p, moved))
+            relative = scaled(-1.0, _carried(E, i, p, moved))
         if j >= 0:
-            _way(E, j, q, direction, second)
+            _point_row(E, j, q, direction, second)
             for a in range(6):
                 stretch += second[a] * twist[j, a]
-            way = add(way, _carried(E, j, q, moved))
-        inward = direction[0] * way[0] + direction[1] * way[1] + direction[2] * way[2]
+            relative = add(relative, _carried(E, j, q, moved))
+        inward = direction[0] * relative[0] + direction[1] * relative[1] + direction[2] * relative[2]
         pull = tension + damped * damping * stretch + (stiffness - sideways) * inward
-        force = scaled(share, add(scaled(sideways, way), scaled(pull, direction)))
+        force = scaled(ah, add(scaled(sideways, relative), scaled(pull, direction)))
 
         lateral = scale * sideways
-        axial = share * damping + scale * stiffness - lateral
+        axial = ah * damping + scale * stiffness - lateral
         if i >= 0:
             _push(E, i, p, force, wrench)
             _stiffen(diagonal[i], axial, first, lateral, p)
@@ -152,10 +152,10 @@ def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped
 
 
 @kernel("void(f8[:,:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1], f8, f8[:,::1])", address=False)
-def spring_forces(E, twist, body, point, law, share, wrench):  # type: ignore[no-untyped-def]
-    """Add share f of springs, damping included, to wrenches of bodies, wrench (n, 6) [N m s, N s].
+def spring_forces(E, twist, body, point, law, ah, wrench):  # type: ignore[no-untyped-def]
+    """Add ah f of springs, damping included, to wrenches of bodies, wrench (n, 6) [N m s, N s].
 
-    E: (n, 4, 4). twist: (n, 6). body: (s, 2), −1 the world. point: (s, 2, 3) [m]. law: k, d, l₀, (s, 3). share: [s].
+    E: (n, 4, 4). twist: (n, 6). body: (s, 2), −1 the world. point: (s, 2, 3) [m]. law: k, d, l₀, (s, 3). ah: a h [s].
     """
     for s in range(body.shape[0]):
         i, j = body[s, 0], body[s, 1]
@@ -168,13 +168,13 @@ def spring_forces(E, twist, body, point, law, share, wrench):  # type: ignore[no
         if length <= 1.0e-12:  # without length and direction, no force
             continue
         direction = scaled(1.0 / length, direction)
-        way = (0.0, 0.0, 0.0)
+        relative = (0.0, 0.0, 0.0)
         if i >= 0:
-            way = scaled(-1.0, _carried(E, i, p, twist))
+            relative = scaled(-1.0, _carried(E, i, p, twist))
         if j >= 0:
-            way = add(way, _carried(E, j, q, twist))
-        stretch = direction[0] * way[0] + direction[1] * way[1] + direction[2] * way[2]
-        force = scaled(share * (law[s, 0] * (length - law[s, 2]) + law[s, 1] * stretch), direction)
+            relative = add(relative, _carried(E, j, q, twist))
+        stretch = direction[0] * relative[0] + direction[1] * relative[1] + direction[2] * relative[2]
+        force = scaled(ah * (law[s, 0] * (length - law[s, 2]) + law[s, 1] * stretch), direction)
         if i >= 0:
             _push(E, i, p, force, wrench)
         if j >= 0:

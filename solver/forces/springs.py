@@ -42,22 +42,22 @@ class Springs:
     def __len__(self) -> int:
         return len(self.body)
 
-    def add(self, E: Vec, twist: Vec, moved: Vec | None, share: float, scale: float, damped: float, wrench: Vec,
+    def add(self, E: Vec, twist: Vec, moved: Vec | None, ah: float, scale: float, damped: float, wrench: Vec,
             diagonal: Vec, below: Vec) -> None:
-        """Add share (f + K moved) to wrench (n, 6) and −share D − scale K to blocks (n, 6, 6); overwrite `between`.
+        """Add ah (f + K moved) to wrench (n, 6) and −ah D − scale K to blocks (n, 6, 6); overwrite `between`.
 
         E: (n, 4, 4). twist: (n, 6). moved: displacement of the bodies to the base of the stage, as twists times time
-        (n, 6) [rad, m]; None for zero. share, scale: [s], [s²]. damped: 1 if f includes damping, else 0. diagonal,
+        (n, 6) [rad, m]; None for zero. ah: a h [s]. scale: [s²]. damped: 1 if f includes damping, else 0. diagonal,
         below: blocks of bodies, and of bodies with their parents.
         """
         self.between[:] = 0.0
-        springs(E, twist, self.unmoved if moved is None else moved, self.table, ForceWeights(share, scale, damped),
+        springs(E, twist, self.unmoved if moved is None else moved, self.table, ForceWeights(ah, scale, damped),
                 BodySystem(wrench, diagonal, below, self.between))
 
-    def add_forces(self, E: Vec, twist: Vec, share: float, wrench: Vec) -> None:
-        """Add share f, damping included, to wrench (n, 6) [N m s, N s] with the bodies at E (n, 4, 4) and twists (n,
+    def add_forces(self, E: Vec, twist: Vec, ah: float, wrench: Vec) -> None:
+        """Add ah f, damping included, to wrench (n, 6) [N m s, N s] with the bodies at E (n, 4, 4) and twists (n,
         6)."""
-        spring_forces(E, twist, self.body, self.point, self.law, share, wrench)
+        spring_forces(E, twist, self.body, self.point, self.law, ah, wrench)
 
     def energy(self, E: Vec) -> float:
         """Return the energy of all springs [J] with the bodies at E (n, 4, 4)."""

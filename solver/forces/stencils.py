@@ -122,11 +122,11 @@ class StretchedElements(BodyElements, Protocol):
         Returns the curvature of their energy along that change [J].
         """
 
-    def go(self, relaxation: float) -> None:
+    def set_fraction(self, fraction: float) -> None:
         """Set the fraction of the change of the stretches that all later calls of `measure` take."""
 
     def keep(self) -> None:
-        """Add the fraction set by `go` of their change to the stretches."""
+        """Add the fraction of `set_fraction` of their change to the stretches."""
 
 
 @dataclass(frozen=True)

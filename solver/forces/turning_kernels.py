@@ -42,6 +42,7 @@ def curve(work, multipliers, block):  # type: ignore[no-untyped-def]
 
 @inlined
 def _take(work, lane, entry, other, value):  # type: ignore[no-untyped-def]
+    """Subtract a value from an entry of the symmetric Hessian in the lane array."""
     work[(HESSIAN + 6 * entry + other) * LANES + lane] -= value
     if entry != other:
         work[(HESSIAN + 6 * other + entry) * LANES + lane] -= value

@@ -126,6 +126,8 @@ class Weld(WithMultipliers):
         return out.ravel()
 
     def _evaluate(self, x: Vec, time: float, with_blocks: bool) -> Stencils:
+        """Return forces, energy and stiffness at positions x (n, 3) [m]; nothing once the weld has ended at `time` [s].
+        """
         nodes = self._acting.nodes
         if time >= self._lasts or not len(nodes):
             return Stencils(self._none, np.zeros((0, 4, 3)), np.zeros((0, 6, 9)), 0.0)

@@ -17,11 +17,11 @@ class YieldingPins(Pull):
 
     _what = "The pins"
 
-    def __init__(self, name: str, nodes: Index, stiffness: Vec, places: OverTime, reported_from: float,
+    def __init__(self, name: str, nodes: Index, stiffness: Vec, targets: OverTime, reported_from: float,
                  frame_at: Callable[[float], float]) -> None:
-        """name: the body's. nodes: (k,). stiffness: of each spring [N/m], (k,). places: target of each node, (k, 3) [m]
+        """name: the body's. nodes: (k,). stiffness: of each spring [N/m], (k,). targets: of the nodes, (k, 3) [m]
         at a time. reported_from: least distance that is reported [m]. frame_at: the frame of a time [s]."""
-        super().__init__(nodes, stiffness, places)
+        super().__init__(nodes, stiffness, targets)
         self._name, self._reported_from, self._frame_at = name, reported_from, frame_at
         self._worst, self._where = 0.0, ""
 
@@ -33,14 +33,14 @@ class YieldingPins(Pull):
         if off[furthest] <= max(self._worst, self._reported_from):
             return ""
         first, self._worst = not self._worst, float(off[furthest])
-        place = ", ".join(f"{c:.4g}" for c in x[self.nodes[furthest]])
-        self._where = f"at frame {self._frame_at(time):.4g} near ({place}) m"
+        position = ", ".join(f"{c:.4g}" for c in x[self.nodes[furthest]])
+        self._where = f"at frame {self._frame_at(time):.4g} near ({position}) m"
         return f'{self._what} of "{self._name}" begin to give way to an obstacle {self._where}' if first else ""
 
     def _goals(self, x: Vec, time: float) -> Vec:
         """Return the targets of the nodes, (k, 3) [m]."""
-        places: Vec = self.places.at(time)
-        return places
+        targets: Vec = self.targets.at(time)
+        return targets
 
     @property
     def summary(self) -> list[str]:
@@ -58,12 +58,12 @@ class CompliantAttachment(YieldingPins):
 
     _what = "What bones hold"
 
-    def __init__(self, name: str, nodes: Index, anchors: Index, stiffness: Vec, places: OverTime, reported_from: float,
+    def __init__(self, name: str, nodes: Index, anchors: Index, stiffness: Vec, targets: OverTime, reported_from: float,
                  frame_at: Callable[[float], float]) -> None:
         """name: the body's. nodes: (k,). anchors: the attached nodes on bones, (k,). stiffness: of each spring [N/m],
-        (k,). places: of the anchors at the start, (k, 3) [m] at a time. reported_from: least distance that is reported
+        (k,). targets: of the anchors at the start, (k, 3) [m] at a time. reported_from: least distance that is reported
         [m]. frame_at: the frame of a time [s]."""
-        super().__init__(name, nodes, stiffness, places, reported_from, frame_at)
+        super().__init__(name, nodes, stiffness, targets, reported_from, frame_at)
         self._pairs = np.column_stack([nodes, anchors]).astype(np.int32)
         self._spring = stiffness
 
@@ -79,14 +79,16 @@ class CompliantAttachment(YieldingPins):
         """Return None: the springs have no damping."""
 
     def _stencils(self, x: Vec, blocks: Vec) -> Stencils:
+        """Return forces and energy of springs between nodes and anchors at positions x (n, 3) [m]. blocks: of K, (k, 1,
+        9) [N/m]."""
         away = x[self._pairs[:, 0]] - x[self._pairs[:, 1]]
         force = self._spring[:, None] * away
         return Stencils(self._pairs, np.stack([-force, force], axis=1), blocks, 0.5 * float(np.vdot(force, away)))
 
     def _goals(self, x: Vec, time: float) -> Vec:
         """Return the positions of the anchors, (k, 3) [m]."""
-        places: Vec = x[self._pairs[:, 1]]
-        return places
+        targets: Vec = x[self._pairs[:, 1]]
+        return targets
 
     def at_work(self, time: float) -> bool:
         """Return False: the attachment does not act as a pull."""

@@ -25,14 +25,14 @@ class CutMade:
 
     frame: int  #: the last one before the cut
     parents: NDArray[np.int32]  #: vertices between which each new one is, (s, 2)
-    shares: NDArray[np.float64]  #: fraction of the distance from the first to the second, (s,)
+    fractions: NDArray[np.float64]  #: fraction of the distance from the first to the second, (s,)
     triangles: NDArray[np.int32]  #: all of them from now on, (t, 3); none where the body has no surface
     source: NDArray[np.int32]  #: triangle of the uncut mesh that each is a piece of, (t,); -1 for what was inside
 
     def add_to(self, vertices: NDArray[Any]) -> NDArray[Any]:
         """Return the vertices, (n, 3), followed by the new ones, (n + s, 3), in the same precision."""
         first, second = vertices[self.parents[:, 0]], vertices[self.parents[:, 1]]
-        added = first + self.shares[:, None].astype(vertices.dtype) * (second - first)
+        added = first + self.fractions[:, None].astype(vertices.dtype) * (second - first)
         return np.concatenate([vertices, added])
 
 
@@ -57,12 +57,12 @@ class SheetBeside:
     sliding: NDArray[np.int32]  #: vertices on features, (k,)
     speed: NDArray[np.float32]  #: velocity of the cloth through these vertices [m/s], (k, 3)
 
-    def shares(self, triangles: NDArray[np.int32]) -> NDArray[np.float64]:
+    def barycentric_weights(self, triangles: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return weights of the corners of `source` at each corner of the faces, (m, 3, 3), which interpolate values of
         the mesh at rest. triangles: of that mesh, (M, 3)."""
-        place = self.material[self.faces].astype(float)
+        points = self.material[self.faces].astype(float)
         a, b, c = (self.rest[triangles[self.source][:, :, k]].astype(float) for k in range(3))
-        u, v, w = b - a, c - a, place - a
+        u, v, w = b - a, c - a, points - a
         twice = u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]
         second = (w[..., 0] * v[..., 1] - w[..., 1] * v[..., 0]) / twice
         third = (u[..., 0] * w[..., 1] - u[..., 1] * w[..., 0]) / twice

@@ -88,6 +88,7 @@ def different(old: Any, new: Any) -> list[str]:
 
 
 def _different(old: Any, new: Any, path: str) -> list[str]:
+    """Return the paths at which plain values of two scenes differ, below `path`."""
     if path == "time.end":
         return []
     if isinstance(old, dict) and isinstance(new, dict):
@@ -120,13 +121,13 @@ def nameless(scene: dict[str, Any]) -> dict[str, Any]:
 
     Names of soft bodies and of mechanisms remain: they identify whose setting it is.
     """
-    soft = _places(_dicts(scene.get("bodies")))
-    mechanisms = {one.get("name"): (k, _places(_dicts(one.get("bodies"))))
+    soft = _indices(_dicts(scene.get("bodies")))
+    mechanisms = {one.get("name"): (k, _indices(_dicts(one.get("bodies"))))
                   for k, one in enumerate(_dicts(scene.get("mechanisms"))) if isinstance(one.get("name"), str)}
 
     def attachment(one: dict[str, Any]) -> dict[str, Any]:
-        place, bodies = mechanisms.get(_text(one, "mechanism"), (None, {}))
-        return one if place is None else one | {"mechanism": place, "body": bodies.get(_text(one, "body"))}
+        index, bodies = mechanisms.get(_text(one, "mechanism"), (None, {}))
+        return one if index is None else one | {"mechanism": index, "body": bodies.get(_text(one, "body"))}
 
     found = dict(scene)
     met = soft | {one.get("name"): f"obstacle {k}" for k, one in enumerate(_dicts(scene.get("obstacles")))
@@ -168,10 +169,10 @@ def read(scene: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_names(mechanism: dict[str, Any]) -> dict[str, Any]:
-    places = _places(_dicts(mechanism.get("bodies")))
+    indices = _indices(_dicts(mechanism.get("bodies")))
 
     def part(one: dict[str, Any]) -> dict[str, Any]:
-        return {key: places.get(value, value) if key in _ENDS and isinstance(value, str) else value
+        return {key: indices.get(value, value) if key in _ENDS and isinstance(value, str) else value
                 for key, value in one.items() if key not in ("name", "uuid")}
 
     return mechanism | {family: _each(mechanism[family], part) for family in ("bodies", "joints", "loops", "springs")
@@ -187,8 +188,8 @@ def _each(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any
     return [change(one) if isinstance(one, dict) else one for one in value] if isinstance(value, list) else value
 
 
-def _places(named: list[dict[str, Any]]) -> dict[str, int]:
-    return {one["name"]: place for place, one in enumerate(named) if isinstance(one.get("name"), str)}
+def _indices(named: list[dict[str, Any]]) -> dict[str, int]:
+    return {one["name"]: index for index, one in enumerate(named) if isinstance(one.get("name"), str)}
 
 
 def _text(one: dict[str, Any], key: str) -> str:

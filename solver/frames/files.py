@@ -50,7 +50,7 @@ class CacheFiles:
                 found[written.kind, written.frame] = written
         return found
 
-    def stands(self, written: Written) -> bool:
+    def is_intact(self, written: Written) -> bool:
         """Return whether the file exists as it was written: its size, and its bytes where its time has changed.
 
         One object reads DOUBTS bytes for this; further files in doubt then count as good.

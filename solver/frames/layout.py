@@ -56,6 +56,7 @@ class Written:
     mtime_ns: int | None = None  #: of the file; None in older caches
 
     def line(self) -> str:
+        """Return the entry as a line of the log, with its newline."""
         return f"{self.kind} {self.frame} {self.bytes} {self.digest} {self.mtime_ns}\n"
 
 

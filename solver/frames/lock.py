@@ -64,7 +64,7 @@ def machine() -> str:
         return ""
 
 
-def here() -> Holder:
+def this_process() -> Holder:
     """Return this process as a holder of a lock."""
     return Holder(os.getpid(), socket.gethostname(), process_start(os.getpid()), machine(), beats=True)
 
@@ -110,10 +110,10 @@ def description(folder: Path) -> str:
     found, quiet = holder(folder), silence(folder)
     if quiet is None:
         return ""
-    who = f"process {found.pid} on {found.host}" if found else "another process"
+    holding_process = f"process {found.pid} on {found.host}" if found else "another process"
     if quiet < 0:
-        return f"{who}, whose clock is ahead of this one"
-    return f"{who}, last heard of {_ago(quiet)} ago"
+        return f"{holding_process}, whose clock is ahead of this one"
+    return f"{holding_process}, last heard of {_ago(quiet)} ago"
 
 
 def break_lock(folder: Path) -> str:
@@ -121,13 +121,13 @@ def break_lock(folder: Path) -> str:
 
     For a lock whose process is known to be gone and cannot be queried. Raises CacheUnwritable.
     """
-    who = description(folder)
+    holding_process = description(folder)
     try:
         with _turn(folder):
             (folder / LOCK).unlink(missing_ok=True)
     except OSError as error:
         raise unwritable(folder / LOCK, error) from error
-    return who
+    return holding_process
 
 
 def sweep(folder: Path) -> None:
@@ -141,7 +141,7 @@ class AcquiredLock:
     """Lock of a cache that this process has. The heartbeat has a thread of its own until the lock is released."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._me, self._end = folder, here(), threading.Event()
+        self._folder, self._me, self._end = folder, this_process(), threading.Event()
         self._thread = threading.Thread(target=self._beat, name="lock", daemon=True)
         self._thread.start()
 
@@ -155,7 +155,8 @@ class AcquiredLock:
         raise CacheBusy(f"the lock of {self._folder} was taken away" + (f" by {now}" if now else ""),
                         "Resume once no other process bakes into it")
 
-    def let_go(self) -> None:
+    def release(self) -> None:
+        """End the heartbeat and remove the lock file, where it is still that of this process."""
         self._end.set()
         self._thread.join()
         if holder(self._folder) == self._me:
@@ -186,18 +187,18 @@ def acquired(folder: Path) -> Iterator[AcquiredLock]:
     try:
         yield holding
     finally:
-        holding.let_go()
+        holding.release()
 
 
 def _take(folder: Path) -> None:
     """Write the lock file, in place of that of a dead process if there is one. Raises CacheBusy, OSError."""
     path, fresh = folder / LOCK, folder / FRESH
-    if busy(folder) or _beats_still(folder):
+    if busy(folder) or _is_beating(folder):
         raise CacheBusy(f"{description(folder) or 'another process'}, bakes into {folder}",
                         f"Wait for it or stop it; if it is long gone, use Break Lock or delete the file {path}")
     path.unlink(missing_ok=True)
     with create(fresh) as stream:
-        stream.write(json.dumps(asdict(here())).encode())
+        stream.write(json.dumps(asdict(this_process())).encode())
     try:
         os.link(fresh, path)  # of two without a turn only one succeeds
     except FileExistsError:
@@ -208,7 +209,7 @@ def _take(folder: Path) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def _beats_still(folder: Path) -> bool:
+def _is_beating(folder: Path) -> bool:
     """Return whether another machine's lock is alive although its time is far off: clocks differ, so changes are
     awaited."""
     found, seen = holder(folder), _beat_seen(folder)

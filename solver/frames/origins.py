@@ -9,8 +9,8 @@ import numpy as np
 from ..job.folder import Job
 from ..state import Vec
 
-HALF_STEP = 2.0**-24  # of single precision, as a share of a number
-FINE, COARSE = 1e-5, 1e-4  # shares of a body's size: largest rounding where it starts, and from which one is reported
+HALF_STEP = 2.0**-24  # of single precision, relative to a number
+FINE, COARSE = 1e-5, 1e-4  # of a body's size: largest rounding where it starts, and from which one is reported
 
 
 class Origins:
@@ -48,10 +48,10 @@ class Origins:
         sentences = []
         for name, first, count in bodies:
             away = float(np.abs(relative[first:first + count]).max(initial=0.0))
-            share = HALF_STEP * away / max(self._size[name], 1e-300)
-            if share > COARSE and name not in self._reported:
+            error = HALF_STEP * away / max(self._size[name], 1e-300)
+            if error > COARSE and name not in self._reported:
                 self._reported.add(name)
                 sentences.append(f'"{name}", frame {frame}: it is {away:.3g} m from the origin of its '
-                                 f"frames, so that single precision is off by {share:.1g} of its size. "
+                                 f"frames, so that single precision is off by {error:.1g} of its size. "
                                  "Hold it, or end the bake sooner")
         return sentences

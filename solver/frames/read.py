@@ -95,9 +95,9 @@ class Cache(CacheFiles):
     def frames_done(self) -> list[int]:
         """Return the frames on disk that can be shown, ascending. Files that changed after they were written do not
         count."""
-        standing = [{w.frame for w in self.log.values() if w.kind == kind and self.stands(w)} for kind in self._needed]
-        torn = self.first_torn_cut(lambda cut: self.stands(self.log[CUTS, cut]))
-        return sorted(frame for frame in set.intersection(*standing) if torn is None or frame <= torn)
+        intact = [{w.frame for w in self.log.values() if w.kind == kind and self.is_intact(w)} for kind in self._needed]
+        torn = self.first_torn_cut(lambda cut: self.is_intact(self.log[CUTS, cut]))
+        return sorted(frame for frame in set.intersection(*intact) if torn is None or frame <= torn)
 
     @property
     def _needed(self) -> tuple[str, ...]:
@@ -251,7 +251,7 @@ class Cache(CacheFiles):
         folder, CacheUnwritable where a file cannot be deleted.
         """
         found = lock.holder(self.folder)
-        if lock.busy(self.folder) and found != lock.here():
+        if lock.busy(self.folder) and found != lock.this_process():
             raise CacheBusy(f"a bake into {self.folder} is running", "Cancel it first")
         freed = 0
         for path in self.files():
@@ -264,7 +264,7 @@ class Cache(CacheFiles):
                 pass
             except OSError as error:
                 raise unwritable(path, error) from error
-        if found != lock.here():
+        if found != lock.this_process():
             lock.sweep(self.folder)
         for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "needles", "sheets", "contacts",
                      "halved", "stress", "groups", "."):

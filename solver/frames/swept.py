@@ -51,10 +51,10 @@ def obstacle_boxes(job: Job) -> list[dict[str, Any]]:
     found = []
     for one in job.scene.obstacles:
         paths = [path for path in (one.vertices, one.motion) if path is not None]
-        places = [np.asarray(job.array(path), dtype=float).reshape(-1, 3) for path in paths]
-        found.append({"name": one.name, "nodes": 0 if one.triangles is None else len(places[0]),
-                      "low": np.min([rows.min(axis=0) for rows in places], axis=0).tolist(),
-                      "high": np.max([rows.max(axis=0) for rows in places], axis=0).tolist()})
+        positions = [np.asarray(job.array(path), dtype=float).reshape(-1, 3) for path in paths]
+        found.append({"name": one.name, "nodes": 0 if one.triangles is None else len(positions[0]),
+                      "low": np.min([rows.min(axis=0) for rows in positions], axis=0).tolist(),
+                      "high": np.max([rows.max(axis=0) for rows in positions], axis=0).tolist()})
     return found
 
 

@@ -125,11 +125,11 @@ def _fits_until(manifest: dict[str, Any], read: hashes.Settings) -> int:
 class FrameStore:
     """Writer of one cache, made while its lock is taken.
 
-    still_mine: function that is called before anything is written and raises where the lock was taken away.
+    check_lock: function that is called before anything is written and raises where the lock was taken away.
     """
 
-    def __init__(self, folder: Path, still_mine: Callable[[], None] = lambda: None) -> None:
-        self.folder, self._still_mine = folder, still_mine
+    def __init__(self, folder: Path, check_lock: Callable[[], None] = lambda: None) -> None:
+        self.folder, self._check_lock = folder, check_lock
         self.cache = Cache(folder)
         self._root = folder.parent  # the job: below it no link is followed
         self._folders = set[str]()
@@ -166,7 +166,7 @@ class FrameStore:
             manifest["sheets"] = names
         if job.scene.obstacles:
             manifest["obstacles"] = obstacle_boxes(job)
-        self._still_mine()
+        self._check_lock()
         self._folder(self.folder)
         write_whole(self.folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode(), self._root)
         self._mend_log()
@@ -272,7 +272,8 @@ class FrameStore:
         return found
 
     def _put(self, kind: str, frame: int, content: memoryview) -> None:
-        self._still_mine()
+        """Write a file of a frame and its line in the log. Raises CacheUnwritable, and CacheBusy from `check_lock`."""
+        self._check_lock()
         path = file_of(self.folder, kind, frame)
         if kind not in self._folders:
             self._folder(path.parent)

@@ -64,7 +64,7 @@ def _in_one_space(slope: Product, first: Vec, h: float, tolerance: float) -> tup
         return h, np.zeros_like(first), 0
     basis, square = np.zeros((LARGEST + 1, len(first))), np.zeros((LARGEST + 1, LARGEST))
     basis[0] = first / norm
-    part, look = h, 4
+    part, next_check = h, 4
     for m in range(1, LARGEST + 1):
         out = slope(basis[m - 1])
         for _ in range(2):
@@ -76,9 +76,9 @@ def _in_one_space(slope: Product, first: Vec, h: float, tolerance: float) -> tup
             leaves = 0.0
         square[m, m - 1] = leaves
         basis[m] = out / leaves if leaves else 0.0
-        if m < look and m < LARGEST and leaves:
+        if m < next_check and m < LARGEST and leaves:
             continue
-        look = m + max(3, m // 4)
+        next_check = m + max(3, m // 4)
         while True:
             if part * np.abs(square[:m, :m]).max() <= FAR:
                 one, two = _phi(part * square[:m, :m])

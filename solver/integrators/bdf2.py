@@ -34,10 +34,10 @@ class BDF2(Integrator):
         """Return the state after a step of h seconds. Raises StepFailed; `state` stays as it is."""
         touching = system.touching(state)
         past = state.memory
-        goes_on = (POSITIONS in past and past[STEP][0] == h and past[POSITIONS].shape == state.q.shape
+        continues = (POSITIONS in past and past[STEP][0] == h and past[POSITIONS].shape == state.q.shape
                    and (np.array_equal(past[TOUCHING], touching)
                         or system.contact_persists(state, past[TOUCHING].astype(np.int32), h)))
-        after = self._go_on(system, state, h) if goes_on else self._starter.step(system, state, h)
+        after = self._continue(system, state, h) if continues else self._starter.step(system, state, h)
         memory = {POSITIONS: state.q, RATES: state.u, STEP: np.array([h]), TOUCHING: touching}
         return replace(after, memory={**after.memory, **memory})
 
@@ -52,7 +52,9 @@ class BDF2(Integrator):
         third: Vec = 2.0 / (h + last) * (change / h - (before.u - past[RATES]) / last)
         return 2.0 / 9.0 * h**3 * third
 
-    def _go_on(self, system: System[P], state: State, h: float) -> State:
+    def _continue(self, system: System[P], state: State, h: float) -> State:
+        """Return the state after a step of h seconds by BDF2, from the present and the last state. Raises
+        StepFailed."""
         base = state.q + 1.0 / 3.0 * (state.q - state.memory[POSITIONS])
         u_hat: Vec = state.u + (state.u - state.memory[RATES]) / 3.0
         # explicit forces are evaluated at a second-order prediction of the stage's end: an undamped spring loses energy

@@ -24,7 +24,7 @@ class BDF2ERE(Additive, BDF2):
         super().__init__(params)
         self._starter = STRSBDF2ERE(params) if self.linearised else TRBDF2ERE(params)
 
-    def _go_on(self, system: System[P], state: State, h: float) -> State:
+    def _continue(self, system: System[P], state: State, h: float) -> State:
         past = State(state.time - h, state.memory[POSITIONS], state.memory[RATES])
         base = state.q + 1.0 / 3.0 * (state.q - past.q)
         stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, state.u + (state.u - past.u) / 3.0)

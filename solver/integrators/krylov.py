@@ -91,11 +91,11 @@ def _in_one_space(product: Product, vectors: Vec, h: float, tolerance: float) ->
     """Return the time up to h that one Krylov space reaches, the changes of δ and δ̇ by that time, and the number of
     products."""
     space = Lanczos(product, vectors, LARGEST)
-    look = 4
+    next_check = 4
     part = h
     while True:
         space.grow()
-        if space.size < look and space.size < LARGEST:
+        if space.size < next_check and space.size < LARGEST:
             continue
         spectra = space.spectra()
         full = space.size == LARGEST
@@ -106,7 +106,7 @@ def _in_one_space(product: Product, vectors: Vec, h: float, tolerance: float) ->
             if not full:
                 break
             part *= 0.5
-        look = space.size + max(3, space.size // 4)
+        next_check = space.size + max(3, space.size // 4)
 
 
 def _evaluate(spectra: list[tuple[Vec, Vec, float]], norms: Vec, h: float) -> tuple[float, Vec, Vec]:

@@ -35,6 +35,7 @@ class Modes:
 
     @property
     def count(self) -> int:
+        """Return the number of modes s."""
         return self.basis.shape[1]
 
     def amplitudes(self, field: Vec) -> Vec:

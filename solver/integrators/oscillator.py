@@ -32,8 +32,8 @@ class _Posed:
     def solve(self) -> Vec:
         stage, stiffness = self.stage, -self.owner.squared
         base = self.at.q if stage.base is None else stage.base
-        pulled = stage.inertia * stage.u_hat + stage.a * stage.h * stiffness * base
-        v: Vec = pulled / self._matrix
+        momentum = stage.inertia * stage.u_hat + stage.a * stage.h * stiffness * base
+        v: Vec = momentum / self._matrix
         return v
 
     @property
@@ -61,16 +61,20 @@ class Oscillator:
         self.squared, self.beta, self.drag = omega * omega, beta, drag
 
     def acceleration(self, state: State) -> Vec:
+        """Return −ω² q − d u at a state, (3,) [m/s²]."""
         acceleration: Vec = -self.squared * state.q - self.drag * state.u
         return acceleration
 
     def touching(self, state: State) -> Index:
+        """Return no contacts."""
         return NOBODY
 
     def contact_persists(self, state: State, before: Index, h: float) -> bool:
+        """Return True, as there is no contact."""
         return True
 
     def tangent(self, state: State, time: float) -> Tangent:
+        """Return K = −ω² and D = −d for products, and the acceleration at a state; `time` has no effect."""
         node = np.zeros((1, 3))
         damped = Damped(np.full(1, self.drag), 0.0, None, None, NOBODY, NO_ELEMENTS) if self.drag else None
         lin = Linearised(node, node, np.ones(1), node, np.zeros((0, 6, 9)), np.zeros((1, 3, 3)), damped)
@@ -79,15 +83,19 @@ class Oscillator:
                        lambda shift: lambda columns: columns / (shift + self.squared))
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> _Posed:
+        """Return the stage, whose equations are linear wherever they are linearised."""
         return _Posed(self, stage, at)
 
     def finish_linear_stage(self, posed: Posed, stage: Stage, start: State, is_last: bool = True) -> State:
+        """Return the state at the end of a linearised stage."""
         return self._end(stage, start, posed.solve())
 
     def impact(self, stage: Stage, start: State) -> None:
+        """Return None, as nothing collides."""
         return None
 
     def modal_step(self, state: State, h: float) -> State:
+        """Return the state after an exact oscillation of h seconds, half of the damping before it and half after it."""
         # half of the damping acts before the oscillation and half of it after, as for the modes of a body
         damp = 1.0 + 0.5 * h * self.drag
         angle = np.full(state.q.shape, h * math.sqrt(self.squared))
@@ -95,10 +103,12 @@ class Oscillator:
         return State(state.time + h, state.q + moved, u / damp, state.memory)
 
     def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:
+        """Return `after`, as the node has no angular momentum to conserve."""
         return after
 
     def solve_stage(self, stage: Stage, start: State,
                     prescribed_directions: EliminatedRows | None = None) -> State:
+        """Return the state at the end of a stage, with rates imposed in prescribed directions."""
         u = _Posed(self, stage, start).solve()
         if prescribed_directions is not None:
             u = prescribed_directions.impose(u)

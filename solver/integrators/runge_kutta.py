@@ -24,7 +24,7 @@ class RungeKutta(Integrator):
     foresight: Sequence[float] = ()
     linearised = False
     #: C / (C + 1/12), C the first term of e^z − R(z) over z³: a step's error relative to that of the trapezoidal rule
-    error_share = 1.0
+    error_ratio = 1.0
 
     def step(self, system: System[P], state: State, h: float) -> State:
         """Return the state after a step of h seconds. Raises StepFailed; `state` stays as it is."""
@@ -32,7 +32,7 @@ class RungeKutta(Integrator):
         rates: list[Vec] = []
         accelerations: list[Vec] = []
         posed: P | None = None
-        share = 0.0
+        factored_weight = 0.0
         for i, row in enumerate(self.table):
             if row[-1] == 0.0:
                 rates.append(state.u)
@@ -48,13 +48,13 @@ class RungeKutta(Integrator):
             elif self.linearised:
                 # one factor has one damping, which keeps the order in the middle of the stages that it serves
                 middle = state.time + 0.5 * h if self._has_one_factor else stage.time
-                posed = _posed(system, posed if row[-1] == share else None, after, stage, middle)
+                posed = _posed(system, posed if row[-1] == factored_weight else None, after, stage, middle)
                 after = system.finish_linear_stage(posed, stage, after, is_last=row is self.table[-1])
             else:
                 after = system.solve_stage(stage, after)
             rates.append(after.u)
             accelerations.append((after.u - stage.u_hat) / (row[-1] * h))
-            share = row[-1]
+            factored_weight = row[-1]
         return after
 
     @property
@@ -64,7 +64,7 @@ class RungeKutta(Integrator):
     def error(self, before: State, after: State, h: float) -> Vec:
         """Return the estimated error of a step of h seconds in positions, by comparison with the trapezoidal rule on
         its velocities, (3 f,) [m]."""
-        return self.error_share * beside_trapezoid(before, after, h)
+        return self.error_ratio * beside_trapezoid(before, after, h)
 
 
 def _posed(system: System[P], last: P | None, at: State, stage: Stage, time: float) -> P:

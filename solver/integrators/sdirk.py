@@ -9,7 +9,7 @@ from .runge_kutta import RungeKutta
 ALPHA = 1.0 - 1.0 / sqrt(2.0)  #: the diagonal of both, γ/2 in one paper and α in the other
 BETA = sqrt(2.0) / 4.0
 ERROR_CONSTANT = 1.0 / 6.0 - ALPHA**2 * (3.0 - 2.0 * ALPHA)  #: e^z − R(z) over z³
-ERROR_SHARE = ERROR_CONSTANT / (ERROR_CONSTANT + 1.0 / 12.0)
+ERROR_RATIO = ERROR_CONSTANT / (ERROR_CONSTANT + 1.0 / 12.0)
 
 
 class SDIRK(RungeKutta):
@@ -17,7 +17,7 @@ class SDIRK(RungeKutta):
     [Ascher 9]"""
 
     table = ((0.0,), (ALPHA, ALPHA), (BETA, BETA, ALPHA))
-    error_share = ERROR_SHARE
+    error_ratio = ERROR_RATIO
 
 
 class SDIRK2(RungeKutta):
@@ -28,7 +28,7 @@ class SDIRK2(RungeKutta):
 
     table = ((ALPHA,), (1.0 - ALPHA, ALPHA))
     foresight = (0.0, 0.5 / ALPHA**2)
-    error_share = ERROR_SHARE
+    error_ratio = ERROR_RATIO
 
 
 class SSDIRK2(SDIRK2):
@@ -57,4 +57,4 @@ class SDIRK23(RungeKutta):
 
     table = ((GAMMA,), (MIDDLE - GAMMA, GAMMA), (1.0 - WEIGHT - GAMMA, WEIGHT, GAMMA))
     foresight = (0.0, MIDDLE / GAMMA, (0.5 - WEIGHT * MIDDLE) / (GAMMA * MIDDLE))
-    error_share = THIRD_ORDER / (THIRD_ORDER + 1.0 / 12.0)
+    error_ratio = THIRD_ORDER / (THIRD_ORDER + 1.0 / 12.0)

@@ -59,8 +59,8 @@ def keep_spin(system: SpinningNodes, parts: list[Index], before: State, after: S
         target = spin(mass, x0[part], v0[part])
         if damped is not None:
             target = target / (1.0 + h * damped.drag[part].sum() / mass.sum())
-        turn = turned(mass, x0[part], x1[part], v1[part], target, h)
-        x1[part], v1[part] = turn.placed(x1[part]), turn.moving(x1[part], v1[part])
+        correction = spin_correction(mass, x0[part], x1[part], v1[part], target, h)
+        x1[part], v1[part] = correction.placed(x1[part]), correction.moving(x1[part], v1[part])
     free = coordinates.free
     return replace(after, q=x1[free].ravel(), u=v1[free].ravel())
 
@@ -72,7 +72,7 @@ def spin(mass: Vec, x: Vec, v: Vec) -> Vec:
 
 
 @dataclass(frozen=True)
-class Turn:
+class SpinCorrection:
     """A rotation of a body as a whole, and the rigid motion that is added to its velocities."""
 
     angle: Vec  #: rotation vector [rad], (3,)
@@ -100,7 +100,7 @@ class Turn:
         return out
 
 
-def turned(mass: Vec, x0: Vec, x: Vec, v: Vec, target: Vec, h: float) -> Turn:
+def spin_correction(mass: Vec, x0: Vec, x: Vec, v: Vec, target: Vec, h: float) -> SpinCorrection:
     """Return the rotation after which points of a body have the angular momentum `target`, (3,) [kg m²/s], through the
     last h seconds.
 
@@ -120,7 +120,7 @@ def turned(mass: Vec, x0: Vec, x: Vec, v: Vec, target: Vec, h: float) -> Turn:
         arm = step_start @ rotation.T
     moving = (v - drift) @ rotation.T
     lacking = np.linalg.solve(moments(mass, arm), target - spin(mass, arm, moving))
-    return Turn(angle, centre, drift, lacking)
+    return SpinCorrection(angle, centre, drift, lacking)
 
 
 def _moment(x: Vec, mass: Vec, momentum: Vec) -> Vec:

@@ -8,7 +8,7 @@ from .runge_kutta import RungeKutta
 class TRBDF2(RungeKutta):
     """TR-BDF2: two stages with diagonals 1/4 and 1/3; L-stable. [Ascher 8]"""
 
-    error_share = -1.0  #: C = −1/24
+    error_ratio = -1.0  #: C = −1/24
     table = ((0.0,), (1 / 4, 1 / 4), (1 / 3, 1 / 3, 1 / 3))
 
 

@@ -36,6 +36,7 @@ class Header:
 
     @property
     def bytes(self) -> int:
+        """Return the size of the array without the header [bytes]."""
         return self.dtype.itemsize * math.prod(self.shape)
 
 

@@ -65,8 +65,8 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _differences(old: Flat, new: Flat, rules: Rules, whose: str, more: bool) -> list[str]:
-    """Return plain names of the settings that differ, each with `whose` behind it. more: whether bodies come or go."""
+def _differences(old: Flat, new: Flat, rules: Rules, suffix: str, more: bool) -> list[str]:
+    """Return plain names of the settings that differ, each with `suffix` behind it. more: whether bodies come or go."""
     names, both = [*new, *(name for name in old if name not in new)], {**old, **new}
     # older caches lack newer parameters, which had their defaults
     names = [name for name in names
@@ -80,7 +80,7 @@ def _differences(old: Flat, new: Flat, rules: Rules, whose: str, more: bool) -> 
                  or (name != "touches" and name in old and name in new)]
     if "surface.place" in names:
         names = [name for name in names if name != "surface.to_object"]
-    return [plain_name(name, both, rules.names) + whose for name in names]
+    return [plain_name(name, both, rules.names) + suffix for name in names]
 
 
 def _default(name: str, flat: Flat) -> Any:

@@ -19,7 +19,7 @@ FLOPS_PER_SECOND, FILL_SECONDS_PER_TET = 25e9, 5e-7
 BYTES_PER_TET = 1.6e3  # element and pattern arrays
 MULTIGRID_SECONDS_PER_TET, MULTIGRID_BYTES_PER_TET = 7e-6, 0.6e3  # a dozen columns at once, as ConJac's
 SLOWER = 3.0  #: a direct factor that is so many times slower is not taken
-MEMORY_SHARE = 0.5  #: of the machine's that a bake may take
+MEMORY_FRACTION = 0.5  #: of the machine's that a bake may take
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def why_multigrid(tets: Sequence[int], memory: float) -> str | None:
     tets: number of tetrahedra of each body. memory: memory of the machine [bytes].
     """
     factor, iterated = direct(tets), multigrid(tets)
-    if factor.memory > MEMORY_SHARE * memory:
+    if factor.memory > MEMORY_FRACTION * memory:
         return (f"a factor of these {sum(tets):,} tetrahedra would need about {factor.memory / 1e9:.1f} GB, "
                 f"this one about {iterated.memory / 1e9:.1f} GB")
     if factor.seconds > SLOWER * iterated.seconds:
@@ -76,6 +76,7 @@ def machine_memory() -> float:
 
 
 def _physical() -> float:
+    """Return the physical memory of the machine [bytes]."""
     if sys.platform != "win32":
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     import ctypes

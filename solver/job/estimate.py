@@ -31,6 +31,8 @@ BASE_BYTES = 250e6  # Python with its libraries
 
 @dataclass(frozen=True)
 class BodySize:
+    """Size of a soft body, cloth or rope, exact or estimated from its surface."""
+
     name: str
     vertices: int
     triangles: int
@@ -43,6 +45,7 @@ class BodySize:
 
     @property
     def sentence(self) -> str:
+        """Return the size as a sentence without a full stop."""
         start = f'Body "{self.name}": {self.vertices} vertices, {self.triangles} triangles, '
         if self.is_cloth:
             return f"{start}cloth"
@@ -54,6 +57,8 @@ class BodySize:
 
 @dataclass(frozen=True)
 class MechanismSize:
+    """Size of a mechanism."""
+
     name: str
     bodies: int
     rates: int  #: number of joint rates, without the constraints of loops
@@ -75,9 +80,11 @@ class Estimate:
     mechanisms: tuple[MechanismSize, ...] = ()
 
     def plain(self) -> dict[str, Any]:
+        """Return the estimate as plain values by name, for JSON."""
         return asdict(self)
 
     def sentences(self) -> list[str]:
+        """Return the estimate as lines of text."""
         lines = [f"{self.name}: frames {self.frames[0]} to {self.frames[1]}, {self.steps_per_frame} steps each"]
         lines += [body.sentence for body in self.bodies]
         lines += [f'Mechanism "{one.name}": {one.bodies} bodies, {one.rates} joint rates' for one in self.mechanisms]

@@ -17,6 +17,7 @@ from .folder import FARTHEST, Job, parameters, parts, refuse
 MOST = 20_000_000  # rows of an array whose length is free: as many tetrahedra need 100 GB
 
 def check_vector(vector: schema_values.Vector, where: str) -> None:
+    """Check that no component of a vector is beyond `FARTHEST`. Raises BadScene. where: its path in scene.json."""
     if not all(abs(value) <= FARTHEST for value in vector):
         raise refuse(f"{max(vector, key=abs):g} is beyond {FARTHEST:g}", where)
 
@@ -46,23 +47,27 @@ def check_numbers(part: Any, where: str, is_entry: bool = False) -> None:
 
 
 def check_choice(family: str, choice: schema_values.Choice, where: str) -> None:
+    """Check that a choice is an entry of a family of the catalogue and that its parameters are known and in range.
+    Raises BadScene. where: path of the choice in scene.json."""
     known = catalogue.family(family)
     if choice.kind not in known:
         raise refuse(f'there is no {family.replace("_", " ")} "{choice.kind}"', f"{where}.kind",
                      f"Use one of {', '.join(known)}" if known else "There is none yet")
     params = {param.key: param for param in known[choice.kind].params}
     for key, value in choice.params.items():
-        place = f"{where}.params.{key}"
+        path = f"{where}.params.{key}"
         if key not in params:
-            raise refuse(f'{family} "{choice.kind}" has no parameter "{key}"', place,
+            raise refuse(f'{family} "{choice.kind}" has no parameter "{key}"', path,
                          f"It has {', '.join(params) or 'none'}")
         if isinstance(value, bool) != isinstance(params[key].default, bool):
             expected = "true or false" if isinstance(params[key].default, bool) else "a number"
-            raise refuse(f"{params[key].label} is {expected}", place)
-        check_limits(params[key], value, place)
+            raise refuse(f"{params[key].label} is {expected}", path)
+        check_limits(params[key], value, path)
 
 
 def check_limits(param: catalogue.Param, value: float | bool, where: str) -> None:
+    """Check that a value is within the limits of a parameter, and whole where that is a whole number. Raises BadScene.
+    where: path of the value in scene.json."""
     if isinstance(value, bool):
         return
     if isinstance(param.default, int) and not float(value).is_integer():
@@ -75,6 +80,8 @@ def check_limits(param: catalogue.Param, value: float | bool, where: str) -> Non
 
 
 def check_weights(job: Job, name: str, where: str, vertices: int) -> None:
+    """Check that an array of the job has a weight in [0, 1] for each of `vertices` vertices. Raises BadScene,
+    NoSuchThing. where: path of the field that names the array."""
     if not vertices:
         raise refuse("weights need the surface that they were painted on", where)
     array = check_array(job, name, where, "f", (vertices,))
@@ -82,10 +89,11 @@ def check_weights(job: Job, name: str, where: str, vertices: int) -> None:
         raise refuse(f"weights lie in [0, 1]; these reach from {array.min():g} to {array.max():g}", where)
 
 
-def check_indices(array: NDArray[Any], count: int, where: str, things: str) -> None:
+def check_indices(array: NDArray[Any], count: int, where: str, items: str) -> None:
+    """Check that indices are in [0, count). Raises BadScene. items: plural for the message, such as "nodes"."""
     for part in parts(array):
         if part.size and (part.min() < 0 or part.max() >= count):
-            raise refuse(f"an index does not fit the {count} {things}", where)
+            raise refuse(f"an index does not fit the {count} {items}", where)
 
 
 def check_array(job: Job, name: str, where: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
@@ -120,15 +128,15 @@ def check_joined_methods(scene: schema.Scene, names: list[str], where: str) -> N
            for one in methods):
         return
     check_one_damping(scene, bodies, "are joined by a force")
-    who, same = " and ".join(f'"{body.name}"' for body in bodies), "Give all the same method and settings"
+    named, same = " and ".join(f'"{body.name}"' for body in bodies), "Give all the same method and settings"
     integrator = catalogue.find("integrator", scene.integrator.kind)
     if not integrator.able("contact"):
-        raise refuse(f"{who} have different methods, and {integrator.label} does not solve its stages where a force "
+        raise refuse(f"{named} have different methods, and {integrator.label} does not solve its stages where a force "
                      "joins these", where, same)
     joined = scene.joined(bodies[0].name)
     hanging = next((body.name for body in scene.bodies if body.name in joined and body.attach), None)
     if hanging is not None:
-        raise refuse(f'{who} have different methods, and "{hanging}", which forces join to them, is attached to '
+        raise refuse(f'{named} have different methods, and "{hanging}", which forces join to them, is attached to '
                      "bones", where,
                      same)
 

@@ -61,10 +61,12 @@ class Job:
 
     @property
     def stages(self) -> Path:
+        """Return the folder of stored results between scene and bake."""
         return self.path / "stages"
 
     @property
     def cache(self) -> Path:
+        """Return the folder of the bake's frames."""
         return self.path / "cache"
 
     @cached_property

@@ -19,13 +19,13 @@ from .. import catalogue
 from . import field_rules, over_time, schema, schema_mechanisms, schema_values
 from .files import digest, digest_of
 from .folder import Job, parameters
-from .place import place_of
+from .object_pose import pose_of
 
 STAGES = ("mesh", "tets", "fields", "solve")
 FORMAT = {"mesh": 1, "tets": 2, "fields": 1, "solve": 1}  #: raise one when that stage's result changes its meaning
 
 #: stage that reads a setting, by prefix; "" is read by no stage. Beside fields of the schema: friction of the ground,
-#: which stands at the top, an object's place, and "seed", which older caches have from before it went
+#: which stands at the top, an object's pose, and "seed", which older caches have from before it went
 SCENE_READERS = field_rules.stages(schema.Scene) | {"friction": "solve", "seed": ""}
 BODY_READERS = field_rules.stages(schema.Body) | {"surface.place": "fields"}
 MECHANISM_READERS = field_rules.stages(schema_mechanisms.Mechanism)
@@ -53,19 +53,19 @@ class Settings:
 
     def until(self, frame: int) -> Settings:
         """Return the settings that affect frames up to `frame`: arrays end there, later cuts and nails are left out."""
-        place = frame - self.scene["time.start"]
+        index = frame - self.scene["time.start"]
 
         def earlier(flat: Flat) -> Flat:
             later = {name.removesuffix("frame") for name, value in flat.items()
                      if name.startswith(("cuts.", "nails.")) and name.endswith(".frame") and value >= frame}
-            return {name: self.so_far[value][place] if self._ends_later(value, place) else value
+            return {name: self.so_far[value][index] if self._ends_later(value, index) else value
                     for name, value in flat.items() if not name.startswith(tuple(later))}
 
         return replace(self, scene=earlier(self.scene), bodies={n: earlier(f) for n, f in self.bodies.items()},
                        mechanisms={name: earlier(flat) for name, flat in self.mechanisms.items()})
 
-    def _ends_later(self, value: Any, place: int) -> bool:
-        return isinstance(value, str) and 0 <= place < len(self.so_far.get(value, ()))
+    def _ends_later(self, value: Any, index: int) -> bool:
+        return isinstance(value, str) and 0 <= index < len(self.so_far.get(value, ()))
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,8 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
                 elif (type(part), attribute) == (schema.Pin, "until"):
                     digests[value] = digest(job.array_path(value))
                     time = job.scene.time
-                    so_far[digests[value]] = over_time.let_go(job.array(value), range(time.start, time.end + 1))
+                    so_far[digests[value]] = over_time.digest_releases(job.array(value),
+                                                                       range(time.start, time.end + 1))
                 else:
                     digests[value] = digest(job.array_path(value))
             yield name, digests[value]
@@ -173,14 +174,14 @@ def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
 
     These are vertices, and scale and pose where they are not identities; none where the job has no object space.
     """
-    place = None if body.surface is None else place_of(job, body.surface)
-    if body.surface is None or place is None:
+    pose = None if body.surface is None else pose_of(job, body.surface)
+    if body.surface is None or pose is None:
         return {}
     flat: Flat = {"surface.vertices": digests[body.surface.object_vertices or ""]}
-    if not np.array_equal(place.scale, np.eye(3)):
-        flat["surface.scale"] = place.scale[np.triu_indices(3)].tolist()
-    if not np.array_equal(place.to_world, np.eye(4)):
-        flat["surface.place"] = place.to_world[:3].ravel().tolist()
+    if not np.array_equal(pose.scale, np.eye(3)):
+        flat["surface.scale"] = pose.scale[np.triu_indices(3)].tolist()
+    if not np.array_equal(pose.to_world, np.eye(4)):
+        flat["surface.place"] = pose.to_world[:3].ravel().tolist()
     return flat
 
 
@@ -217,13 +218,13 @@ _POINTS_AT, _CALLED = ("child", "parent", "body_a", "body_b"), ("name", "uuid")
 
 def without_names(read: Settings) -> Settings:
     """Return the settings with indices instead of references by name, since names have no effect on the motion."""
-    soft, places = _places(read.bodies), _places(read.mechanisms)
+    soft, indices = _indices(read.bodies), _indices(read.mechanisms)
     rigid = {name: {value: key.split(".")[1] for key, value in flat.items() if _is_name_of_body(key)}
              for name, flat in read.mechanisms.items()}
 
     met = soft | {value: f"obstacle {key.split('.')[1]}" for key, value in read.scene.items()
                   if key.startswith("obstacles.") and key.endswith(".name")}
-    met |= {name: f"mechanism {place}" for name, place in places.items()}
+    met |= {name: f"mechanism {index}" for name, index in indices.items()}
 
     def in_body(flat: Flat) -> Flat:
         found = dict(flat)
@@ -233,7 +234,7 @@ def without_names(read: Settings) -> Settings:
             if key.startswith("attach.") and key.endswith(".body"):
                 mechanism = key.removesuffix("body") + "mechanism"
                 if flat.get(mechanism):
-                    found[mechanism] = places.get(flat[mechanism], flat[mechanism])
+                    found[mechanism] = indices.get(flat[mechanism], flat[mechanism])
                     found[key] = rigid.get(flat[mechanism], {}).get(flat[key], flat[key])
                 else:
                     found[key] = soft.get(flat[key], flat[key])
@@ -251,7 +252,7 @@ def without_names(read: Settings) -> Settings:
         if key.startswith("forces.") and key.endswith(".bodies"):
             return [soft.get(name, name) for name in value]
         if key.startswith("constraints.") and key.endswith(".mechanism"):
-            return places.get(value, value)
+            return indices.get(value, value)
         if key.startswith("constraints.") and key.endswith(".body"):
             mechanism = read.scene.get(key.removesuffix("body") + "mechanism")
             return (rigid.get(mechanism, {}) if mechanism else soft).get(value, value)
@@ -263,8 +264,8 @@ def without_names(read: Settings) -> Settings:
                    mechanisms={name: in_mechanism(name, flat) for name, flat in read.mechanisms.items()})
 
 
-def _places(names: Iterable[str]) -> dict[str, int]:
-    return {name: place for place, name in enumerate(names)}
+def _indices(names: Iterable[str]) -> dict[str, int]:
+    return {name: index for index, name in enumerate(names)}
 
 
 def _is_name_of_body(key: str) -> bool:
@@ -338,6 +339,7 @@ def reader(name: str, readers: Mapping[str, str]) -> str:
 
 
 def longest_prefix(name: str, table: Mapping[str, Any]) -> str:
+    """Return the longest prefix of a dotted name that is a key of the table. Raises KeyError where none is."""
     while name not in table:
         name, dot, _ = name.rpartition(".")
         if not dot:

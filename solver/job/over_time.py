@@ -51,7 +51,7 @@ def digests(path: Path, rows_per_frame: int) -> tuple[str, list[str]]:
         return whole.hexdigest(), found
 
 
-def let_go(until: NDArray[np.int32], frames: range) -> list[str]:
+def digest_releases(until: NDArray[np.int32], frames: range) -> list[str]:
     """Return for each frame a digest, 16 hexadecimal digits, of the releases of pinned nodes before this frame.
 
     until: frame at which each node is released, (n,); releases at or after a frame are ignored in its digest.

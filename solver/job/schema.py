@@ -273,7 +273,7 @@ class Body(Strict):
     fibers: Annotated[Array | None, FIELDS, Called("paint of fibers")] = None
     #: (n, 3) directions at vertices, for the field "attribute"
     fiber_vectors: Annotated[Array | None, FIELDS, Called("direction of the fibers")] = None
-    #: (s, 2, 3) places [m] and tangents along combed curves, for the field "combed"
+    #: (s, 2, 3) positions [m] and tangents along combed curves, for the field "combed"
     fiber_curves: Annotated[Array | None, FIELDS, Called("curves of the fibers")] = None
     #: activation at each sample, (T,) in [0, 1]; a factor of the painted one where there is one
     fiber_activation: Annotated[Array | None, SOLVE, Called("activation"), BY_SAMPLE] = None

@@ -22,7 +22,7 @@ from .expect import (
     check_weights,
 )
 from .folder import FARTHEST, Job, blame, parameters, refuse
-from .place import place_of
+from .object_pose import pose_of
 from .validate_cloth import check_cloth, check_triangles, check_wind
 from .validate_constraints import check_constraints
 from .validate_contact import check_contact
@@ -77,6 +77,7 @@ def check(job: Job) -> None:
 
 
 def _check_force(job: Job, force: schema.Force, where: str) -> None:
+    """Check a force of the catalogue on soft bodies. Raises BadScene."""
     check_choice("force", force.law, f"{where}.law")
     scene, bodies = job.scene, {body.name: body for body in job.scene.bodies}
     if not force.bodies:
@@ -93,6 +94,7 @@ def _check_force(job: Job, force: schema.Force, where: str) -> None:
 
 
 def _check_following(scene: schema.Scene) -> None:
+    """Check that integrators work with methods whose nodes may be quasistatic. Raises BadScene."""
     pairs = [(scene.integrator, scene.method_of(body)) for body in scene.bodies] or [(scene.integrator, scene.method)]
     pairs += [(body.integrator, scene.method_of(body)) for body in scene.bodies if body.integrator is not None]
     for own, choice in pairs:
@@ -127,6 +129,7 @@ def _check_time(time: schema.Time) -> None:
 
 
 def _check_ground(job: Job, ground: schema.Ground) -> None:
+    """Check the plane, motion and friction of the ground. Raises BadScene."""
     check_vector(ground.point, "$.ground.point")
     check_vector(ground.normal, "$.ground.normal")
     if not math.hypot(*ground.normal) > 1 / FARTHEST:
@@ -143,6 +146,7 @@ def _check_ground(job: Job, ground: schema.Ground) -> None:
 
 
 def _check_body(job: Job, body: schema.Body, where: str) -> None:
+    """Check a soft body with all that it has: mesh, pins, choices, cuts, nails, pulls. Raises BadScene, BadMesh."""
     if body.cloth is not None:
         check_cloth(job, body, body.cloth, where)
     if body.surface is None and body.tets is None:
@@ -202,6 +206,7 @@ def _check_edge_length(job: Job, body: schema.Body, surface: schema.Surface, whe
 
 
 def _check_pull(job: Job, pull: schema.Pull, where: str) -> None:
+    """Check the point, motion and strength of a pull. Raises BadScene."""
     check_vector(pull.position, f"{where}.position")
     if pull.motion is not None:
         frames = check_array(job, pull.motion, f"{where}.motion", "f", (job.samples, 4, 4))
@@ -209,13 +214,14 @@ def _check_pull(job: Job, pull: schema.Pull, where: str) -> None:
             raise refuse("the object that carries a pull has zero scale at the start frame", f"{where}.motion",
                          "Give it a scale that is not 0")
     if pull.strength is not None:
-        share = check_array(job, pull.strength, f"{where}.strength", "f", (job.samples,))
-        if share.min() < -1e-6 or share.max() > 1 + 1e-6:
-            raise refuse(f"the strength of a pull lies in [0, 1]; this one reaches from {share.min():g} to "
-                         f"{share.max():g}", f"{where}.strength")
+        strength = check_array(job, pull.strength, f"{where}.strength", "f", (job.samples,))
+        if strength.min() < -1e-6 or strength.max() > 1 + 1e-6:
+            raise refuse(f"the strength of a pull lies in [0, 1]; this one reaches from {strength.min():g} to "
+                         f"{strength.max():g}", f"{where}.strength")
 
 
 def _check_nail(job: Job, nail: schema.Nail, where: str) -> None:
+    """Check the frames and the motion of a nail. Raises BadScene."""
     time = job.scene.time
     if not time.start <= nail.frame < time.end:
         raise refuse(f"the nail at frame {nail.frame} would never hold: the scene has frames {time.start} to "
@@ -233,6 +239,7 @@ def _check_nail(job: Job, nail: schema.Nail, where: str) -> None:
 
 
 def _check_cut(job: Job, cut: schema.Cut, nodes: int | None, where: str) -> None:
+    """Check the frame and the geometry of a cut. nodes: of a given volume; None: it is made later. Raises BadScene."""
     known, time = catalogue.family("cut"), job.scene.time
     if cut.kind not in known:
         raise refuse(f'there is no cut "{cut.kind}"', f"{where}.kind", f"Use one of {', '.join(known)}")
@@ -265,6 +272,7 @@ def _check_cut(job: Job, cut: schema.Cut, nodes: int | None, where: str) -> None
 
 
 def _check_fibers(job: Job, body: schema.Body, vertices: int, where: str) -> None:
+    """Check fibers and their activation. vertices: number of the surface's vertices. Raises BadScene."""
     if body.fibers is not None:
         check_weights(job, body.fibers, f"{where}.fibers", vertices)
     if body.fiber_vectors is not None:
@@ -284,80 +292,82 @@ def _check_fibers(job: Job, body: schema.Body, vertices: int, where: str) -> Non
 
 def _check_surface(job: Job, body: schema.Body, where: str) -> int:
     """Check the surface of a body, and return its number of vertices. Raises BadScene, BadMesh, NoSuchThing."""
-    surface, place = body.surface, f"{where}.surface"
+    surface, path = body.surface, f"{where}.surface"
     assert surface is not None
-    vertices = check_array(job, surface.vertices, f"{place}.vertices", "f", (None, 3))
-    triangles = check_array(job, surface.triangles, f"{place}.triangles", "i", (None, 3))
+    vertices = check_array(job, surface.vertices, f"{path}.vertices", "f", (None, 3))
+    triangles = check_array(job, surface.triangles, f"{path}.triangles", "i", (None, 3))
     if not len(vertices) or not len(triangles):
         missing = "vertex" if not len(vertices) else "face"
-        raise refuse(f"the mesh has no {missing}", place, kind=BadMesh)
-    check_indices(triangles, len(vertices), f"{place}.triangles", "vertices")
+        raise refuse(f"the mesh has no {missing}", path, kind=BadMesh)
+    check_indices(triangles, len(vertices), f"{path}.triangles", "vertices")
     if surface.to_object is not None:
-        check_array(job, surface.to_object, f"{place}.to_object", "f", (len(job.frames), 4, 4))
+        check_array(job, surface.to_object, f"{path}.to_object", "f", (len(job.frames), 4, 4))
     if surface.object_vertices is not None:
-        _check_place(job, surface, vertices, place)
+        _check_object_pose(job, surface, vertices, path)
     return len(vertices)
 
 
-def _check_place(job: Job, surface: schema.Surface, vertices: NDArray[Any], place: str) -> None:
+def _check_object_pose(job: Job, surface: schema.Surface, vertices: NDArray[Any], path: str) -> None:
     """Check that the vertices in object space agree with those in the world, (n, 3) [m]. Raises BadScene."""
     assert surface.object_vertices is not None
-    local = check_array(job, surface.object_vertices, f"{place}.object_vertices", "f", (len(vertices), 3))
+    local = check_array(job, surface.object_vertices, f"{path}.object_vertices", "f", (len(vertices), 3))
     try:
-        found = place_of(job, surface)
+        found = pose_of(job, surface)
     except np.linalg.LinAlgError as error:
-        raise refuse("its first matrix cannot be inverted", f"{place}.to_object") from error
+        raise refuse("its first matrix cannot be inverted", f"{path}.to_object") from error
     assert found is not None
     off = np.abs(found.in_world(found.scaled(local)) - vertices).max()
     if not off <= 1e-4 * np.ptp(vertices, axis=0).max() + 1e-6 * np.abs(vertices).max():
         raise refuse(f"its vertices in object space stand up to {off:.3g} m from those in the world",
-                     f"{place}.object_vertices", "Bring them there by the inverse of the first matrix of to_object")
+                     f"{path}.object_vertices", "Bring them there by the inverse of the first matrix of to_object")
 
 
 def _check_tets(job: Job, body: schema.Body, where: str) -> int:
     """Check a given tetrahedral mesh, and return its number of nodes. Raises BadScene, BadMesh, NoSuchThing."""
-    given, place = body.tets, f"{where}.tets"
+    given, path = body.tets, f"{where}.tets"
     assert given is not None
-    nodes = check_array(job, given.nodes, f"{place}.nodes", "f", (None, 3))
-    tets = check_array(job, given.tets, f"{place}.tets", "i", (None, 4))
+    nodes = check_array(job, given.nodes, f"{path}.nodes", "f", (None, 3))
+    tets = check_array(job, given.tets, f"{path}.tets", "i", (None, 4))
     if (given.nodes, given.tets) not in job.sound:
-        _check_volume(nodes, tets, place)
+        _check_volume(nodes, tets, path)
         job.sound.add((given.nodes, given.tets))
     return len(nodes)
 
 
-def _check_volume(nodes: NDArray[Any], tets: NDArray[Any], place: str) -> None:
+def _check_volume(nodes: NDArray[Any], tets: NDArray[Any], path: str) -> None:
     """Check that tetrahedra, (e, 4), have volume and that each node, (k, 3), belongs to one. Raises BadMesh."""
     if not len(tets):
-        raise refuse("the volume mesh has no tetrahedron", f"{place}.tets", kind=BadMesh)
-    check_indices(tets, len(nodes), f"{place}.tets", "nodes")
+        raise refuse("the volume mesh has no tetrahedron", f"{path}.tets", kind=BadMesh)
+    check_indices(tets, len(nodes), f"{path}.tets", "nodes")
     edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
     volumes = np.abs(np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]))
     flat = int(np.count_nonzero(volumes <= 1e-12 * volumes.max()))  # inverted ones are reordered later
     if flat:
-        raise refuse(f"{flat} of {len(tets)} tetrahedra have no volume", f"{place}.tets", kind=BadMesh)
+        raise refuse(f"{flat} of {len(tets)} tetrahedra have no volume", f"{path}.tets", kind=BadMesh)
     alone = np.flatnonzero(np.bincount(tets.ravel(), minlength=len(nodes)) == 0)
     if len(alone):
-        raise refuse(f"{len(alone)} nodes belong to no tetrahedron, the first is {alone[0]}", f"{place}.nodes",
+        raise refuse(f"{len(alone)} nodes belong to no tetrahedron, the first is {alone[0]}", f"{path}.nodes",
                      "Leave them out", kind=BadMesh)
 
 
 def _check_painted(job: Job, body: schema.Body, vertices: int, where: str) -> None:
+    """Check parameters of the material that are painted. Raises BadScene."""
     params = list(catalogue.find("material", body.material.kind).params)
     if body.fiber_material is not None:
         params += catalogue.find("fiber_material", body.fiber_material.kind).params
     paintable = {param.key: param for param in params if param.field}
     paintable[catalogue.DENSITY.key] = catalogue.DENSITY
     for key, painted in body.painted.items():
-        place = f"{where}.painted.{key}"
+        path = f"{where}.painted.{key}"
         if key not in paintable:
-            raise refuse(f'"{key}" cannot be painted', place, f"These can: {', '.join(paintable)}")
+            raise refuse(f'"{key}" cannot be painted', path, f"These can: {', '.join(paintable)}")
         for end, value in (("low", painted.low), ("high", painted.high)):
-            check_limits(paintable[key], value, f"{place}.{end}")
-        check_weights(job, painted.weights, f"{place}.weights", vertices)
+            check_limits(paintable[key], value, f"{path}.{end}")
+        check_weights(job, painted.weights, f"{path}.weights", vertices)
 
 
 def _check_dynamic(job: Job, dynamic: schema.Dynamic, vertices: int, nodes: int | None, where: str) -> None:
+    """Check how dynamic nodes are chosen. nodes: of a given volume; None: it is made later. Raises BadScene."""
     if dynamic.weights is not None:
         check_weights(job, dynamic.weights, f"{where}.weights", vertices)
     if dynamic.points is not None:

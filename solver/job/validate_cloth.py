@@ -94,8 +94,8 @@ def check_triangles(job: Job, body: schema.Body, where: str) -> None:
     edges, counts = np.unique(ends, axis=0, return_counts=True)
     if (counts > 2).any():
         crowded = edges[counts.argmax()]
-        place = ", ".join(f"{c:.3g}" for c in vertices[crowded].mean(axis=0))
-        raise refuse(f"{np.count_nonzero(counts > 2)} edges have more than two faces, one is at ({place}) m",
+        near = ", ".join(f"{c:.3g}" for c in vertices[crowded].mean(axis=0))
+        raise refuse(f"{np.count_nonzero(counts > 2)} edges have more than two faces, one is at ({near}) m",
                      f"{where}.triangles", "Give each edge two faces at most: in Blender Select > All by Trait > Non "
                      "Manifold shows where", kind=BadMesh)
     if cloth.pressure:
@@ -108,17 +108,17 @@ def check_triangles(job: Job, body: schema.Body, where: str) -> None:
                          "Close its holes, in Blender with Mesh > Clean Up > Fill Holes and Mesh > Normals > "
                          "Recalculate Outside, or set Pressure to 0", kind=BadMesh)
     if cloth.quads is not None:
-        place = where.removesuffix("surface") + "cloth.quads"
-        check_indices(check_array(job, cloth.quads, place, "i", (None, 4)), len(vertices), place, "vertices")
+        path = where.removesuffix("surface") + "cloth.quads"
+        check_indices(check_array(job, cloth.quads, path, "i", (None, 4)), len(vertices), path, "vertices")
     if cloth.seams is not None:
-        place = where.removesuffix("surface") + "cloth.seams"
-        seams = check_array(job, cloth.seams, place, "i", (None, 2))
-        check_indices(seams, len(vertices), place, "vertices")
+        path = where.removesuffix("surface") + "cloth.seams"
+        seams = check_array(job, cloth.seams, path, "i", (None, 2))
+        check_indices(seams, len(vertices), path, "vertices")
         if (seams[:, 0] == seams[:, 1]).any():
-            raise refuse("a seam joins a vertex to itself", place, "Leave it out")
+            raise refuse("a seam joins a vertex to itself", path, "Leave it out")
     if cloth.uv is not None:
-        place = where.removesuffix("surface") + "cloth.uv"
-        _check_uv(check_array(job, cloth.uv, place, "f", (len(triangles), 3, 2)), place)
+        path = where.removesuffix("surface") + "cloth.uv"
+        _check_uv(check_array(job, cloth.uv, path, "f", (len(triangles), 3, 2)), path)
 
 
 def check_wind(job: Job) -> None:
@@ -168,9 +168,9 @@ def _overlapping(uv: NDArray[np.float64]) -> tuple[int, int] | None:
         first, second = first[pairs], second[pairs]
         for start in range(0, len(first), 1 << 18):
             one, two = first[start : start + (1 << 18)], second[start : start + (1 << 18)]
-            share = _depth(uv[one], uv[two]) > TOUCH * np.minimum(reach[one], reach[two])
-            if share.any():
-                k = int(np.flatnonzero(share)[0])
+            overlaps = _depth(uv[one], uv[two]) > TOUCH * np.minimum(reach[one], reach[two])
+            if overlaps.any():
+                k = int(np.flatnonzero(overlaps)[0])
                 return int(one[k]), int(two[k])
     return None
 

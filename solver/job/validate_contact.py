@@ -170,6 +170,7 @@ def _check_law(scene: schema.Scene) -> None:
 
 
 def _check_obstacle(job: Job, obstacle: schema.Obstacle, where: str) -> None:
+    """Check the mesh, wires, nails and motion of an obstacle. Raises BadScene, BadMesh."""
     vertices = check_array(job, obstacle.vertices, f"{where}.vertices", "f", (None, 3))
     subject = f'the obstacle "{obstacle.name}"'
     count = sum(_check_thin(job, vertices, path, f"{where}.{field}", f"{subject} has {what}")

@@ -19,7 +19,7 @@ def check_follow(job: Job, follow: schema.Follow, where: str) -> None:
         raise refuse("the object that it follows has zero scale at some sample", f"{where}.motion",
                      "Leave its scale above 0")
     if isinstance(follow.share, str):
-        share = check_array(job, follow.share, f"{where}.share", "f", (job.samples,))
-        if not 0.0 <= share.min() <= share.max() <= 1.0:
-            raise refuse(f"Follow lies between 0 and 100 %, and it reaches from {100.0 * share.min():g} to "
-                         f"{100.0 * share.max():g} %", f"{where}.share")
+        fraction = check_array(job, follow.share, f"{where}.share", "f", (job.samples,))
+        if not 0.0 <= fraction.min() <= fraction.max() <= 1.0:
+            raise refuse(f"Follow lies between 0 and 100 %, and it reaches from {100.0 * fraction.min():g} to "
+                         f"{100.0 * fraction.max():g} %", f"{where}.share")

@@ -57,8 +57,8 @@ def check_rope(job: Job, body: schema.Body, rope: Rope, where: str) -> int:
     size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
     short = np.flatnonzero(~(lengths > SHORT * size))
     if len(short):
-        place = ", ".join(f"{c:.3g}" for c in vertices[edges[short[0], 0]])
-        raise refuse(f"{len(short)} of its {len(edges)} edges have no length, one is at ({place}) m",
+        near = ", ".join(f"{c:.3g}" for c in vertices[edges[short[0], 0]])
+        raise refuse(f"{len(short)} of its {len(edges)} edges have no length, one is at ({near}) m",
                      f"{where}.rope.edges", "Merge its points by distance", kind=BadMesh)
     if len(np.unique(np.sort(edges, axis=1), axis=0)) != len(edges):
         raise refuse("two of its edges join the same points", f"{where}.rope.edges", "Merge its points by distance",

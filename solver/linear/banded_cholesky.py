@@ -26,7 +26,7 @@ class BandedCholesky(ShowsNothing):
         self._other, self.factored = other, 0
         self.why = f"LAPACK's banded factor, as all are ropes; where something touches {other.why}"
         self._band: Vec | None = None  #: values below the diagonal by column, (w + 1, m), while they are a factor
-        self._place: Index = np.zeros(0, np.int64)  #: index of each entry in the band's memory
+        self._band_index: Index = np.zeros(0, np.int64)  #: index of each entry in the band's memory
 
     @property
     def remarks(self) -> list[str]:
@@ -47,8 +47,8 @@ class BandedCholesky(ShowsNothing):
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
         ends = graph.tocoo()
-        apart = np.abs(rank[ends.row] - rank[ends.col]).max(initial=0)
-        return order if 3 * apart + 2 <= WIDEST else self._other.order(graph, lasts)
+        bandwidth = np.abs(rank[ends.row] - rank[ends.col]).max(initial=0)
+        return order if 3 * bandwidth + 2 <= WIDEST else self._other.order(graph, lasts)
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
         """Take the sparsity pattern of a lower triangle (m, m), whose values are ignored; `condense` is for the last
@@ -59,7 +59,7 @@ class BandedCholesky(ShowsNothing):
         self._width, self._analysed = int(below.max(initial=0)), Analysed(lower)
         self._is_narrow = not retained and self._width <= WIDEST
         # LAPACK has the band column by column
-        self._place = (self._width + 1) * column + below
+        self._band_index = (self._width + 1) * column + below
         self._band = None
 
     def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
@@ -73,18 +73,18 @@ class BandedCholesky(ShowsNothing):
             self._other.factor(lower, positions)
             return
         flat = np.zeros((self._width + 1) * lower.shape[1])
-        flat[self._place] = lower.data
+        flat[self._band_index] = lower.data
         band, info = lapack.dpbtrf(flat.reshape(-1, self._width + 1).T, lower=1, overwrite_ab=1)
         if info:
             raise NotPositiveDefinite(f"pivot {info} is not positive")
         self._band = band
 
-    def solve(self, right: Vec) -> Vec:
-        """Return A⁻¹ right, (m,) or (m, c), with the last factor."""
+    def solve(self, rhs: Vec) -> Vec:
+        """Return A⁻¹ rhs, (m,) or (m, c), with the last factor."""
         if self._band is None:
-            return self._other.solve(right)
-        solution: Vec = lapack.dpbtrs(self._band, right.reshape(len(right), -1), lower=1)[0]
-        return np.ascontiguousarray(solution).reshape(right.shape)
+            return self._other.solve(rhs)
+        solution: Vec = lapack.dpbtrs(self._band, rhs.reshape(len(rhs), -1), lower=1)[0]
+        return np.ascontiguousarray(solution).reshape(rhs.shape)
 
     def condense(self) -> Vec:
         """Return J = −A_qq⁻¹ A_qk, (m − retained, retained), from the other solver, which factors every matrix with

@@ -11,7 +11,7 @@ from ..state import Vec
 
 DEPTH = 3  #: blocks of one Krylov space before it restarts from its result
 RESTARTS = 40
-TOLERANCE = 1.0e-9  #: residual of an eigenvector, as a share of its eigenvalue
+TOLERANCE = 1.0e-9  #: residual of an eigenvector relative to its eigenvalue
 
 
 def largest(product: Callable[[Vec], Vec], first: Vec, count: int, tolerance: float = TOLERANCE) -> Vec:

@@ -111,9 +111,9 @@ def _smooth(  # type: ignore[no-untyped-def]
                 _rows_of_one(first[i], first[i + 1], column, values, height, width, x[strip], rest)
             else:
                 _rows(first[i], first[i + 1], column, values, height, width, x[strip], rest)
-            wanted = b[strip, i * size : (i + 1) * size]
+            rhs = b[strip, i * size : (i + 1) * size]
             for k in range(size):
-                rest[k] = new * (wanted[k] - rest[k])
+                rest[k] = new * (rhs[k] - rest[k])
             for r in range(height):
                 low = (i * height + r) * lanes
                 step, before = d[strip, low : low + lanes], x[strip, low : low + lanes]

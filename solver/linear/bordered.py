@@ -28,11 +28,12 @@ class Bordered(ShowsNothing, ABC):
         columns: (strips, inner, lanes). name: label of the right-hand sides, equal for right-hand sides of one kind.
         """
 
-    def solve(self, right: Vec) -> Vec:
-        right_columns = right.reshape(len(right), -1)
+    def solve(self, rhs: Vec) -> Vec:
+        """Return A⁻¹ rhs, (m,) or (m, c), by solves with A_qq and the Schur complement of the last unknowns."""
+        rhs_columns = rhs.reshape(len(rhs), -1)
         inner, retained = self._spread.inner, self._spread.retained
         if not retained:
-            return self._inner(right_columns, "whole").reshape(right.shape)
+            return self._inner(rhs_columns, "whole").reshape(rhs.shape)
         # A_kk − A_kq A_qq⁻¹ A_qk is left for the last unknowns
         jacobian = self._condense()
         columns = np.zeros(self._shape(retained))
@@ -40,16 +41,17 @@ class Bordered(ShowsNothing, ABC):
         across = block_diagonal(columns, retained).T
         lower = self._lower[inner:, inner:]
         whole = (lower + sp.tril(lower, -1).T).toarray()
-        inner_solution = self._inner(right_columns[:inner], "inner")
+        inner_solution = self._inner(rhs_columns[:inner], "inner")
         whole += across @ jacobian - jacobian.T @ self._left
-        own = np.linalg.solve(whole, right_columns[inner:] - across @ inner_solution)
-        return np.concatenate([inner_solution + jacobian @ own, own]).reshape(right.shape)
+        own = np.linalg.solve(whole, rhs_columns[inner:] - across @ inner_solution)
+        return np.concatenate([inner_solution + jacobian @ own, own]).reshape(rhs.shape)
 
     def condense(self) -> Vec:
         """Return J = −A_qq⁻¹ A_qk, (m − retained, retained), a copy. [ConJac 6]"""
         return self._condense().copy()
 
     def left_of_condense(self) -> Vec | None:
+        """Return the residual −A_qk − A_qq J of the last J, (m − retained, retained); None where it vanishes."""
         return self._left if self._left.any() else None
 
     def _condense(self) -> Vec:
@@ -60,13 +62,13 @@ class Bordered(ShowsNothing, ABC):
             self._left = block_diagonal(columns, self._spread.retained)
         return self._jacobian
 
-    def _inner(self, right: Vec, name: str) -> Vec:
-        """Return A_qq⁻¹ right, both (inner, c)."""
-        count = right.shape[1]
+    def _inner(self, rhs: Vec, name: str) -> Vec:
+        """Return A_qq⁻¹ rhs, both (inner, c)."""
+        count = rhs.shape[1]
         columns = np.zeros(self._shape(count))
         strips, size, lanes = columns.shape
         for strip in range(strips):
-            part = right[:, strip * lanes : (strip + 1) * lanes]
+            part = rhs[:, strip * lanes : (strip + 1) * lanes]
             columns[strip, :, : part.shape[1]] = part
         return self._solve(columns, name, count)
 

@@ -26,17 +26,17 @@ def choose(key: str = "auto", tets: Sequence[int] = (), use: str | None = None) 
         large.why += f": {because}"
         return large
     quicker = table().key(use, tets) if key == "auto" and use is not None else None
-    found = None if quicker is None else available(quicker)
-    if found is not None:
-        measured: LinearSolver = found()
+    solver_class = None if quicker is None else available(quicker)
+    if solver_class is not None:
+        measured: LinearSolver = solver_class()
         measured.why += f": quicker than CHOLMOD where bodies of {max(tets):,} tetrahedra take steps like these"
         return measured
     keys = list(catalogue.family("linear_solver")) if key == "auto" else [key]
     missing: list[str] = []
     for candidate in keys:
-        found = available(candidate)
-        if found is not None:
-            solver: LinearSolver = found()
+        solver_class = available(candidate)
+        if solver_class is not None:
+            solver: LinearSolver = solver_class()
             if missing:
                 solver.why += f" ({', '.join(missing)} not installed)"
             return solver

@@ -37,8 +37,8 @@ class Factoring(Protocol):
         of the nodes of the rows [m], (m/3, 3); a solver may be quicker with them.
         """
 
-    def solve(self, right: Vec) -> Vec:
-        """Return A⁻¹ right, (m,) or (m, c), with the last factor."""
+    def solve(self, rhs: Vec) -> Vec:
+        """Return A⁻¹ rhs, (m,) or (m, c), with the last factor."""
 
     def showing(self) -> Shown | None:
         """Return this solver where it shows its factor, None where it does not."""

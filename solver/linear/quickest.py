@@ -33,6 +33,7 @@ class Table:
     """Smallest numbers of tetrahedra from which on another linear solver is quicker, by use."""
 
     def __init__(self, rows: Sequence[Measured]) -> None:
+        """rows: of all uses, bodies and numbers of threads."""
         #: of each use by solver: the fewest tetrahedra of a row from which on it is worth taking in all rows
         self.least: dict[str, dict[str, int]] = {}
         for use, key in {(row.use, key): None for row in rows for key in row.ms if key != FIRST}:

@@ -11,27 +11,27 @@ from .blocks import CHUNKS, Blocks
 
 
 @kernel("void(i8, i8, i4[::1], f8[::1], i4[::1], i4[::1], i4[::1], f8[:,::1])")
-def _spread(start, stop, indptr, data, lowest_potential_start, place, mirrored, values):  # type: ignore[no-untyped-def]
+def _spread(start, stop, indptr, data, lowest_potential_start, direct, mirrored, values):  # type: ignore[no-untyped-def]
     """Write lower blocks into block rows, for CHUNKS start to stop of the block columns.
 
-    lowest_potential_start: first block of each block column, its diagonal one. place, mirrored: index in `values` of
-    each lower block, as it is and transposed.
+    lowest_potential_start: first block of each block column, its diagonal one. direct, mirrored: index in `values` of
+    each lower block, and of its transpose.
     """
     count = lowest_potential_start.shape[0] - 1
     for j in range(start * count // CHUNKS, stop * count // CHUNKS):
         c0, c1, c2 = indptr[3 * j], indptr[3 * j + 1] - 1, indptr[3 * j + 2] - 2
-        own = values[place[lowest_potential_start[j]]]
+        own = values[direct[lowest_potential_start[j]]]
         own[0], own[4], own[8] = data[c0], data[c1 + 1], data[c2 + 2]
         own[1], own[3] = data[c0 + 1], data[c0 + 1]
         own[2], own[6] = data[c0 + 2], data[c0 + 2]
         own[5], own[7] = data[c1 + 2], data[c1 + 2]
         for k in range(lowest_potential_start[j] + 1, lowest_potential_start[j + 1]):
             low = 3 * (k - lowest_potential_start[j])
-            below, right = values[place[k]], values[mirrored[k]]
+            below, transposed = values[direct[k]], values[mirrored[k]]
             for r in range(3):
                 a, b, c = data[c0 + low + r], data[c1 + low + r], data[c2 + low + r]
                 below[3 * r], below[3 * r + 1], below[3 * r + 2] = a, b, c
-                right[r], right[3 + r], right[6 + r] = a, b, c
+                transposed[r], transposed[3 + r], transposed[6 + r] = a, b, c
 
 
 @kernel("void(i8, i8, i4[::1], i4[::1], f8[::1], i8, f8, f8[:,:,::1])")
@@ -62,7 +62,7 @@ class Spread:
         each = np.diff(indptr)[: 3 * count].reshape(-1, 3)
         if self.inner % 3 or (each != each[:, :1] - np.arange(3)).any():
             raise ValueError("multigrid needs a matrix of whole 3 x 3 blocks")
-        # how many blocks each block column has among the first unknowns: their rows stand before those of the last
+        # how many blocks each block column has among the first unknowns: their rows precede those of the last
         starts = indptr[: self.inner : 3].astype(np.int64)
         lengths = np.diff(indptr)[: self.inner : 3] if count else np.zeros(0, dtype=np.int64)
         if retained:
@@ -76,7 +76,7 @@ class Spread:
         row = indices[starts[column] + 3 * rank] // 3
         whole = sp.csc_matrix((np.arange(1, len(row) + 1), row, self.lowest_potential_start), shape=(count, count))
         off = rank > 0
-        # block k stands in row `row`, and mirrored in row `column`, number behind all others
+        # block k is in row `row`, and its transpose in row `column`, numbered after all others
         number = np.arange(1, len(row) + 1)
         both = sp.coo_matrix((np.concatenate([number, len(row) + number[off]]),
                               (np.concatenate([row, column[off]]), np.concatenate([column, row[off]]))),
@@ -84,15 +84,15 @@ class Spread:
         both.sort_indices()
         where = np.empty(2 * len(row) + 1, dtype=np.int32)
         where[both.data] = np.arange(both.nnz, dtype=np.int32)
-        self._place: Index = where[1 : len(row) + 1].copy()
-        self._mirrored: Index = self._place.copy()
+        self._direct: Index = where[1 : len(row) + 1].copy()
+        self._mirrored: Index = self._direct.copy()
         self._mirrored[off] = where[len(row) + number[off]]
         self.blocks = Blocks(both.indptr.astype(np.int32), both.indices.astype(np.int32),
                              np.zeros((both.nnz, 9)), 3, 3)
 
     def fill(self, lower: sp.csc_matrix) -> None:
         """Write A_qq, the block of all but the last unknowns, into `blocks`."""
-        parallel_for(_spread, CHUNKS, lower.indptr, lower.data, self.lowest_potential_start, self._place,
+        parallel_for(_spread, CHUNKS, lower.indptr, lower.data, self.lowest_potential_start, self._direct,
                      self._mirrored,
                      self.blocks.values)
 

@@ -14,11 +14,14 @@ class Solves(Protocol):
     """Protocol of the factor of a symmetric positive definite matrix."""
 
     @property
-    def factored(self) -> int: ...
+    def factored(self) -> int:
+        """Return how often `factor` was called."""
 
-    def factor(self, *values: Any) -> None: ...
+    def factor(self, *values: Any) -> None:
+        """Factor the matrix with these values."""
 
-    def solve(self, b: Vec) -> Vec: ...
+    def solve(self, b: Vec) -> Vec:
+        """Return A⁻¹ b, (m,) or (m, c), with the last factor."""
 
 
 class WoodburyUpdate:
@@ -61,9 +64,9 @@ class WoodburyUpdate:
 
     def solve(self, b: Vec) -> Vec:
         """Return (A + Pᵀ G P)⁻¹ b, (m,) or (m, c). Values that are not finite are not detected here."""
-        alone = self._inner.solve(b)
+        unmodified = self._inner.solve(b)
         if not len(self._rates):
-            return alone
+            return unmodified
         if self._responses is None:
             columns = np.zeros((len(b), self._root.shape[1]))
             columns[self._rates] = self._root
@@ -71,6 +74,6 @@ class WoodburyUpdate:
             inside = self._root.T @ self._responses[self._rates]
             inside[np.diag_indices(len(inside))] += 1.0
             self._inside = scipy.linalg.cho_factor(0.5 * (inside + inside.T), check_finite=False)
-        reached = scipy.linalg.cho_solve(self._inside, self._root.T @ alone[self._rates], check_finite=False)
-        out: Vec = alone - self._responses @ reached
+        coefficients = scipy.linalg.cho_solve(self._inside, self._root.T @ unmodified[self._rates], check_finite=False)
+        out: Vec = unmodified - self._responses @ coefficients
         return out

@@ -25,7 +25,7 @@ MAGIC = b"CONJAC-LIVE-2\0\0\0"
 LEADING = "leading.npz"  #: in a job folder: "body", (s,), and "vertex", (s,), of pinned vertices that bones lead
 BUMPS = 16  #: how many meshes bodies may bump into
 BODIES = 32  #: how many objects may be played together
-GRABS = 8  #: how many places may be pulled at at once
+GRABS = 8  #: largest number of grabs at a time
 
 #: one grab. id: number of the hand, a new one for each grab; 0: no grab. rigid: number of the grabbed rigid body plus
 #: 1; 0: a soft body. start, target: where the body was grabbed and where that point is pulled to [m]. radius: [m]
@@ -127,11 +127,11 @@ class Board:
             return None
         return raw[:CONTROL.itemsize].view(CONTROL), raw[CONTROL.itemsize:].view("<f8").reshape(-1, 3)
 
-    def show(self, frame: NDArray[Any], places: NDArray[np.float64],
+    def show(self, frame: NDArray[Any], positions: NDArray[np.float64],
              poses: NDArray[np.float64] | None = None) -> None:
         """Write one record of FRAME, (1,), positions in world space, (n, 3) [m], and rigid bodies' poses, (r, 4, 4)."""
         self.frame.write(frame, np.zeros((self.rigid, 4, 4)) if poses is None else poses,
-                         (places - self.origin).astype("<f4"))
+                         (positions - self.origin).astype("<f4"))
 
     def shown(self) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.float64]] | None:
         """Return the newest record of FRAME, (1,), positions relative to `origin`, (n, 3) [m], and poses of rigid

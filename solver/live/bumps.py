@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..contact.find.obstacle_planes import ObstacleMesh
-from ..coordinates.prescribed import Still, carried
+from ..coordinates.prescribed import Constant, carried
 from ..job.arrays import Unreadable, read_npz
 from ..state import Index, Vec
 
@@ -21,7 +21,7 @@ class BumpMesh:
 
     def __init__(self, vertices: Vec, triangles: Index) -> None:
         """vertices: (n, 3) [m]. triangles: (m, 3), with outward normals."""
-        self.mesh = ObstacleMesh(triangles, Still(vertices))
+        self.mesh = ObstacleMesh(triangles, Constant(vertices))
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Bump:
 
 @dataclass(frozen=True)
 class BumpPlanes:
-    """Half-spaces normal · (x − place) ≥ 0 for points at the end of a step. A point in a corner has several."""
+    """Half-spaces normal · (x − position) ≥ 0 for points at the end of a step. A point in a corner has several."""
 
     points: Index  #: index of each half-space's point, (k,)
-    places: Vec  #: points on the border planes [m], (k, 3)
+    positions: Vec  #: points on the border planes [m], (k, 3)
     normals: Vec  #: unit, (k, 3)
-    speed: Vec  #: velocity of the mesh at `places` [m/s], (k, 3)
+    speed: Vec  #: velocity of the mesh at `positions` [m/s], (k, 3)
 
 
 def shapes_of(folder: Path) -> list[BumpMesh]:
@@ -84,7 +84,7 @@ def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin:
     begun, end: points at the start and the predicted end of a step of h seconds, (p, 3) [m]. clearances: bounds for the
     same points from earlier steps, which are updated; None: all points are searched.
     """
-    points, places = [np.zeros(0, np.int32)], [np.zeros((0, 3))]
+    points, positions = [np.zeros(0, np.int32)], [np.zeros((0, 3))]
     normals, speed = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for bump in bumps:
         now, before = bump.matrix, bump.matrix if bump.before is None else bump.before
@@ -95,7 +95,7 @@ def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin:
             continue
         out = found.normals @ np.linalg.inv(now[:3, :3])  # normals transform by the inverse transpose
         points.append(found.points)
-        places.append(carried(now, found.places))
+        positions.append(carried(now, found.positions))
         normals.append(out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-300))
-        speed.append((places[-1] - carried(before, found.places)) / h)
-    return BumpPlanes(np.concatenate(points), np.concatenate(places), np.concatenate(normals), np.concatenate(speed))
+        speed.append((positions[-1] - carried(before, found.positions)) / h)
+    return BumpPlanes(np.concatenate(points), np.concatenate(positions), np.concatenate(normals), np.concatenate(speed))

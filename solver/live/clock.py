@@ -20,9 +20,11 @@ class WallClock:
     """Monotonic clock of the computer."""
 
     def now(self) -> float:
+        """Return the present time of the computer's monotonic clock [s]."""
         return time.monotonic()
 
     def wait(self, seconds: float) -> None:
+        """Suspend the thread for a number of seconds."""
         time.sleep(seconds)
 
 
@@ -33,7 +35,9 @@ class FixedClock:
         self._now = 0.0
 
     def now(self) -> float:
+        """Return the simulated time, the sum of all waits so far [s]."""
         return self._now
 
     def wait(self, seconds: float) -> None:
+        """Advance the simulated time by a number of seconds, at once."""
         self._now += seconds

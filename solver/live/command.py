@@ -52,6 +52,8 @@ def add(verbs: Verbs, listen: Listen, count: Callable[[str], int]) -> list[argpa
 
 
 def _live(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -> str:
+    """Run the live loop of a job until it is stopped, and return the last message. lines: progress. stop: whether to
+    stop."""
     from .. import threads
 
     threads.configure(arguments.threads)
@@ -63,7 +65,7 @@ def _live(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -
         lines.stage("world", None, None, "Loading the solver")
         key = engine_key(arguments.engine, arguments.job)
         engine = engine_of(key, arguments.job, lines.stage)
-        lines.say("Playing", event="live", engine=key, efforts=[one.label for one in engine.efforts])
+        lines.say("Playing", event="live", engine=key, efforts=[effort.label for effort in engine.efforts])
 
         def saved(path: Path, frames: int) -> None:
             lines.say(f"{frames} frames were recorded: {path}", event="recorded", path=str(path), frames=frames)

@@ -18,7 +18,7 @@ from ..world.bodies import BodyInWorld
 from ..world.drafts import check_memory, reduced_of, state_of
 from ..world.interface import StepInputs, SteppedPart
 from .drafted import DraftedBody
-from .engines.apart import who_meet
+from .engines.apart import contact_matrix
 from .engines.interface import Inputs
 from .engines.modes import ModesEngine, pairs_that_meet
 from .parting import part
@@ -41,35 +41,41 @@ class LiveDraft(SteppedPart):
             self._bodies.append(body)
             surface, size = one.body.surface, one.volume.diagonal
             to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-            self._shown.append(BodyInWorld(one.body.name, slice(0, len(body.places)), size, None, to_object))
+            self._shown.append(BodyInWorld(one.body.name, slice(0, len(body.positions)), size, None, to_object))
             self.notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes,
                                                                    describe_truth(body.body, one))]
-        mine = [numbers[one.body.name] for one in prepared]
-        self._pairs = pairs_that_meet(who_meet(scene)[np.ix_(mine, mine)])
+        mine = [numbers[prepared_body.body.name] for prepared_body in prepared]
+        self._pairs = pairs_that_meet(contact_matrix(scene)[np.ix_(mine, mine)])
         self._gravity, self._ground = np.array(scene.gravity, float), ground_of(job)
         self._start_frame = scene.time.start
         self._first = np.cumsum([0, *(body.body.size for body in self._bodies)])
 
     @property
     def unknowns(self) -> int:
+        """Return the number of coordinates of all bodies, Σ 3 p."""
         return int(self._first[-1])
 
     @property
     def backend(self) -> str:
+        """Return the name of the linear solver of stages: systems of reduced bodies are small and dense."""
         return "dense Cholesky"
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
-        first = np.cumsum([0, *(one.vertices for one in self._shown)]).tolist()
-        return [(one.name, start, one.vertices) for one, start in zip(self._shown, first)]
+        """Return the name, the first vertex and the number of vertices of each body, in the order of the output."""
+        first = np.cumsum([0, *(shown.vertices for shown in self._shown)]).tolist()
+        return [(shown.name, start, shown.vertices) for shown, start in zip(self._shown, first)]
 
     @property
     def fundamental_hertz(self) -> dict[str, float]:
-        slowest = {one.name: body.body.truth.frequencies[:1] for one, body in zip(self._shown, self._bodies)}
+        """Return the lowest frequency of each body at rest [Hz], by name, as measured on the whole mesh; bodies without
+        a measured frequency are left out."""
+        slowest = {shown.name: body.body.truth.frequencies[:1] for shown, body in zip(self._shown, self._bodies)}
         return {name: float(found[0]) for name, found in slowest.items() if len(found)}
 
     def owns(self, name: str) -> bool:
-        return any(name == one.name for one in self._shown)
+        """Whether a body of this name is one of this part."""
+        return any(name == shown.name for shown in self._shown)
 
     def initial_state(self) -> State:
         """Return the state of all bodies at rest, with pins at their first positions."""
@@ -79,8 +85,8 @@ class LiveDraft(SteppedPart):
 
     def check(self, state: State) -> None:
         """Raise ValueError or KeyError where the memory of a state does not belong to these bodies."""
-        for own, body, one in zip(self._parted(state), self._bodies, self._shown):
-            check_memory(own, body.body, one.name)
+        for own, body, shown in zip(self._parted(state), self._bodies, self._shown):
+            check_memory(own, body.body, shown.name)
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the state after a step of h seconds: each body is stepped, then contact between them is resolved.
@@ -88,20 +94,21 @@ class LiveDraft(SteppedPart):
         inputs: not used. Raises StepFailed with the name of the body whose step failed.
         """
         given = Inputs(self._gravity, ground=self._ground_at(state.time + h))
-        for own, body, one in zip(self._parted(state), self._bodies, self._shown):
-            body.stand(reduced_of(own))
+        for own, body, shown in zip(self._parted(state), self._bodies, self._shown):
+            body.set_state(reduced_of(own))
             try:
                 body.step(h, ModesEngine.iterations[0], given)
             except StepFailed as failure:
-                raise StepFailed(str(failure), one.name) from failure
+                raise StepFailed(str(failure), shown.name) from failure
         part(self._bodies, self._pairs)
         return self._state()
 
     def output(self, state: State, frame: int) -> Vec:
         """Return vertices of the artist's meshes in object space, (n, 3) [m], rounded to single precision."""
         return np.concatenate([
-            one.output(body.drawn_at(reduced_of(own)).astype(np.float32).astype(np.float64), frame - self._start_frame)
-            for own, body, one in zip(self._parted(state), self._bodies, self._shown)])
+            shown.output(body.drawn_at(reduced_of(own)).astype(np.float32).astype(np.float64),
+                         frame - self._start_frame)
+            for own, body, shown in zip(self._parted(state), self._bodies, self._shown)])
 
     def _ground_at(self, time: float) -> Vec | None:
         """Return a point of the ground [m] and its normal at a time [s], (2, 3); None where it does not move."""
@@ -111,9 +118,9 @@ class LiveDraft(SteppedPart):
     def _state(self) -> State:
         """Return the present states of all bodies as one state of the part."""
         states = [state_of(body.state) for body in self._bodies]
-        memory = {f"{key}.{k}": value for k, one in enumerate(states) for key, value in one.memory.items()}
-        return State(states[0].time, np.concatenate([one.q for one in states]),
-                     np.concatenate([one.u for one in states]), memory)
+        memory = {f"{key}.{k}": value for k, state in enumerate(states) for key, value in state.memory.items()}
+        return State(states[0].time, np.concatenate([state.q for state in states]),
+                     np.concatenate([state.u for state in states]), memory)
 
     def _parted(self, state: State) -> list[State]:
         """Return the state of each body from a state of the part."""

@@ -11,7 +11,7 @@ from ..build.fields import Prepared
 from ..build.inputs import activation_of, over_time
 from ..build.soft_bodies import pulls_of
 from ..build.soft_pins import soft_pins
-from ..coordinates.prescribed import Carried, Still
+from ..coordinates.prescribed import Carried, Constant
 from ..forces.pulls import Pull
 from ..job.folder import Job
 from ..parts.modes.loads import PointSprings
@@ -25,7 +25,9 @@ class DraftedBody(LiveBody):
     """Live body of a bake, whose pins, pulls and obstacles move as the job prescribes."""
 
     def _build(self, job: Job, prepared: Prepared) -> None:
-        self._prescribed, self._way = draft_pins(job, prepared)
+        """Read the job's prescribed nodes, soft pins, pulls and obstacles in addition to the body itself. Raises a
+        ConJacError where the body cannot be built."""
+        self._prescribed, self._path = draft_pins(job, prepared)
         super()._build(job, prepared)
         order = np.argsort(self._prescribed)
         #: rows of prescribed nodes that belong to each group of pins
@@ -41,31 +43,31 @@ class DraftedBody(LiveBody):
         """Return the body's pulls, each on the vertex of the artist's mesh nearest to it, like a grab of an artist.
         Raises BadScene where a pull is far from all nodes."""
         pulls_of(job, [prepared], self.body.subspace.mass, np.array([0, len(self._nodes)]))  # raises BadScene
-        places, found = self.drawn_at(self.body.rest()), []
+        positions, found = self.drawn_at(self.body.rest()), []
         for pull in prepared.body.pulls:
-            vertex = int(np.argmin(np.linalg.norm(places - np.array(pull.position), axis=1)))
-            place = places[vertex][None]
-            way = Still(place) if pull.motion is None else Carried(over_time(job, pull.motion), place)
+            vertex = int(np.argmin(np.linalg.norm(positions - np.array(pull.position), axis=1)))
+            position = positions[vertex][None]
+            path = Constant(position) if pull.motion is None else Carried(over_time(job, pull.motion), position)
             strength = None if pull.strength is None else activation_of(job, pull.strength)
-            found.append(Pull(np.array([vertex], np.int32), np.array([pull.stiffness]), way, strength))
+            found.append(Pull(np.array([vertex], np.int32), np.array([pull.stiffness]), path, strength))
         return found
 
     def _lead(self, carrier: Vec, pinned: Vec) -> Vec:
-        return self._led_at(0.0)
+        return self._pins_at(0.0)
 
-    def _led_at(self, time: float) -> Vec:
+    def _pins_at(self, time: float) -> Vec:
         """Return coordinates of groups of pins at a time [s], (4 g, 3) [m]."""
-        places = self._way.at(time)
-        return self.body.pins.lead([places[rows] for rows in self._rows])
+        positions = self._path.at(time)
+        return self.body.pins.lead([positions[rows] for rows in self._rows])
 
-    def _led_to(self, inputs: Inputs, h: float) -> Vec | None:
-        return self._led_at(self.state.time + h) if self._way.moves else None
+    def _pins_after(self, inputs: Inputs, h: float) -> Vec | None:
+        return self._pins_at(self.state.time + h) if self._path.moves else None
 
-    def _sprung_to(self, inputs: Inputs, h: float) -> PointSprings | None:
+    def _springs_after(self, inputs: Inputs, h: float) -> PointSprings | None:
         for pins in self._softly:
             assert self._springs is not None  # they are of the same pins
-            _, stiffness, places = pins.springs_at(self.state.time + h)
-            return replace(self._springs, targets=places, stiffness=stiffness)
+            _, stiffness, positions = pins.springs_at(self.state.time + h)
+            return replace(self._springs, targets=positions, stiffness=stiffness)
         return None
 
     def step(self, h: float, iterations: int, inputs: Inputs) -> None:
@@ -78,7 +80,7 @@ class DraftedBody(LiveBody):
         self._grabs = {}
         for key, pull in enumerate(self._pulls):
             if pull.at_work(time + h):
-                [vertex], [stiffness], [place] = pull.springs_at(time + h)
-                self._grabs[key] = self.body.grab(int(vertex), place, stiffness, self._drag_of(stiffness))
-        bumps = tuple(one.in_step(time, h) for one in self._obstacles)
+                [vertex], [stiffness], [position] = pull.springs_at(time + h)
+                self._grabs[key] = self.body.grab(int(vertex), position, stiffness, self._drag_of(stiffness))
+        bumps = tuple(obstacle.in_step(time, h) for obstacle in self._obstacles)
         super().step(h, iterations, replace(inputs, bumps=bumps))

@@ -9,7 +9,7 @@ import numpy as np
 from ..parts.modes.body import ReducedBody, ReducedState
 from ..state import Vec
 
-TAKEN = 1.5  #: what BDF2 makes of a share that is taken of velocities in every step
+TAKEN = 1.5  #: factor of BDF2 on a relative loss of velocities in every step
 
 
 def faded(state: ReducedState, h: float, half_life: float, body: ReducedBody, shape: Vec) -> ReducedState:
@@ -34,13 +34,13 @@ def rigid_rates(state: ReducedState, shift: Vec, shape: Vec) -> Vec:
 
     shift: Φᵀ M 1, (p,) [√kg]. shape: coordinates of the rest shape, (p, 3) [√kg m].
     """
-    places = shape + state.y
+    positions = shape + state.y
     columns = []
     for k in range(3):
         move, turn = np.zeros_like(state.u), np.zeros_like(state.u)
         move[:, k] = shift
         a, b = (k + 1) % 3, (k + 2) % 3
-        turn[:, b], turn[:, a] = places[:, a], -places[:, b]
+        turn[:, b], turn[:, a] = positions[:, a], -positions[:, b]
         columns += [move.ravel(), turn.ravel()]
     basis = np.stack(columns, axis=1)
     found: Vec = basis @ np.linalg.lstsq(basis, state.u.ravel(), rcond=None)[0]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates.prescribed import OnItsWay
+from ..coordinates.prescribed import StepMotion
 from ..forces.pulls import Pull
 from ..state import Index, Vec
 
-REACH = 0.08  #: radius of what is taken hold of, as a share of the body's size
+REACH = 0.08  #: radius of the grabbed part, as a fraction of the body's size
 LIFTS = 0.05  #: of its size: how far a grab of strength 1 is drawn out by the body's weight
 GRAVITY = 9.81  #: [m/s²]: of that weight, wherever the body is
 
@@ -26,7 +26,7 @@ class Grabbed(Pull):
         hand, (3,) [m], which need not be at the mean of the nodes."""
         self.nodes, self._weights = nodes, weights
         self.stiffness, self._target = 0.0, self.mean(x)
-        self._from_hand, self._way = self._target - start, OnItsWay(self._target)
+        self._from_hand, self._path = self._target - start, StepMotion(self._target)
 
     def follow(self, hand: Vec, stiffness: float, time: float, h: float) -> None:
         """Move the target with the hand in a step of h seconds from `time` [s] on, and set the stiffness [N/m].
@@ -34,7 +34,7 @@ class Grabbed(Pull):
         hand: position of the hand at the end of the step, (3,) [m].
         """
         before, self._target = self._target, hand + self._from_hand
-        self._way.goes(time, h, before, self._target)
+        self._path.set_step(time, h, before, self._target)
         self.stiffness = stiffness
 
     def at_work(self, time: float) -> bool:
@@ -43,14 +43,14 @@ class Grabbed(Pull):
 
     def mean(self, x: Vec) -> Vec:
         """Return the weighted mean of the grabbed nodes, (3,) [m]. x: positions of all nodes, (n, 3) [m]."""
-        place: Vec = self._weights @ x[self.nodes]
-        return place
+        position: Vec = self._weights @ x[self.nodes]
+        return position
 
     @property
     def hand(self) -> Vec:
         """Return the position of the hand at the end of the step, (3,) [m]."""
-        place: Vec = self._target - self._from_hand
-        return place
+        position: Vec = self._target - self._from_hand
+        return position
 
     def springs_from(self, x: Vec) -> tuple[Index, Vec, Vec]:
         """Return nodes, (k,), and springs of single nodes with the total force of the grab at x: stiffness, (k,) [N/m],
@@ -59,7 +59,7 @@ class Grabbed(Pull):
 
     def add_force(self, x: Vec, time: float, force: Vec) -> float:
         """Add the force of the spring at positions x, (n, 3) [m], to `force`, (n, 3) [N]. Return its energy [J]."""
-        away = self.mean(x) - self._way.at(time)
+        away = self.mean(x) - self._path.at(time)
         force[self.nodes] -= self.stiffness * self._weights[:, None] * away
         return 0.5 * self.stiffness * float(away @ away)
 
@@ -68,12 +68,12 @@ class Grabbed(Pull):
         blocks[self.nodes] -= self.stiffness * self._weights[:, None, None] * np.eye(3)
 
 
-def around(x: Vec, place: Vec, radius: float) -> tuple[Index, Vec]:
+def around(x: Vec, position: Vec, radius: float) -> tuple[Index, Vec]:
     """Return the nodes within `radius` [m] of a position, (k,), or else the nearest one, and their weights, (k,).
 
-    Weights decrease with distance and have the sum 1. x: positions of nodes, (n, 3) [m]. place: (3,) [m].
+    Weights decrease with distance and have the sum 1. x: positions of nodes, (n, 3) [m]. position: (3,) [m].
     """
-    distance = np.linalg.norm(x - place, axis=1)
+    distance = np.linalg.norm(x - position, axis=1)
     nodes = np.flatnonzero(distance < radius)
     if not len(nodes):
         nodes = np.array([int(np.argmin(distance))])

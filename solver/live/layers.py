@@ -51,19 +51,19 @@ class Layers:
     def __init__(self, layers: Sequence[Layer], meet: Mask) -> None:
         """layers: all sheets. meet: whether two sheets are in contact, (s, s), symmetric; diagonal: self-contact."""
         self._all = len(layers)
-        self._which = [k for k, one in enumerate(layers) if len(one.triangles) and meet[k].any()]
+        self._which = [k for k, layer in enumerate(layers) if len(layer.triangles) and meet[k].any()]
         some = [layers[k] for k in self._which]
-        self._first: Index = np.cumsum([0, *(one.count for one in some)]).astype(np.int64)
+        self._first: Index = np.cumsum([0, *(layer.count for layer in some)]).astype(np.int64)
         if not some:
             return
         count = int(self._first[-1])
-        self._whose = np.repeat(np.arange(len(some), dtype=np.int32), [one.count for one in some])
+        self._sheet_of = np.repeat(np.arange(len(some), dtype=np.int32), [layer.count for layer in some])
         self._meet = np.ascontiguousarray(meet[np.ix_(self._which, self._which)])
-        self._edge, self._thickness, self._friction = (np.array([getattr(one, name) for one in some], float)
+        self._edge, self._thickness, self._friction = (np.array([getattr(layer, name) for layer in some], float)
                                                        for name in ("edge", "thickness", "friction"))
-        self._triangles = np.concatenate([one.triangles + np.int32(start) for one, start in zip(some, self._first)])
-        self._near = np.concatenate([one.near for one in some])
-        self._near_start: Index = np.cumsum([0, *(len(one.near) for one in some)]).astype(np.int64)
+        self._triangles = np.concatenate([layer.triangles + np.int32(start) for layer, start in zip(some, self._first)])
+        self._near = np.concatenate([layer.near for layer in some])
+        self._near_start: Index = np.cumsum([0, *(len(layer.near) for layer in some)]).astype(np.int64)
         self._x, self._v, self._normals = (np.zeros((count, 3)) for _ in range(3))
         self._box, self._order = np.zeros((count, 3), np.int32), np.zeros(count, np.int32)
         self._inside, self._marks = np.zeros((6, count)), np.zeros(count)
@@ -82,9 +82,9 @@ class Layers:
         np.concatenate([v[k] for k in self._which], out=self._v)
         count = self._facing(h)
         (i, j), normal = self._pairs[:count].T, self._across[:count]
-        half = 0.5 * np.maximum(self._thickness[self._whose[i]], self._thickness[self._whose[j]])[:, None]
+        half = 0.5 * np.maximum(self._thickness[self._sheet_of[i]], self._thickness[self._sheet_of[j]])[:, None]
         middle = 0.5 * (self._x[i] + self._x[j]) + 0.5 * h * (self._v[i] + self._v[j])
-        friction = np.sqrt(self._friction[self._whose[i]] * self._friction[self._whose[j]])
+        friction = np.sqrt(self._friction[self._sheet_of[i]] * self._friction[self._sheet_of[j]])
         nodes, other = np.concatenate([i, j]), np.concatenate([j, i])
         rows = TargetRows.touching(nodes, 1.0, np.concatenate([middle + half * normal, middle - half * normal]),
                                    np.concatenate([normal, -normal]), np.concatenate([friction, friction]),
@@ -92,9 +92,9 @@ class Layers:
         if len(self._which) == 1:
             found[self._which[0]] = rows
             return found
-        for place, k in enumerate(self._which):
-            own = (nodes >= self._first[place]) & (nodes < self._first[place + 1])
-            found[k] = rows.of(own, -int(self._first[place]))
+        for row, k in enumerate(self._which):
+            own = (nodes >= self._first[row]) & (nodes < self._first[row + 1])
+            found[k] = rows.of(own, -int(self._first[row]))
         return found
 
     def _facing(self, h: float) -> int:
@@ -106,7 +106,7 @@ class Layers:
         reach = float(np.hypot(FACING * widest, min(WITHIN * thickest + closing, widest + 2.0 * thickest)))
         sort_into_boxes(self._x, reach, self._grid, self._shape, self._box, self._start, self._order)
         while True:
-            count = int(facing_pairs(self._x, self._v, self._normals, h, reach, FACING, WITHIN, self._whose,
+            count = int(facing_pairs(self._x, self._v, self._normals, h, reach, FACING, WITHIN, self._sheet_of,
                                      self._first, self._meet, self._edge, self._thickness, self._near,
                                      self._near_start, self._shape, self._box, self._start, self._order, self._inside,
                                      self._marks, self._pairs, self._across))

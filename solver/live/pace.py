@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-FULL = 0.85  #: share of its time that stepping may take: the rest is for drawing and what else runs
+FULL = 0.85  #: fraction of its time that stepping may take: the rest is for drawing and what else runs
 EASY = 0.6  #: what the next better effort may have cost when it was last tried, for another try
 FORGET, LONGEST = 1.5, 30.0  #: seconds after which what a better effort cost is worth another look; twice that each
 #: time it was too much

@@ -28,8 +28,8 @@ def part(bodies: Sequence[LiveBody], pairs: Sequence[tuple[int, int]]) -> None:
     """
     if not pairs:
         return
-    standing = [body.standing() for body in bodies]
-    met = [(i, k, found) for i, k in pairs if (found := meeting(standing[i], standing[k], MOST)) is not None]
+    motions = [body.surface_motion() for body in bodies]
+    met = [(i, k, found) for i, k in pairs if (found := meeting(motions[i], motions[k], MOST)) is not None]
     if not met:
         return
     first = np.cumsum([0] + [len(found.points) for _, _, found in met])

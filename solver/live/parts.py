@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..coordinates.prescribed import OnItsWay, carried
+from ..coordinates.prescribed import StepMotion, carried
 from ..forces.springs import Springs
 from ..integrators.sdirk import SSDIRK2
 from ..integrators.semi_implicit import SemiImplicit
@@ -30,32 +30,34 @@ class LiveNodes:
         scene's obstacles. leading: vertices that bones move, by number of the body."""
         self.part, self._leading = part, leading
         coordinates = part.coordinates
-        self._motion, still = coordinates.motion, coordinates.where_prescribed(0.0)
-        own = coordinates.prescribed[:len(still)]
+        self._motion, start_positions = coordinates.motion, coordinates.where_prescribed(0.0)
+        own = coordinates.prescribed[:len(start_positions)]
         self._bodies = np.array([numbers[one.name] for one in part.bodies_in_world])
         #: number of the body and of the obstacle whose object carries each prescribed node; -1: none
         self._body, self._obstacle = np.full(len(own), -1), np.full(len(own), -1)
         for number, body in zip(self._bodies, part.bodies_in_world):
             self._body[(own >= body.nodes.start) & (own < body.nodes.stop)] = number
-        for one in part.obstacles:
-            if one.name in obstacles:
-                self._obstacle[(own >= one.nodes.start) & (own < one.nodes.stop)] = obstacles.index(one.name)
-        self._way = OnItsWay(still)
-        coordinates.motion = self._way
-        self._still, self._pulls = still, list(part.pulls)
+        for obstacle in part.obstacles:
+            if obstacle.name in obstacles:
+                self._obstacle[(own >= obstacle.nodes.start) & (own < obstacle.nodes.stop)] = obstacles.index(
+                    obstacle.name)
+        self._path = StepMotion(start_positions)
+        coordinates.motion = self._path
+        self._start, self._pulls = start_positions, list(part.pulls)
         part.pulls = self._all_pulls = [*part.pulls]  # one list, shared by all variants of the part
         #: soft pins: number of the body, motion of their targets, and targets at the start, (k, 3) [m]
-        self._soft_pins: list[tuple[int, OnItsWay, Vec]] = []
+        self._soft_pins: list[tuple[int, StepMotion, Vec]] = []
         for pins in part.pulls:
             if pins.is_on_object:
                 number = next(int(number) for number, body in zip(self._bodies, part.bodies_in_world)
                               if body.nodes.start <= pins.nodes[0] < body.nodes.stop)
-                start = pins.places.at(0.0)
-                pins.places = OnItsWay(start)
-                self._soft_pins.append((number, pins.places, start))
+                start = pins.targets.at(0.0)
+                pins.targets = StepMotion(start)
+                self._soft_pins.append((number, pins.targets, start))
         #: variants of the part by integrator; a part of a coupling is stepped by the coupling
         # impacts on the ground are solved in converged stages, and linearised in linearised ones
-        self._ways: list[NodesPart] = [part, *(part.stepped_by(one, None) for one in (SSDIRK2({}), SemiImplicit({})))]
+        self._variants: list[NodesPart] = [part, *(part.stepped_by(one, None)
+                                                   for one in (SSDIRK2({}), SemiImplicit({})))]
         self._chosen = 0
         self.holds: dict[int, tuple[int, Grabbed]] = {}  #: grabbed body in the part and spring, by number of the hand
 
@@ -68,41 +70,41 @@ class LiveNodes:
             matrix = inputs.carrier(int(number))
             x[own] = x[own] @ matrix[:3, :3].T + matrix[:3, 3]
         at = self._prescribed(0.0, inputs)
-        self._way.goes(0.0, 1.0, at, at)
+        self._path.set_step(0.0, 1.0, at, at)
         return replace(state, q=x.ravel())
 
     def _prescribed(self, time: float, inputs: Inputs) -> Vec:
         """Return positions of prescribed nodes at a time [s], (p, 3) [m]."""
-        places: Vec = np.array(self._still if self._motion is None else self._motion.at(time))
+        positions: Vec = np.array(self._start if self._motion is None else self._motion.at(time))
         moved = [(self._body == number, inputs.carrier(int(number))) for number in np.unique(self._bodies)]
         moved += [(self._obstacle == bump.number, bump.matrix) for bump in inputs.bumps]
         for own, matrix in moved:
             if own.any():
-                places[own] = places[own] @ matrix[:3, :3].T + matrix[:3, 3]
+                positions[own] = positions[own] @ matrix[:3, :3].T + matrix[:3, 3]
         for number, leading in self._leading.items():
             own = self._body == number
             if len(inputs.pinned) and own.any():
-                places[own] = leading.at(self._still[own], inputs.pinned)
-        return places
+                positions[own] = leading.at(self._start[own], inputs.pinned)
+        return positions
 
     def prepare(self, time: float, h: float, before: Inputs, inputs: Inputs) -> None:
         """Set prescribed motion, targets of soft pins and gravity for a step of h seconds from `time` [s] on.
 
         before, inputs: inputs at the start and at the end of the step, between which motion is linear.
         """
-        self._way.goes(time, h, self._prescribed(time, before), self._prescribed(time + h, inputs))
-        for number, places, start in self._soft_pins:
-            places.goes(time, h, *(carried(one.carrier(number), start) for one in (before, inputs)))
+        self._path.set_step(time, h, self._prescribed(time, before), self._prescribed(time + h, inputs))
+        for number, targets, start in self._soft_pins:
+            targets.set_step(time, h, *(carried(one.carrier(number), start) for one in (before, inputs)))
         if not np.array_equal(self.part.gravity, inputs.gravity):
             self.part.weigh(inputs.gravity)
 
-    def choose(self, way: int) -> bool:
+    def choose(self, variant: int) -> bool:
         """Select the integrator of the part and return whether it has changed.
 
-        way: 0 for that of the job, 1 for linearised SSDIRK2, 2 for linearised semi-implicit Euler.
+        variant: 0 for that of the job, 1 for linearised SSDIRK2, 2 for linearised semi-implicit Euler.
         """
-        changed, self._chosen = way != self._chosen, way
-        self.part = self._ways[way]
+        changed, self._chosen = variant != self._chosen, variant
+        self.part = self._variants[variant]
         return changed
 
     def positions(self, state: State) -> Vec:
@@ -128,18 +130,20 @@ class LiveNodes:
 
         x: positions of all nodes at the start of the step, (n, 3) [m].
         """
-        present = {one.id for one in grabs}
+        present = {hold.id for hold in grabs}
         self.holds = {key: grab for key, grab in self.holds.items() if key in present}
-        for one in grabs:
-            if one.id not in self.holds:
-                self.holds[one.id] = self._taken(one, x)
-            number, grabbed = self.holds[one.id]
+        for hold in grabs:
+            if hold.id not in self.holds:
+                self.holds[hold.id] = self._taken(hold, x)
+            number, grabbed = self.holds[hold.id]
             body = self.part.bodies_in_world[number]
-            stiffness = one.strength * strength_of(float(self.part.mass[body.nodes].sum()), body.size)
-            grabbed.follow(one.target, stiffness, time, h)
+            stiffness = hold.strength * strength_of(float(self.part.mass[body.nodes].sum()), body.size)
+            grabbed.follow(hold.target, stiffness, time, h)
         self._all_pulls[:] = [*self._pulls, *(grabbed for _, grabbed in self.holds.values())]
 
     def _taken(self, hold: Hold, x: Vec) -> tuple[int, Grabbed]:
+        """Return the body in the part whose node is nearest to a hand, and a spring from its free nodes around the
+        hand. x: positions of all nodes, (n, 3) [m]."""
         free, bodies = self.part.coordinates.free, self.part.bodies_in_world
         number = min(range(len(bodies)), key=lambda k: float(
             np.linalg.norm(x[bodies[k].nodes] - hold.start, axis=1).min()))
@@ -172,31 +176,33 @@ class LiveJoints:
 
         grabs: hands on rigid bodies; those on bodies of other parts are ignored. state: of this part.
         """
-        grabs = [one for one in grabs if self._part.shown.body[one.rigid] >= 0]
-        if self.holds != [one.id for one in grabs]:
+        grabs = [hold for hold in grabs if self._part.shown.body[hold.rigid] >= 0]
+        if self.holds != [hold.id for hold in grabs]:
             self._take(grabs, state)
         springs, first = self._part.condensation.springs, len(self._springs)
-        for row, one in enumerate(grabs, first):
-            springs.point[row, 0] = one.target
-            stiffness = one.strength * float(self._mass.sum()) * ANGULAR_FREQUENCY**2
+        for row, hold in enumerate(grabs, first):
+            springs.point[row, 0] = hold.target
+            stiffness = hold.strength * float(self._mass.sum()) * ANGULAR_FREQUENCY**2
             springs.law[row, :2] = stiffness, np.sqrt(stiffness * self._mass[springs.body[row, 1]])
 
     def _take(self, grabs: Sequence[Hold], state: State) -> None:
+        """Replace the springs of the part by its own and one for each hand; a hand that has grabbed already keeps its
+        point of the body."""
         tree, springs, present = self._part.tree, self._springs, self._part.condensation.springs
         at = tree.posture(state.q, state.u, state.memory, self._part._postures[1]).E
         known = {key: row for row, key in enumerate(self.holds, len(springs))}
         bodies, points = [], []
-        for one in grabs:
-            body = int(self._part.shown.body[one.rigid])
-            own = np.linalg.inv(at[body]) @ [*one.start, 1.0]
+        for hold in grabs:
+            body = int(self._part.shown.body[hold.rigid])
+            own = np.linalg.inv(at[body]) @ [*hold.start, 1.0]
             bodies.append([-1, body])
-            points.append([one.target, present.point[known[one.id], 1] if one.id in known else own[:3]])
+            points.append([hold.target, present.point[known[hold.id], 1] if hold.id in known else own[:3]])
         count = len(grabs)
         self._part.exchange_springs(Springs(
             np.concatenate([springs.body, np.array(bodies, np.int32).reshape(-1, 2)]),
             np.concatenate([springs.point, np.array(points).reshape(-1, 2, 3)]),
             np.concatenate([springs.law, np.zeros((count, 3))]), tree.parent))
-        self.holds = [one.id for one in grabs]
+        self.holds = [hold.id for hold in grabs]
 
     def let_go(self) -> None:
         """Release all grabs."""

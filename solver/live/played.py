@@ -11,7 +11,7 @@ import numpy as np
 from ..build.fields import Prepared
 from ..job.folder import Job
 from ..state import Vec
-from .engines.interface import GrabbedPlace, Hold, Inputs
+from .engines.interface import GrabbedVertex, Hold, Inputs
 
 
 class PlayedBody(ABC):
@@ -22,12 +22,12 @@ class PlayedBody(ABC):
 
     @property
     @abstractmethod
-    def places(self) -> Vec:
+    def positions(self) -> Vec:
         """Return positions of the vertices of the artist's mesh in world space, (n, 3) [m]."""
 
     @property
     @abstractmethod
-    def grabbed(self) -> list[GrabbedPlace]:
+    def grabbed(self) -> list[GrabbedVertex]:
         """Return the grabbed vertices, numbered within the body."""
 
     @abstractmethod
@@ -47,7 +47,7 @@ class PlayedBody(ABC):
         """Read the settings of a job. Raises a ConJacError where the body cannot be built."""
 
     @abstractmethod
-    def _go_on(self, before: dict[str, Any]) -> None:
+    def _continue(self, before: dict[str, Any]) -> None:
         """Continue from the state before a change of settings. before: attributes of the body before the change."""
 
     def change(self, job: Job, prepared: Prepared) -> Callable[[], None]:
@@ -56,7 +56,7 @@ class PlayedBody(ABC):
         before = self.__dict__.copy()
         try:
             self._build(job, prepared)
-            self._go_on(before)
+            self._continue(before)
         except Exception:
             self._take_back(before)
             raise
@@ -67,6 +67,6 @@ class PlayedBody(ABC):
         self.__dict__.clear()
         self.__dict__.update(before)
 
-    def distance(self, place: Vec) -> float:
+    def distance(self, position: Vec) -> float:
         """Return the distance from a position, (3,) [m], to the nearest vertex of the body [m]."""
-        return float(np.linalg.norm(self.places - place, axis=1).min())
+        return float(np.linalg.norm(self.positions - position, axis=1).min())

@@ -36,9 +36,9 @@ class PrescribedBump:
         found = np.eye(4)
         if self._motion is None:
             return found
-        places = self._motion.at(time)
-        middle = places.mean(axis=0)
-        away = places - middle
+        positions = self._motion.at(time)
+        middle = positions.mean(axis=0)
+        away = positions - middle
         u, _, v = np.linalg.svd(away.T @ self._away)
         turned = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v))]) @ v
         found[:3, :3] = turned + (self._inverse @ (away - self._away @ turned.T)).T

@@ -12,7 +12,7 @@ from ..build.draft_obstacles import touching_nodes
 from ..build.fields import Prepared
 from ..build.pressures import pressures
 from ..contact.find.ground import Ground
-from ..coordinates.prescribed import OnItsWay, carried
+from ..coordinates.prescribed import StepMotion, carried
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
 from ..parts.projective.body import ProjectiveBody, TargetRows
@@ -20,7 +20,7 @@ from ..state import State, Vec
 from ..world.constraint_drafts import FIRM, NEAR
 from ..world.interface import StepInputs
 from .bumps import Clearances, planes_before
-from .engines.interface import GrabbedPlace, Hold, Inputs, Report
+from .engines.interface import GrabbedVertex, Hold, Inputs, Report
 from .grabbing import REACH, Grabbed, around, strength_of
 from .layers import Layer, neighbours
 from .leading import leading_of
@@ -43,19 +43,21 @@ class ProjectedBody(PlayedBody):
         self.state = self._draft.initial_state()
 
     def _build(self, job: Job, prepared: Prepared) -> None:
+        """Build the draft of projective dynamics, with prescribed motion, soft pins and colliders that the artist
+        moves. Raises a ConJacError where the body cannot be built."""
         self._draft = draft = projective_draft(job, prepared, self._report)
         self.body, self._size = cast(ProjectiveBody, draft.body), draft.shown.size
         draft.touches = None  # the artist moves colliders
         draft.blown = pressures([prepared], np.zeros(2, np.int32), self.body.rest)
-        self._still = draft.motion.at(0.0)
-        draft.motion = self._way = OnItsWay(self._still)
+        self._start = draft.motion.at(0.0)
+        draft.motion = self._path = StepMotion(self._start)
         #: motion of the targets of soft pins, and targets at the start, (k, 3) [m]
-        self._soft_pins: list[tuple[OnItsWay, Vec]] = []
+        self._soft_pins: list[tuple[StepMotion, Vec]] = []
         for pins in draft.pulls:
             if pins.is_on_object:
-                start = pins.places.at(0.0)
-                pins.places = way = OnItsWay(start)
-                self._soft_pins.append((way, start))
+                start = pins.targets.at(0.0)
+                pins.targets = path = StepMotion(start)
+                self._soft_pins.append((path, start))
         self._ground = draft.ground
         self._touching = np.setdiff1d(touching_nodes(prepared), self.body.prescribed)
         self._thickness = prepared.thickness or 0.0
@@ -68,13 +70,14 @@ class ProjectedBody(PlayedBody):
         self._clearances = Clearances()
         self._strength = strength_of(float(self.body.mass.sum()), self._size)
 
-    def _go_on(self, before: dict[str, Any]) -> None:
+    def _continue(self, before: dict[str, Any]) -> None:
         self._hands = {}  # hands grab the body again, where it is now
         if len(self.state.q) != 3 * len(self.body.rest):
             self.restart()
 
     @property
-    def places(self) -> Vec:
+    def positions(self) -> Vec:
+        """Return positions of the vertices of the artist's mesh in world space, (n, 3) [m]."""
         x, embedding = self.x, self._draft.shown.embedding
         return x if embedding is None else embedding.apply(x)
 
@@ -89,11 +92,13 @@ class ProjectedBody(PlayedBody):
         return self.state.u.reshape(-1, 3)
 
     def place(self, inputs: Inputs) -> None:
+        """Restart the body where its object is, before its first step; do nothing before later ones."""
         if self._inputs is None:
             self._inputs = inputs
             self.restart()
 
     def restart(self) -> None:
+        """Reset the body to its initial state, moved with its object and its pins, and release all grabs."""
         self._hands = {}
         state = self._draft.initial_state()
         if self._inputs is not None:
@@ -105,8 +110,8 @@ class ProjectedBody(PlayedBody):
     def _prescribed(self, inputs: Inputs) -> Vec:
         """Return positions of pinned nodes, (p, 3) [m]."""
         if self._leading is not None and len(inputs.pinned):
-            return self._leading.at(self._still, inputs.pinned)
-        return carried(inputs.carrier(self._number), self._still)
+            return self._leading.at(self._start, inputs.pinned)
+        return carried(inputs.carrier(self._number), self._start)
 
     def step(self, h: float, iterations: int, inputs: Inputs, beside: Sequence[TargetRows] = ()) -> None:
         """Advance by h seconds in `iterations` iterations. Raises StepFailed; the state is then unchanged.
@@ -114,9 +119,9 @@ class ProjectedBody(PlayedBody):
         beside: half-spaces of other sheets, with weights relative to those of ground and colliders.
         """
         draft, body, before, time = self._draft, self.body, self._inputs or inputs, self.state.time
-        self._way.goes(time, h, self._prescribed(before), self._prescribed(inputs))
-        for way, start in self._soft_pins:
-            way.goes(time, h, *(carried(one.carrier(self._number), start) for one in (before, inputs)))
+        self._path.set_step(time, h, self._prescribed(before), self._prescribed(inputs))
+        for path, start in self._soft_pins:
+            path.set_step(time, h, *(carried(one.carrier(self._number), start) for one in (before, inputs)))
         x, y, z = inputs.gravity.tolist()
         body.gravity, body.iterations = (x, y, z), iterations
         if inputs.ground is not None and self._ground.is_there:
@@ -135,25 +140,28 @@ class ProjectedBody(PlayedBody):
         end = begun + h * self.v[self._touching]
         found = planes_before(inputs.bumps, begun, end, h, self._thickness + NEAR * self._size, self._clearances)
         nodes = self._touching[found.points]
-        return [TargetRows.touching(nodes, firm[nodes], found.places + self._thickness * found.normals, found.normals,
-                                    self._friction, found.speed)]
+        return [TargetRows.touching(nodes, firm[nodes], found.positions + self._thickness * found.normals,
+                                    found.normals, self._friction, found.speed)]
 
     def hold(self, grabs: Sequence[Hold], h: float) -> None:
-        x, places, free = self.x, self.places, self.body.free
-        self._hands = {one.id: self._hands[one.id] for one in grabs if one.id in self._hands}
-        for one in grabs:
-            if one.id not in self._hands:
-                nodes, weights = around(x[free], one.start, one.radius or REACH * self._size)
-                vertex = int(np.linalg.norm(places - one.start, axis=1).argmin())
-                self._hands[one.id] = (Grabbed(free[nodes], weights, x, one.start), vertex,
-                                       places[vertex] - one.start)
-            self._hands[one.id][0].follow(one.target, one.strength * self._strength, self.state.time, h)
+        """Make grabbed nodes follow the hands of the artist in a step of h seconds; a new grab takes the free nodes
+        around its start."""
+        x, positions, free = self.x, self.positions, self.body.free
+        self._hands = {hold.id: self._hands[hold.id] for hold in grabs if hold.id in self._hands}
+        for hold in grabs:
+            if hold.id not in self._hands:
+                nodes, weights = around(x[free], hold.start, hold.radius or REACH * self._size)
+                vertex = int(np.linalg.norm(positions - hold.start, axis=1).argmin())
+                self._hands[hold.id] = (Grabbed(free[nodes], weights, x, hold.start), vertex,
+                                       positions[vertex] - hold.start)
+            self._hands[hold.id][0].follow(hold.target, hold.strength * self._strength, self.state.time, h)
 
     def _hand_rows(self) -> list[TargetRows]:
         """Return springs of single nodes that pull the mean of each grab to its hand, from present positions."""
         return [TargetRows.springs(*grabbed.springs_from(self.x)) for grabbed, _, _ in self._hands.values()]
 
     @property
-    def grabbed(self) -> list[GrabbedPlace]:
-        return [GrabbedPlace(key, vertex, grabbed.hand + away, grabbed.stiffness)
+    def grabbed(self) -> list[GrabbedVertex]:
+        """Return the grabbed vertices, numbered within the body, with their targets and stiffness."""
+        return [GrabbedVertex(key, vertex, grabbed.hand + away, grabbed.stiffness)
                 for key, (grabbed, vertex, away) in self._hands.items()]

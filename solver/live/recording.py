@@ -21,7 +21,7 @@ from ..job.stages import write_arrays
 from ..simulate import Reporter
 from ..state import Vec
 from ..world.mechanisms import MechanismInWorld
-from .engines.interface import GrabbedPlace
+from .engines.interface import GrabbedVertex
 
 ENDING = 1.0e-6  #: of a frame: what is missing of the last one is rounding
 
@@ -30,16 +30,16 @@ class Recording:
     """Recording of positions, poses of rigid bodies and grabs at the ends of steps."""
 
     def __init__(self, fps: float) -> None:
-        self._fps, self._times, self._places, self._poses = fps, list[float](), list[Vec](), list[Vec]()
-        self._grabbed: list[tuple[GrabbedPlace, ...]] = []
+        self._fps, self._times, self._positions, self._poses = fps, list[float](), list[Vec](), list[Vec]()
+        self._grabbed: list[tuple[GrabbedVertex, ...]] = []
 
-    def add(self, time: float, places: Vec, poses: Vec | None = None, grabbed: Sequence[GrabbedPlace] = ()) -> None:
+    def add(self, time: float, positions: Vec, poses: Vec | None = None, grabbed: Sequence[GrabbedVertex] = ()) -> None:
         """Append positions, (n, 3) [m], and poses of rigid bodies, (r, 4, 4) [m], at a time [s] later than the last.
 
         grabbed: grabs in the step that ends at that time.
         """
         self._times.append(time)
-        self._places.append(places.astype(np.float32))
+        self._positions.append(positions.astype(np.float32))
         self._poses.append(np.zeros((0, 4, 4)) if poses is None else poses.copy())
         self._grabbed.append(tuple(grabbed))
 
@@ -66,10 +66,10 @@ class Recording:
         after = np.clip(np.searchsorted(times, frame_times - ENDING / self._fps), 0, max(len(times) - 1, 0))
         before = np.maximum(after - 1, 0)
         apart = np.maximum(times[after] - times[before], 1e-300)
-        share = np.clip((frame_times - times[before]) / apart, 0.0, 1.0)
-        places = [(1 - np.float32(s)) * self._places[i] + np.float32(s) * self._places[k]
-                  for i, k, s in zip(before, after, share)]
-        poses = [_between(self._poses[i], self._poses[k], s) for i, k, s in zip(before, after, share)]
+        fraction = np.clip((frame_times - times[before]) / apart, 0.0, 1.0)
+        positions = [(1 - np.float32(s)) * self._positions[i] + np.float32(s) * self._positions[k]
+                  for i, k, s in zip(before, after, fraction)]
+        poses = [_between(self._poses[i], self._poses[k], s) for i, k, s in zip(before, after, fraction)]
         grabbed = [self._grabbed[k] for k in after]
         vertex = {one.id: one.vertex for moment in grabbed for one in moment}
         column = {key: k for k, key in enumerate(vertex)}
@@ -77,14 +77,15 @@ class Recording:
         for frame, moment in enumerate(grabbed):
             for one in moment:
                 target[frame, column[one.id]], stiffness[frame, column[one.id]] = one.target, one.stiffness
-        write_arrays(path, {"places": np.array(places, dtype=np.float32), "poses": np.array(poses),
+        write_arrays(path, {"places": np.array(positions, dtype=np.float32), "poses": np.array(poses),
                             "vertex": np.array(list(vertex.values()), np.int32), "target": target,
                             "stiffness": stiffness}, path.parent)
 
 
-def _between(one: Vec, other: Vec, share: float) -> Vec:
-    """Return poses interpolated between two, (r, 4, 4) [m], with orthonormal rotations. share: 0 at one, 1 at other."""
-    found = (1.0 - share) * one + share * other
+def _between(one: Vec, other: Vec, fraction: float) -> Vec:
+    """Return poses interpolated between two, (r, 4, 4) [m], with orthonormal rotations. fraction: 0 at one, 1 at
+    other."""
+    found = (1.0 - fraction) * one + fraction * other
     u, _, v = np.linalg.svd(found[:, :3, :3])
     found[:, :3, :3] = u @ v
     return found
@@ -100,18 +101,18 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
     job = load(path)
     try:
         arrays = read_npz(performed)
-        places, poses = arrays["places"], arrays["poses"]
+        positions, poses = arrays["places"], arrays["poses"]
     except (OSError, KeyError, Unreadable) as error:
         raise BadInput(f"{performed} holds nothing that was performed ({error})", "Record it again") from error
     bodies, matrices = _bodies(job)
     vertices = sum(count for _, _, count in bodies)
     mechanisms = _mechanisms(job)
-    rigid = sum(len(one["bodies"]) for one in mechanisms)
-    if places.ndim != 3 or places.shape[1:] != (vertices, 3) or poses.shape != (len(places), rigid, 4, 4) or not len(
-            places):
+    rigid = sum(len(mechanism["bodies"]) for mechanism in mechanisms)
+    if positions.ndim != 3 or positions.shape[1:] != (vertices, 3) or poses.shape != (
+            len(positions), rigid, 4, 4) or not len(positions):
         raise BadInput(f"it has {vertices} vertices and {rigid} rigid bodies, and what was performed has others",
                        "Record it again", job.scene.name)
-    first, last = job.frames[0], min(job.frames[-1], job.frames[0] + len(places) - 1)
+    first, last = job.frames[0], min(job.frames[-1], job.frames[0] + len(positions) - 1)
     read, began = hashes.settings(job), time.perf_counter()
     with lock.acquired(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)
@@ -127,7 +128,7 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
         for frame in range(first, last + 1):
             if stop():
                 raise Stopped(f"stopped before frame {frame} was written", "Record it again")
-            x = places[frame - first].astype(np.float64)
+            x = positions[frame - first].astype(np.float64)
             for (_, start, count), to_object in zip(bodies, matrices):
                 if to_object is not None:
                     matrix = to_object[min(frame - first, len(to_object) - 1)]
@@ -160,7 +161,7 @@ def _bodies(job: Job) -> tuple[list[tuple[str, int, int]], list[Vec | None]]:
 def _mechanisms(job: Job) -> list[dict[str, Any]]:
     """Return the mechanisms' entries of the manifest, without joints, which are not recorded."""
     entries, first = list[dict[str, Any]](), 0
-    for one in job.scene.mechanisms:
-        entries.append(MechanismInWorld(one.name, [body.name for body in one.bodies], ()).plain(first))
-        first += len(one.bodies)
+    for mechanism in job.scene.mechanisms:
+        entries.append(MechanismInWorld(mechanism.name, [body.name for body in mechanism.bodies], ()).plain(first))
+        first += len(mechanism.bodies)
     return entries

@@ -26,17 +26,17 @@ from ..parts.modes.operators import Substance
 from ..parts.modes.stepping import Iterating
 from ..state import Index, Vec
 from .bumps import planes_before
-from .engines.interface import GrabbedPlace, Hold, Inputs, Report
+from .engines.interface import GrabbedVertex, Hold, Inputs, Report
 from .fading import faded
 from .floors import floor_at, floor_of
+from .inside_fractions import fraction_inside
 from .leading import leading_of
 from .played import PlayedBody
-from .shares import share_inside
-from .skins import RESTS, Meeting, Skin, Standing
+from .skins import RESTS, Meeting, Skin, SurfaceMotion
 
 INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
 MODES = 12  #: weights, four ways to move each
-DRAG = 0.1  #: damping of points that are dragged, as a share of critical damping
+DRAG = 0.1  #: damping of points that are dragged, as a fraction of critical damping
 NEAR = 0.02  #: of a body's size: points so near to a collider are kept before it
 FAR = 50.0  #: times its size: a body there was thrown out of the world
 
@@ -81,6 +81,8 @@ class LiveBody(PlayedBody):
         self._before = self.state  #: state at the start of the last step
 
     def _build(self, job: Job, prepared: Prepared) -> None:
+        """Build the reduced body, or scale the present one where only its stiffness has changed, and read all settings.
+        Raises a ConJacError where the body cannot be built."""
         body, volume = prepared.body, prepared.volume
         damping = parameters("damping", body.damping)
         stepping = Stepping(INTEGRATOR, job.scene.gravity, float(damping.get("stiffness_damping", 0.0)),
@@ -98,9 +100,10 @@ class LiveBody(PlayedBody):
             touches = touching_surface(self.body, prepared, None if body.surface is None
                                        else job.array(body.surface.triangles))
             self._touches, self._skin = touches, Skin(touches.rest, touches.triangles)
-            self.body.touch_by(touches.rest, touches.functions, touches.led)
+            self.body.touch_by(touches.rest, touches.functions, touches.prescribed)
             #: Φ and Ψ of drawn vertices, in single precision: on fine meshes bandwidth limits their products
-            self._drawn_by = (self.body.surface_functions.astype(np.float32), self.body.surface_led.astype(np.float32))
+            self._drawn_by = (self.body.surface_functions.astype(np.float32),
+                              self.body.surface_prescribed.astype(np.float32))
             self._drawn: list[tuple[ReducedState, Vec]] = []  #: positions of drawn vertices in the last two states
         self._made, self._nodes = made, volume.nodes
         self._mass = float(self.body.subspace.mass.sum())
@@ -126,7 +129,9 @@ class LiveBody(PlayedBody):
         if softer is not None:
             self._stiffen(softer)
 
-    def _go_on(self, before: dict[str, Any]) -> None:
+    def _continue(self, before: dict[str, Any]) -> None:
+        """Continue on a rebuilt body from the present positions and velocities; restart where the number of nodes
+        differs."""
         old, state = before["body"], self.state
         if old is self.body:
             return
@@ -134,21 +139,23 @@ class LiveBody(PlayedBody):
         if len(old.nodes) != len(self.body.nodes):
             self.restart()
             return
-        led = replace(self.body.rest(), carrier_motion=state.carrier_motion, led_rate=state.led_rate, time=state.time)
-        self.state = self.body.moving(old.velocities(state), self.body.placed(old.positions(state), led))
+        rest_state = replace(self.body.rest(), carrier_motion=state.carrier_motion, carrier_rate=state.carrier_rate,
+                             time=state.time)
+        self.state = self.body.moving(old.velocities(state), self.body.placed(old.positions(state), rest_state))
 
     @property
-    def places(self) -> Vec:
+    def positions(self) -> Vec:
+        """Return positions of the vertices of the artist's mesh in world space, (n, 3) [m]."""
         return self.drawn_at(self.state)
 
     def drawn_at(self, state: ReducedState) -> Vec:
         """Return positions of the vertices of the artist's mesh in a state, (n, 3) [m]."""
-        found = next((places for known, places in self._drawn if known is state), None)
+        found = next((positions for known, positions in self._drawn if known is state), None)
         if found is None:
-            functions, led = self._drawn_by
+            functions, prescribed = self._drawn_by
             moved = functions @ state.y.astype(np.float32)
             if len(state.carrier_motion):
-                moved += led @ state.carrier_motion.astype(np.float32)
+                moved += prescribed @ state.carrier_motion.astype(np.float32)
             found = self.body.rest_surface + moved
             self._drawn = [*self._drawn[-1:], (state, found)]
         return found
@@ -157,9 +164,9 @@ class LiveBody(PlayedBody):
         """Return springs from softly pinned points to their positions at the start; None where there are none."""
         mass, subspace = self.body.subspace.mass, self.body.subspace
         for pins in soft_pins(job, [prepared], mass, np.array([0, len(mass)])):
-            nodes, stiffness, places = pins.springs_at(0.0)
+            nodes, stiffness, positions = pins.springs_at(0.0)
             points = SkinPoints(subspace.functions[nodes], subspace.prescribed[nodes], self._nodes[nodes])
-            return PointSprings(points, places, stiffness)
+            return PointSprings(points, positions, stiffness)
         return None
 
     def _lead(self, carrier: Vec, pinned: Vec) -> Vec:
@@ -173,7 +180,7 @@ class LiveBody(PlayedBody):
             return self.body.pins.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
         every = np.concatenate([np.zeros(0, np.int32), *groups])
         where = self._leading.at(self._nodes[every], pinned)
-        return self.body.pins.lead(np.split(where, np.cumsum([len(one) for one in groups])[:-1]))
+        return self.body.pins.lead(np.split(where, np.cumsum([len(group) for group in groups])[:-1]))
 
     def _begin(self) -> ReducedState:
         """Return the initial state, where the object is now."""
@@ -181,28 +188,30 @@ class LiveBody(PlayedBody):
         return self.body.placed(carried(self._carrier, self._nodes), rest)
 
     def restart(self) -> None:
+        """Reset the body to its initial state, where its object is now, and release all grabs."""
         self._grabs = {}
-        self.stand(self._begin())
+        self.set_state(self._begin())
 
-    def stand(self, state: ReducedState) -> None:
+    def set_state(self, state: ReducedState) -> None:
         """Set the state from which the next step begins."""
         self.state = self._before = state
 
     # -- contact -----------------------------------------------------------------------------------------------
 
     def place(self, inputs: Inputs) -> None:
+        """Restart the body where its object is, before its first step; do nothing before later ones."""
         if not self._placed:
             self._placed, self._carrier = True, inputs.carrier(self._number)
             self.restart()
 
-    def standing(self) -> Standing:
+    def surface_motion(self) -> SurfaceMotion:
         """Return the surface of the body at the start and the end of its last step, for contact."""
         touching, state, before = self.body.touching, self.state, self._before
         at = self.drawn_at if self._touches.is_drawn else self._touches.at
-        now, places = at(state), at(before)
-        return Standing(self._skin, now, places,
-                        self.body.points_of(touching, state.y, state.carrier_motion),
-                        self.body.points_of(touching, before.y, before.carrier_motion))
+        now, earlier = at(state), at(before)
+        return SurfaceMotion(self._skin, now, earlier,
+                             self.body.points_of(touching, state.y, state.carrier_motion),
+                             self.body.points_of(touching, before.y, before.carrier_motion))
 
     def rows_of(self, found: Meeting, is_first: bool) -> Vec:
         """Return Φ at this body's points of a contact, (k, p). is_first: whether its touching points are tested."""
@@ -221,13 +230,13 @@ class LiveBody(PlayedBody):
             return None
         body, touching, state = self.body, self.body.touching, self.state
         begun = body.points_of(touching, state.y, state.carrier_motion)
-        end = body.points_of(touching, state.y + h * state.u, state.carrier_motion + h * state.led_rate)
+        end = body.points_of(touching, state.y + h * state.u, state.carrier_motion + h * state.carrier_rate)
         found = planes_before(inputs.bumps, begun, end, h, NEAR * body.subspace.size)
         some, count = found.points, len(found.points)
         if not count:
             return None
-        points = SkinPoints(touching.rows[some], touching.carrier_motion[some], touching.rest[some])
-        return Planes(points, found.normals, np.einsum("ij,ij->i", found.places, found.normals),
+        points = SkinPoints(touching.rows[some], touching.prescribed[some], touching.rest[some])
+        return Planes(points, found.normals, np.einsum("ij,ij->i", found.positions, found.normals),
                       np.full(count, self._push), np.full(count, self.friction), found.speed)
 
     # -- a step ------------------------------------------------------------------------------------------------
@@ -237,23 +246,23 @@ class LiveBody(PlayedBody):
 
         iterations: of each stage. Raises StepFailed where the substeps fail, too; the state is then unchanged.
         """
-        body, led = self.body, self._led_to(inputs, h)
+        body, carrier_motion = self.body, self._pins_after(inputs, h)
         x, y, z = inputs.gravity.tolist()
         body.stepping = replace(self._stepping, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
                                 floor=floor_at(self._stepping.floor, inputs.ground),
-                                planes=self._bumped(h, inputs), springs=self._sprung_to(inputs, h))
+                                planes=self._bumped(h, inputs), springs=self._springs_after(inputs, h))
         pulls = list(self._grabs.values())
         failure: StepFailed | None = None
         for parts in (1, 4):
             state = self.state
             try:
                 for k in range(parts):
-                    state = body.step(state, h / parts, pulls, led if k == parts - 1 else None)
+                    state = body.step(state, h / parts, pulls, carrier_motion if k == parts - 1 else None)
                     state = faded(state, h / parts, self._half_life, self.body, self._shape)
             except StepFailed as failed:
                 failure = failed
                 continue
-            if self._is_here(state):
+            if self._is_in_world(state):
                 self._carrier, self._pinned = inputs.carrier(self._number), inputs.pinned
                 self._before, self.state = self.state, state
                 return
@@ -261,32 +270,34 @@ class LiveBody(PlayedBody):
         assert failure is not None
         raise failure
 
-    def _led_to(self, inputs: Inputs, h: float) -> Vec | None:
+    def _pins_after(self, inputs: Inputs, h: float) -> Vec | None:
         """Return coordinates of groups of pins after a step of h seconds, (4 g, 3) [m]; None where they do not move."""
         carrier = inputs.carrier(self._number)
         if np.array_equal(self._carrier, carrier) and np.array_equal(self._pinned, inputs.pinned):
             return None
         return self._lead(carrier, inputs.pinned)
 
-    def _sprung_to(self, inputs: Inputs, h: float) -> PointSprings | None:
+    def _springs_after(self, inputs: Inputs, h: float) -> PointSprings | None:
         """Return springs of softly pinned points at the end of a step of h seconds; None where there are none."""
         springs = self._springs
         return None if springs is None else replace(
             springs, targets=carried(inputs.carrier(self._number), springs.targets))
 
-    def _is_here(self, state: ReducedState) -> bool:
+    def _is_in_world(self, state: ReducedState) -> bool:
         away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass
         return bool(away < FAR * self.body.subspace.size * np.sqrt(self._mass))  # false for NaN
 
     def hold(self, grabs: Sequence[Hold], h: float) -> None:
+        """Make grabbed vertices follow the hands of the artist, each by a damped spring; a new grab takes the vertex
+        nearest to its start. h: not used."""
         requested = {hold.id: hold for hold in grabs}
         self._grabs = {key: grab for key, grab in self._grabs.items() if key in requested}
         for key, hold in requested.items():
             if key not in self._grabs:
-                vertex = int(np.argmin(np.linalg.norm(self.places - hold.start, axis=1)))
+                vertex = int(np.argmin(np.linalg.norm(self.positions - hold.start, axis=1)))
                 self._vertex[key] = vertex
-                self._away[key] = self.places[vertex] - hold.start
-                self._grabs[key] = self.body.grab(vertex, self.places[vertex], 0.0)
+                self._away[key] = self.positions[vertex] - hold.start
+                self._grabs[key] = self.body.grab(vertex, self.positions[vertex], 0.0)
             stiffness = hold.strength * self._strength
             self._grabs[key] = replace(self._grabs[key].to(hold.target + self._away[key]), stiffness=stiffness,
                                        damping=self._drag_of(stiffness))
@@ -296,8 +307,9 @@ class LiveBody(PlayedBody):
         return float(DRAG * 2.0 * np.sqrt(stiffness * self._mass))
 
     @property
-    def grabbed(self) -> list[GrabbedPlace]:
-        return [GrabbedPlace(key, self._vertex[key], grab.target, grab.stiffness) for key, grab in self._grabs.items()]
+    def grabbed(self) -> list[GrabbedVertex]:
+        """Return the grabbed vertices, numbered within the body, with their targets and stiffness."""
+        return [GrabbedVertex(key, self._vertex[key], grab.target, grab.stiffness) for key, grab in self._grabs.items()]
 
 
 def substance_of(job: Job, prepared: Prepared) -> Substance:
@@ -312,8 +324,8 @@ def substance_of(job: Job, prepared: Prepared) -> Substance:
     if body.surface is None or body.tets is not None or not mesher.covers:
         return Substance(material, constants, fields.density)
     surface = np.asarray(job.array(body.surface.vertices), float), np.asarray(job.array(body.surface.triangles))
-    shares = share_inside(volume.nodes, volume.tets, *surface)
-    return Substance(material, constants * shares, fields.density * shares)
+    fractions = fraction_inside(volume.nodes, volume.tets, *surface)
+    return Substance(material, constants * fractions, fields.density * fractions)
 
 
 def pin_groups(tets: Index, pinned: Index) -> list[Index]:

@@ -85,7 +85,7 @@ class Live:
             self._time += h
             self._pace.took(self._clock.now() - began)
             if self._recording is not None:
-                self._recording.add(self._time, self._engine.places, self._engine.poses, self._engine.grabbed)
+                self._recording.add(self._time, self._engine.positions, self._engine.poses, self._engine.grabbed)
                 if self._recording.is_at_snapshot(self._snapshots):
                     self._engine.forget_past()  # as a bake will
             moved = True
@@ -122,7 +122,7 @@ class Live:
         """Start recording where `on` becomes true, and save the recording where it becomes false."""
         if on and self._recording is None:
             self._recording = Recording(self._fps)
-            self._recording.add(self._time, self._engine.places, self._engine.poses)
+            self._recording.add(self._time, self._engine.positions, self._engine.poses)
         elif not on and self._recording is not None:
             self._recorded += 1
             path = self._path / f"performed_{self._recorded}.npz"
@@ -136,7 +136,7 @@ class Live:
         pace = self._pace
         frame["time"], frame["pace"], frame["cost"], frame["step"] = self._time, pace.shown_rate, pace.cost, pace.step
         frame["effort"], frame["settings"], frame["restarts"] = pace.effort, self._settings, self._engine.restarts
-        self._board.show(frame, self._engine.places, self._engine.poses)
+        self._board.show(frame, self._engine.positions, self._engine.poses)
         for note in self._engine.notes[self._reported:]:
             self._say(note)
         self._reported = len(self._engine.notes)
@@ -153,7 +153,7 @@ def control(gravity: NDArray[np.float64], carriers: NDArray[np.float64] | None =
     record["settings"], record["run"], record["gravity"], record["carriers"] = settings, run, gravity, np.eye(4)
     if carriers is not None:
         record["carriers"][0, :len(carriers.reshape(-1, 4, 4))] = carriers
-    for place, grab in zip(record["grabs"][0], grabs):
-        place["id"], place["start"], place["target"] = grab.id, grab.start, grab.target
-        place["radius"], place["strength"], place["rigid"] = grab.radius, grab.strength, grab.rigid + 1
+    for entry, grab in zip(record["grabs"][0], grabs):
+        entry["id"], entry["start"], entry["target"] = grab.id, grab.start, grab.target
+        entry["radius"], entry["strength"], entry["rigid"] = grab.radius, grab.strength, grab.rigid + 1
     return record

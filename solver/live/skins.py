@@ -32,15 +32,15 @@ class Skin:
                              return_index=True)
         points, face = points[np.sort(first)], face[np.sort(first)]
         self.corners: Index = triangles[face]  #: (k, 3)
-        self.weights: Vec = _shares(points, vertices[self.corners])  #: barycentric coordinates, (k, 3)
+        self.weights: Vec = barycentric_coordinates(points, vertices[self.corners])  #: barycentric coordinates, (k, 3)
 
-    def below(self, which: Index, places: Vec, vertices: Vec) -> Vec:
+    def below(self, which: Index, positions: Vec, vertices: Vec) -> Vec:
         """Return barycentric coordinates, (k, 3), of the projections of positions onto the planes of triangles, or of
         the sampled points where a projection is far outside its triangle.
 
-        which: sampled points, whose triangles are meant, (k,). places: positions, (k, 3) [m]. vertices: (n, 3) [m].
+        which: sampled points, whose triangles are meant, (k,). positions: positions, (k, 3) [m]. vertices: (n, 3) [m].
         """
-        found = _shares(places, vertices[self.corners[which]])
+        found = barycentric_coordinates(positions, vertices[self.corners[which]])
         far = np.abs(found).max(axis=1) > OFF
         found[far] = self.weights[which[far]]
         return found
@@ -64,26 +64,26 @@ def middles(vertices: Vec, triangles: Index, spacing: float) -> tuple[Vec, Index
     return points + INWARDS * (vertices[triangles[face]].mean(axis=1) - points), face
 
 
-def inside_of(tree: cKDTree, points: Vec, normals: Vec, places: Vec, deep: float) -> tuple[Index, Index, Vec]:
+def inside_of(tree: cKDTree, points: Vec, normals: Vec, positions: Vec, deep: float) -> tuple[Index, Index, Vec]:
     """Find positions inside a sampled surface. Return their indices, the sampled points whose tangent planes are
     nearest, and the signed distances from these planes, negative [m]: (m,) each.
 
-    tree: of the sampled points. points, normals: of the surface, (k, 3) [m] and unit. places: positions, (p, 3) [m].
+    tree: of the sampled points. points, normals: of the surface, (k, 3) [m] and unit. positions: positions, (p, 3) [m].
     deep: positions farther than this from all sampled points are not inside [m].
     """
     near = min(NEAR, len(points))
-    away, which = tree.query(places, k=near, distance_upper_bound=deep)
+    away, which = tree.query(positions, k=near, distance_upper_bound=deep)
     away, which = away.reshape(-1, near), which.reshape(-1, near)
     some = np.flatnonzero(np.isfinite(away[:, 0]))
     which = np.where(np.isfinite(away[some]), which[some], which[some, :1])
-    height = np.einsum("pkc,pkc->pk", places[some, None] - points[which], normals[which])
+    height = np.einsum("pkc,pkc->pk", positions[some, None] - points[which], normals[which])
     best = height.argmax(axis=1)
     height = height[np.arange(len(some)), best]
     inside = height < 0.0
     return some[inside], which[np.arange(len(some)), best][inside], height[inside]
 
 
-def _shares(points: Vec, corners: Vec) -> Vec:
+def barycentric_coordinates(points: Vec, corners: Vec) -> Vec:
     """Return barycentric coordinates of points, (k, 3) [m], in triangles with corners (k, 3, 3) [m]: (k, 3)."""
     u, v, w = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0], points - corners[:, 0]
     uu, uv, vv, wu, wv = (np.einsum("ij,ij->i", p, q) for p, q in ((u, u), (u, v), (v, v), (w, u), (w, v)))
@@ -92,7 +92,7 @@ def _shares(points: Vec, corners: Vec) -> Vec:
     return np.stack([1.0 - second - third, second, third], axis=1)
 
 
-class Standing:
+class SurfaceMotion:
     """Surface and touching points of one body at the start and the end of a step, for contact with others."""
 
     def __init__(self, skin: Skin, vertices: Vec, before: Vec, touching: Vec, touching_before: Vec) -> None:
@@ -126,7 +126,7 @@ class Meeting:
     slides: Vec  #: tangential displacement relative to the second body in the step [m], (k, 3)
 
 
-def meeting(one: Standing, other: Standing, most: int) -> Meeting | None:
+def meeting(one: SurfaceMotion, other: SurfaceMotion, most: int) -> Meeting | None:
     """Return the contacts of touching points of `one` inside `other` at a step's end, the `most` deepest; None where
     there are none.
 
@@ -140,16 +140,17 @@ def meeting(one: Standing, other: Standing, most: int) -> Meeting | None:
         return None
     tree, points, normals = other.surface()
     deep = DEEP * min(one.skin.diagonal, other.skin.diagonal)
-    places = one.touching_before[near]
-    away, which = _nearest(tree, places, max(reach + other.skin.spacing, deep))
-    height = np.einsum("pkc,pkc->pk", places[:, None] - points[which], normals[which])
+    positions = one.touching_before[near]
+    away, which = _nearest(tree, positions, max(reach + other.skin.spacing, deep))
+    height = np.einsum("pkc,pkc->pk", positions[:, None] - points[which], normals[which])
     best = np.where(np.isfinite(away), height, -np.inf).argmax(axis=1)
     rows = np.arange(len(near))
     some = np.flatnonzero(np.isfinite(away[:, 0]) & (height[rows, best] > -deep))
-    near, places, which, height = near[some], places[some], which[some, best[some]], height[some, best[some]]
+    near, positions, which, height = near[some], positions[some], which[some, best[some]], height[some, best[some]]
     # force and reaction must be collinear, or both bodies would start to rotate
-    corners, weights, normal = other.skin.corners[which], other.skin.below(which, places, other.before), normals[which]
-    moved = one.touching[near] - places - np.einsum("kc,kcd->kd", weights, (other.vertices - other.before)[corners])
+    corners, weights, normal = (other.skin.corners[which], other.skin.below(which, positions, other.before),
+                                normals[which])
+    moved = one.touching[near] - positions - np.einsum("kc,kcd->kd", weights, (other.vertices - other.before)[corners])
     out = np.einsum("ij,ij->i", moved, normal)
     gaps = height + out
     some = np.flatnonzero(gaps < 0.0)
@@ -160,9 +161,9 @@ def meeting(one: Standing, other: Standing, most: int) -> Meeting | None:
                    moved[some] - out[some, None] * normal[some])
 
 
-def _nearest(tree: cKDTree, places: Vec, reach: float) -> tuple[Vec, Index]:
+def _nearest(tree: cKDTree, positions: Vec, reach: float) -> tuple[Vec, Index]:
     """Return distances [m] from positions to the nearest points of a tree, ∞ beyond `reach` [m], and their indices,
-    (p, NEAR) each. places: (p, 3) [m]."""
+    (p, NEAR) each. positions: (p, 3) [m]."""
     near = min(NEAR, tree.n)
-    away, which = tree.query(places, k=near, distance_upper_bound=reach)
+    away, which = tree.query(positions, k=near, distance_upper_bound=reach)
     return away.reshape(-1, near), np.minimum(which.reshape(-1, near), tree.n - 1)

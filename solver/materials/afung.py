@@ -18,7 +18,7 @@ from .interface import Material
 from .lanes import ENERGY, LANES, MATERIAL_KERNEL, vector
 
 CAP = 4.0  #: of the exponent
-SHORTENING = 0.3  #: share of its length that a fully activated fiber wants to lose
+SHORTENING = 0.3  #: fraction of its length by which a fully activated fiber shortens
 
 
 @inlined
@@ -32,6 +32,7 @@ def _strain(work, lane, length):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _energy(work, project):  # type: ignore[no-untyped-def]
+    """Add ψ(F) of each lane to the lane array [Pa]."""
     for lane in range(LANES):
         f = deformed(work, lane)
         strain, below, growth, stiffness, k, _ = _strain(work, lane, math.sqrt(dot(f, f)))
@@ -42,6 +43,7 @@ def _energy(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _stress(work, project):  # type: ignore[no-untyped-def]
+    """Add P = ∂ψ/∂F of each lane to the lane array [Pa]."""
     for lane in range(LANES):
         f = deformed(work, lane)
         length = math.sqrt(dot(f, f))
@@ -52,6 +54,7 @@ def _stress(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _tangent(work, project):  # type: ignore[no-untyped-def]
+    """Add ∂P/∂F of each lane to the lane array [Pa], positive semi-definite if `project`."""
     for lane in range(LANES):
         f = deformed(work, lane)
         length = math.sqrt(dot(f, f))

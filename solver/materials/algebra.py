@@ -13,11 +13,13 @@ SWEEPS = 4
 
 @inlined
 def cross(a, b):  # type: ignore[no-untyped-def]
+    """Return the cross product a × b of two vectors of three numbers or lanes."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
 @inlined
 def dot(a, b):  # type: ignore[no-untyped-def]
+    """Return the scalar product a · b of two vectors of three numbers or lanes."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 

@@ -13,6 +13,7 @@ from .rotated import over_pairs, strains
 
 @kernel(MATERIAL_KERNEL)
 def _energy(work, project):  # type: ignore[no-untyped-def]
+    """Add ψ(F) of each lane to the lane array [Pa]."""
     decompose(work)
     for lane in range(LANES):
         strain = strains(work, lane)
@@ -21,6 +22,7 @@ def _energy(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _stress(work, project):  # type: ignore[no-untyped-def]
+    """Add P = ∂ψ/∂F of each lane to the lane array [Pa]."""
     decompose(work)
     for lane in range(LANES):
         mu, (e1, e2, e3) = work[CONSTANT * LANES + lane], strains(work, lane)
@@ -30,6 +32,7 @@ def _stress(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _tangent(work, project):  # type: ignore[no-untyped-def]
+    """Add ∂P/∂F of each lane to the lane array [Pa], positive semi-definite if `project`."""
     decompose(work)
     for lane in range(LANES):
         stiff = 2.0 * work[CONSTANT * LANES + lane]

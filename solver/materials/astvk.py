@@ -12,6 +12,7 @@ from .lanes import ENERGY, LANES, MATERIAL_KERNEL
 
 @kernel(MATERIAL_KERNEL)
 def _energy(work, project):  # type: ignore[no-untyped-def]
+    """Add ψ(F) of each lane to the lane array [Pa]."""
     for lane in range(LANES):
         f = deformed(work, lane)
         work[ENERGY * LANES + lane] += 0.5 * work[PARAMETERS * LANES + lane] * (dot(f, f) - 1.0) ** 2
@@ -19,6 +20,7 @@ def _energy(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _stress(work, project):  # type: ignore[no-untyped-def]
+    """Add P = ∂ψ/∂F of each lane to the lane array [Pa]."""
     for lane in range(LANES):
         f = deformed(work, lane)
         add_stress(work, lane, f, 2.0 * work[PARAMETERS * LANES + lane] * (dot(f, f) - 1.0))
@@ -26,6 +28,7 @@ def _stress(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _tangent(work, project):  # type: ignore[no-untyped-def]
+    """Add ∂P/∂F of each lane to the lane array [Pa], positive semi-definite if `project`."""
     for lane in range(LANES):
         mu, f = work[PARAMETERS * LANES + lane], deformed(work, lane)
         add_tangent(work, lane, f, 2.0 * mu * (dot(f, f) - 1.0), 4.0 * mu, project)

@@ -16,6 +16,7 @@ from .rotated import over_pairs, strains
 
 @kernel(MATERIAL_KERNEL)
 def _energy(work, project):  # type: ignore[no-untyped-def]
+    """Add ψ(F) of each lane to the lane array [Pa]."""
     decompose(work)
     for lane in range(LANES):
         mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]
@@ -26,6 +27,7 @@ def _energy(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _stress(work, project):  # type: ignore[no-untyped-def]
+    """Add P = ∂ψ/∂F of each lane to the lane array [Pa]."""
     decompose(work)
     for lane in range(LANES):
         mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]
@@ -37,6 +39,7 @@ def _stress(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _tangent(work, project):  # type: ignore[no-untyped-def]
+    """Add ∂P/∂F of each lane to the lane array [Pa], positive semi-definite if `project`."""
     decompose(work)
     for lane in range(LANES):
         mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]

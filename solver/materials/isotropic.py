@@ -14,6 +14,7 @@ from .lanes import FLIP, LANES, LEFT, MATERIAL_KERNEL, RIGHT, SCALING, STRESS, T
 
 @inlined
 def _sum3(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
+    """Return s a + t b + r c of three vectors of three."""
     return (s * a[0] + t * b[0] + r * c[0], s * a[1] + t * b[1] + r * c[1], s * a[2] + t * b[2] + r * c[2])
 
 

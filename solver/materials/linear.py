@@ -14,6 +14,7 @@ from .lanes import CONSTANT, ENERGY, LANES, MATERIAL_KERNEL, STRESS, TANGENT
 
 @kernel(MATERIAL_KERNEL)
 def _energy(work, project):  # type: ignore[no-untyped-def]
+    """Add ψ(F) of each lane to the lane array [Pa]."""
     for lane in range(LANES):
         a, b, c = columns(work, lane)
         mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]
@@ -26,6 +27,7 @@ def _energy(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _stress(work, project):  # type: ignore[no-untyped-def]
+    """Add P = ∂ψ/∂F of each lane to the lane array [Pa]."""
     for lane in range(LANES):
         a, b, c = columns(work, lane)
         mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]

@@ -21,6 +21,7 @@ from .lanes import CONSTANT, ENERGY, FLIP, LANES, MATERIAL_KERNEL, SCALING, SIGM
 
 @kernel(MATERIAL_KERNEL)
 def _energy(work, project):  # type: ignore[no-untyped-def]
+    """Add ψ(F) of each lane to the lane array [Pa]."""
     for lane in range(LANES):
         a, b, c = columns(work, lane)
         first, second, bulk = vector(work, CONSTANT, lane)
@@ -34,6 +35,7 @@ def _energy(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _stress(work, project):  # type: ignore[no-untyped-def]
+    """Add P = ∂ψ/∂F of each lane to the lane array [Pa]."""
     for lane in range(LANES):
         a, b, c = columns(work, lane)
         first, second, bulk = vector(work, CONSTANT, lane)
@@ -44,6 +46,7 @@ def _stress(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _tangent(work, project):  # type: ignore[no-untyped-def]
+    """Add ∂P/∂F of each lane to the lane array [Pa], positive semi-definite if `project`."""
     decompose(work)
     for lane in range(LANES):
         first, second, bulk = vector(work, CONSTANT, lane)

@@ -30,6 +30,7 @@ from .lanes import (
 
 @kernel(MATERIAL_KERNEL)
 def _energy(work, project):  # type: ignore[no-untyped-def]
+    """Add ψ(F) of each lane to the lane array [Pa]."""
     for lane in range(LANES):
         a, b, c = columns(work, lane)
         mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]
@@ -43,6 +44,7 @@ def _energy(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _stress(work, project):  # type: ignore[no-untyped-def]
+    """Add P = ∂ψ/∂F of each lane to the lane array [Pa]."""
     for lane in range(LANES):
         a, b, c = columns(work, lane)
         mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]
@@ -64,6 +66,7 @@ def _stress(work, project):  # type: ignore[no-untyped-def]
 
 @kernel(MATERIAL_KERNEL)
 def _tangent(work, project):  # type: ignore[no-untyped-def]
+    """Add ∂P/∂F of each lane to the lane array [Pa], positive semi-definite if `project`."""
     decompose(work)
     for lane in range(LANES):
         mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]

@@ -40,6 +40,7 @@ class Filled:
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """Return the notes of the volume, after a sentence on parts that came apart, if any."""
         if not self.after:
             return self.volume.notes
         was = "one piece" if self.before == 1 else f"{self.before} pieces"
@@ -77,8 +78,8 @@ def _parts_that_belong(nodes: Vec, tets: Index, surface: Surface) -> tuple[Index
     missing."""
     count, part = face_parts(tets)
     volumes = np.bincount(part, tet_volumes(nodes, tets))
-    whose, missed = _nearest_parts(nodes, tets, part, surface)
-    crumb = (volumes < 1e-3 * volumes.sum()) & ~np.isin(np.arange(count), whose)
+    favourites, missed = _nearest_parts(nodes, tets, part, surface)
+    crumb = (volumes < 1e-3 * volumes.sum()) & ~np.isin(np.arange(count), favourites)
     keep = np.flatnonzero(~crumb)
     # a part belongs where its largest tetrahedra lie inside
     order = np.lexsort((-tet_volumes(nodes, tets), part))
@@ -132,12 +133,12 @@ def _nearest_parts(nodes: Vec, tets: Index, part: Index, surface: Surface) -> tu
     used = np.unique(tets)
     distance, at = cKDTree(nodes[used]).query(surface.vertices)
     part_of_vertex = _part_of_vertex(surface)
-    whose = _favourites(part_of_vertex, owner[used[at]])
+    favourites = _favourites(part_of_vertex, owner[used[at]])
     closest = np.full(surface.parts, np.inf)
     np.minimum.at(closest, part_of_vertex, distance)
     corners = nodes[tets[:, :2]]
     edge = float(np.median(np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1)))
-    return whose, int((closest > edge).sum())
+    return favourites, int((closest > edge).sum())
 
 
 def _check_volume(volume: float, surface: Surface) -> None:
@@ -149,8 +150,8 @@ def _check_volume(volume: float, surface: Surface) -> None:
     low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
     golden = np.array([0.8191725134, 0.6710436067, 0.5497004779])  # powers of 1/1.2207, Roberts' additive sequence
     points = low + (high - low) * ((0.5 + np.outer(np.arange(1, SAMPLES + 1), golden)) % 1.0)
-    share = float((winding_numbers(points, surface.vertices, surface.triangles) > 0.5).mean())
+    fraction = float((winding_numbers(points, surface.vertices, surface.triangles) > 0.5).mean())
     box = float(np.prod(high - low))
-    enclosed, doubt = share * box, 3.0 * box * np.sqrt(max(share * (1.0 - share), 1.0 / SAMPLES) / SAMPLES)
+    enclosed, doubt = fraction * box, 3.0 * box * np.sqrt(max(fraction * (1.0 - fraction), 1.0 / SAMPLES) / SAMPLES)
     if not 0.7 * enclosed - doubt <= volume <= 1.4 * enclosed + doubt:
         raise Unusable(f"what it filled is {volume / max(enclosed, 1e-30):.2f} times of what the surface encloses")

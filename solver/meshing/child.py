@@ -129,7 +129,7 @@ def _listen(child: subprocess.Popen[bytes]) -> tuple[queue.Queue[tuple[str, byte
 
 def _has_greeted(messages: queue.Queue[tuple[str, bytes]]) -> bool:
     """Return whether the child runs and is the same Python as this one."""
-    received, wanted = b"", MAGIC + sys.implementation.cache_tag.encode() + b"\n"  # type: ignore[operator]
+    received, expected = b"", MAGIC + sys.implementation.cache_tag.encode() + b"\n"  # type: ignore[operator]
     deadline = time.monotonic() + HELLO_SECONDS
     while time.monotonic() < deadline:
         try:
@@ -141,7 +141,7 @@ def _has_greeted(messages: queue.Queue[tuple[str, bytes]]) -> bool:
         if kind == "answer":
             received += part
             if MAGIC in received and b"\n" in received[received.index(MAGIC):]:
-                return wanted in received
+                return expected in received
     return False
 
 

@@ -45,6 +45,7 @@ def end_as(code: int) -> None:
 
 
 def main() -> None:
+    """Send the greeting, pass the request on to the mesher's process and end as it ends."""
     os.write(1, MAGIC + sys.implementation.cache_tag.encode() + b"\n")
     size = read_exactly(8)
     header = read_exactly(int.from_bytes(size, "little"))

@@ -33,6 +33,7 @@ def die_with_the_parent() -> None:
 
 
 def main() -> None:
+    """Read a request, mesh its surface and write nodes and tetrahedra to the real standard output; end the process."""
     if sys.platform == "linux":
         die_with_the_parent()
     answer = os.dup(1)

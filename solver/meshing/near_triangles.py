@@ -8,9 +8,9 @@ from scipy.spatial import cKDTree
 from ..state import Index, Vec
 from .cells import spread
 
-MOST = 300_000  #: places that are looked at
-CANDIDATES = 24  #: places of the surface that a point may be next to
-FINER = 4.0  #: than edges of tetrahedra lie places of the surface
+MOST = 300_000  #: samples of the surface
+CANDIDATES = 24  #: samples of the surface that a point may be next to
+FINER = 4.0  #: than edges of tetrahedra are distances between samples of the surface
 
 
 def least_spacing(x: Vec, triangles: Index) -> float:
@@ -26,7 +26,7 @@ def near_triangles(points: Vec, x: Vec, triangles: Index, edge: float) -> Index:
 
     edge: length of edges of the tetrahedra that fill the surface, in the units of x.
     """
-    places, whose = spread(x, triangles, max(edge / FINER, least_spacing(x, triangles)))
-    _, near = cKDTree(places).query(points, min(CANDIDATES, len(places)))
-    found: Index = whose[near.reshape(len(points), -1)]
+    samples, of_triangle = spread(x, triangles, max(edge / FINER, least_spacing(x, triangles)))
+    _, near = cKDTree(samples).query(points, min(CANDIDATES, len(samples)))
+    found: Index = of_triangle[near.reshape(len(points), -1)]
     return found

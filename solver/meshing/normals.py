@@ -25,19 +25,19 @@ def area_vectors(x: Vec, triangles: Index) -> Vec:
     return out
 
 
-def out_of_all(places: Vec, triangles: Index) -> Vec:
+def out_of_all(positions: Vec, triangles: Index) -> Vec:
     """Return the displacements of vertices (n, 3) with which each of their faces moves by one along its normal, (n, 3):
     longer than one at corners, independent of the sizes and numbers of faces, and limited at spikes."""
-    faces = unit_normals(places, triangles)
+    faces = unit_normals(positions, triangles)
     corners = triangles.ravel()
-    products, sums = np.zeros((len(places), 3, 3)), np.zeros((len(places), 3))
+    products, sums = np.zeros((len(positions), 3, 3)), np.zeros((len(positions), 3))
     np.add.at(products, corners, np.repeat(np.einsum("ti,tj->tij", faces, faces), 3, axis=0))
     np.add.at(sums, corners, np.repeat(faces, 3, axis=0))
     # least squares of n · d = 1 over the faces of a vertex, the shortest d where they leave a direction free
     count = np.einsum("nii->n", products)
     regular = products + np.maximum(SHORT * count, SHORT)[:, None, None] * np.eye(3)
     out = np.linalg.solve(regular, sums[:, :, None])[:, :, 0]
-    least = np.ones(len(places))
+    least = np.ones(len(positions))
     np.minimum.at(least, triangles, np.einsum("ti,tki->tk", faces, out[triangles]))
     out /= np.maximum(least, 1.0 / FARTHEST)[:, None]
     out /= np.maximum(np.linalg.norm(out, axis=1) / FARTHEST, 1.0)[:, None]

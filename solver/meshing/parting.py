@@ -23,7 +23,7 @@ from .volume import Volume, boundary_faces, tet_quality
 from .winding import winding_numbers
 
 OPPOSED = -0.7  #: cosine of normals of what faces each other
-REACH = 1.5  #: of the room: how far places are looked for that face each other
+REACH = 1.5  #: of the room: how far samples are looked for that face each other
 ROUNDING = 1.0e-7  #: of the box: vertices that are so near each other are one, so nothing is thinner
 OF_THICKNESS = 0.25  #: how much of what is thin may retreat from one side
 FARTHEST = 2.0  #: of a face's retreat: how far a corner goes for all of its faces to go that far
@@ -46,20 +46,20 @@ class Parted:
         degenerate."""
         if not self.moved.any():
             return volume
-        way = self._ways_back((volume.nodes - self.surface.centre) / self.surface.scale, volume.tets)
-        way *= self.surface.scale
+        displacement = self._displacements_back((volume.nodes - self.surface.centre) / self.surface.scale, volume.tets)
+        displacement *= self.surface.scale
         before = tet_quality(volume.nodes, volume.tets)
-        share = np.ones(len(volume.nodes))
+        fraction = np.ones(len(volume.nodes))
         for _ in range(ROUNDS):
-            worse = tet_quality(volume.nodes + share[:, None] * way, volume.tets) < WORST * before
+            worse = tet_quality(volume.nodes + fraction[:, None] * displacement, volume.tets) < WORST * before
             if not worse.any():
                 break
-            share[np.unique(volume.tets[worse])] *= 0.5
+            fraction[np.unique(volume.tets[worse])] *= 0.5
         else:
-            share[:] = 0.0
-        return replace(volume, nodes=volume.nodes + share[:, None] * way)
+            fraction[:] = 0.0
+        return replace(volume, nodes=volume.nodes + fraction[:, None] * displacement)
 
-    def _ways_back(self, nodes: Vec, tets: Index) -> Vec:
+    def _displacements_back(self, nodes: Vec, tets: Index) -> Vec:
         """Return displacements of nodes (k, 3) of tetrahedra that fill the surface, in its units: at the border that of
         the surface with the same orientation, inside evenly between."""
         faces = boundary_faces(tets)[0]
@@ -73,8 +73,8 @@ class Parted:
         looks_away = np.einsum("bki,bi->bk", unit_normals(x, triangles)[near], normal[border]) < 0.0
         best = (away + np.where(looks_away, np.inf, 0.0)).argmin(axis=1)
         row = np.arange(len(border))
-        way = np.zeros_like(nodes)
-        way[border] = -np.einsum("bc,bci->bi", weights[row, best], self.moved[triangles[near[row, best]]])
+        displacement = np.zeros_like(nodes)
+        displacement[border] = -np.einsum("bc,bci->bi", weights[row, best], self.moved[triangles[near[row, best]]])
         # Laplace's equation on the edges, by as many sweeps as there may be edges between
         graph = edge_graph(nodes, tets)
         graph.data[:] = 1.0
@@ -82,8 +82,8 @@ class Parted:
         inner, around = np.ones(len(nodes), dtype=bool), np.asarray(graph.sum(axis=1)).ravel()
         inner[border] = False
         for _ in range(SWEEPS):
-            way[inner] = (graph @ way)[inner] / around[inner, None]
-        return way
+            displacement[inner] = (graph @ displacement)[inner] / around[inner, None]
+        return displacement
 
 
 def parted(surface: Surface, room: float) -> Parted:
@@ -97,16 +97,16 @@ def parted(surface: Surface, room: float) -> Parted:
         return Parted(surface, np.zeros_like(surface.vertices))
     normal, count = unit_normals(surface.vertices, surface.triangles), len(surface.vertices)
     # each corner moves so that all of its faces retreat, including those that retreat by nothing
-    matrix, wanted = np.tile(STIFF * np.eye(3), (count, 1, 1)), np.zeros((count, 3))
+    matrix, rhs = np.tile(STIFF * np.eye(3), (count, 1, 1)), np.zeros((count, 3))
     for corner in surface.triangles.T:
         np.add.at(matrix, corner, normal[:, :, None] * normal[:, None, :])
-        np.add.at(wanted, corner, -retreat[:, None] * normal)
-    way = np.linalg.solve(matrix, wanted[:, :, None])[:, :, 0]
+        np.add.at(rhs, corner, -retreat[:, None] * normal)
+    displacement = np.linalg.solve(matrix, rhs[:, :, None])[:, :, 0]
     most = np.zeros(count)
     np.maximum.at(most, surface.triangles, FARTHEST * retreat[:, None])
-    length = np.linalg.norm(way, axis=1)
-    way *= np.minimum(1.0, most / np.maximum(length, 1e-300))[:, None]
-    return Parted(replace(surface, vertices=surface.vertices + way), way)
+    length = np.linalg.norm(displacement, axis=1)
+    displacement *= np.minimum(1.0, most / np.maximum(length, 1e-300))[:, None]
+    return Parted(replace(surface, vertices=surface.vertices + displacement), displacement)
 
 
 def _retreats(surface: Surface, room: float) -> Vec:
@@ -114,18 +114,18 @@ def _retreats(surface: Surface, room: float) -> Vec:
     x, triangles = surface.vertices, surface.triangles
     normal, retreat = unit_normals(x, triangles), np.zeros(len(triangles))
     spacing = max(room, least_spacing(x, triangles))
-    places, whose = spread(x, triangles, spacing)
-    tree = cKDTree(places)
+    samples, of_triangle = spread(x, triangles, spacing)
+    tree = cKDTree(samples)
     pairs = tree.query_pairs(REACH * spacing, output_type="ndarray")
-    first, second = whose[pairs[:, 0]], whose[pairs[:, 1]]
+    first, second = of_triangle[pairs[:, 0]], of_triangle[pairs[:, 1]]
     pairs = pairs[np.einsum("ki,ki->k", normal[first], normal[second]) < OPPOSED]
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
-    first, second = whose[pairs[:, 0]], whose[pairs[:, 1]]
-    along_normal = np.einsum("ki,ki->k", places[pairs[:, 1]] - places[pairs[:, 0]], normal[first])
-    beside = np.linalg.norm(places[pairs[:, 1]] - places[pairs[:, 0]] - along_normal[:, None] * normal[first], axis=1)
+    first, second = of_triangle[pairs[:, 0]], of_triangle[pairs[:, 1]]
+    along_normal = np.einsum("ki,ki->k", samples[pairs[:, 1]] - samples[pairs[:, 0]], normal[first])
+    beside = np.linalg.norm(samples[pairs[:, 1]] - samples[pairs[:, 0]] - along_normal[:, None] * normal[first], axis=1)
     # faces that meet in a crease open there whatever is done
-    meets = (triangles[first][:, :, None] == triangles[second][:, None, :]).any(axis=(1, 2))
-    across = (beside < 0.75 * spacing) & ~meets
+    are_adjacent = (triangles[first][:, :, None] == triangles[second][:, None, :]).any(axis=(1, 2))
+    across = (beside < 0.75 * spacing) & ~are_adjacent
     across[across] = ~_joined(surface, first[across], second[across])
     outside = across & (along_normal > -ROUNDING) & (along_normal < room)
     np.maximum.at(retreat, first[outside], 0.5 * (room - np.maximum(along_normal[outside], 0.0)))
@@ -140,12 +140,12 @@ def _joined(surface: Surface, first: Index, second: Index) -> np.ndarray:
     one, other = surface.part[first], surface.part[second]
     count = surface.parts
     keys = np.unique((np.minimum(one, other).astype(np.int64) * count + np.maximum(one, other))[one != other])
-    joined = [key for key in keys.tolist() if _stand_in_each_other(surface, *divmod(key, count))]
+    joined = [key for key in keys.tolist() if _overlap(surface, *divmod(key, count))]
     found: np.ndarray = np.isin(np.minimum(one, other).astype(np.int64) * count + np.maximum(one, other), joined)
     return found
 
 
-def _stand_in_each_other(surface: Surface, one: int, other: int) -> bool:
+def _overlap(surface: Surface, one: int, other: int) -> bool:
     """Return whether some vertices of a part are inside the other part, and some outside of it."""
     for part, around in ((one, other), (other, one)):
         corners = np.unique(surface.triangles[surface.part == part])

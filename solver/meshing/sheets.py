@@ -26,7 +26,7 @@ class Sheets:
 
     parts: Mask  #: which connected parts, (parts,)
     triangles: Mask  #: which triangles, (m,)
-    share: float  #: fraction of the whole area
+    fraction: float  #: fraction of the whole area
 
 
 def find_sheets(surface: Surface) -> Sheets:
@@ -46,7 +46,7 @@ def find_sheets(surface: Surface) -> Sheets:
 
     rows = np.flatnonzero((border > 0.0)[part])
     if len(rows):
-        # as many points of each triangle as its share of the area, and one of every part as long as they last
+        # as many points of each triangle as its fraction of the area, and one of every part as long as they last
         count = int(np.clip(PAIRS // len(triangles), 100, MOST_POINTS))
         along = np.cumsum(area[rows])
         spread = rows[np.searchsorted(along, (np.arange(count) + 0.5) / count * along[-1])]

@@ -197,9 +197,9 @@ def _edge_lookup(m: int, left: NDArray, right: NDArray, opposed: NDArray[np.bool
     key = np.concatenate([left * (m + 1) + right, right * (m + 1) + left])
     value = np.concatenate([opposed, opposed])
     order = np.argsort(key, kind="stable")
-    wanted = np.arange(m) * (m + 1) + above[:m]
-    at = np.minimum(np.searchsorted(key[order], wanted), max(len(key) - 1, 0))
-    found = (key[order][at] == wanted) if len(key) else np.zeros(m, dtype=bool)
+    sought = np.arange(m) * (m + 1) + above[:m]
+    at = np.minimum(np.searchsorted(key[order], sought), max(len(key) - 1, 0))
+    found = (key[order][at] == sought) if len(key) else np.zeros(m, dtype=bool)
     sign = np.zeros(m + 1, dtype=bool)
     sign[:m] = found & value[order][at] if len(key) else False
     return sign

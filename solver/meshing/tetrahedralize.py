@@ -22,7 +22,7 @@ from .volume import Volume
 __all__ = ["Volume", "fillable", "tetrahedralize"]
 
 MOST_TETS = 5e6
-EDGE_SHARE = 0.05  # of the box diagonal: the edge length where none is given
+EDGE_FRACTION = 0.05  # of the box diagonal: the edge length where none is given
 SECONDS, SECONDS_PER_TET, MOST_SECONDS = 45.0, 0.003, 600.0  # of the first try: twice what clean meshes take
 ROOM = 3.0  # of the envelope: sheets with less between them would be meshed as one
 LAST_TRY = 0.6  # of that
@@ -78,17 +78,17 @@ def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float)
     count = int(sheets.parts.sum())
     if not count:
         return clean(vertices, triangles, name) if thickness > 0.0 else surface, []
-    places, solid = surface.vertices * surface.scale + surface.centre, surface.triangles[~sheets.triangles]
+    positions, solid = surface.vertices * surface.scale + surface.centre, surface.triangles[~sheets.triangles]
     what = "an open sheet that encloses" if count == 1 else f"{count} open sheets or loose faces that enclose"
     if thickness > 0.0:
-        plates, around = thickened(places, surface.triangles[sheets.triangles], thickness)
-        whole = clean(np.concatenate([places, plates]), np.concatenate([solid, around + len(places)]), name)
+        plates, around = thickened(positions, surface.triangles[sheets.triangles], thickness)
+        whole = clean(np.concatenate([positions, plates]), np.concatenate([solid, around + len(positions)]), name)
         return whole, [f"The mesh has {what} nothing: thickened to {thickness:.3g} m"]
-    if sheets.share > MOSTLY:
+    if sheets.fraction > MOSTLY:
         raise BadMesh(f"the mesh is {what} no volume",
-                      f"Set its Sheet Thickness, such as {0.5 * EDGE_SHARE * surface.diagonal:.2g} m, "
+                      f"Set its Sheet Thickness, such as {0.5 * EDGE_FRACTION * surface.diagonal:.2g} m, "
                       "or close it or add a Solidify modifier", where="mesher.params.sheet_thickness")
-    return (clean(places, solid, name),
+    return (clean(positions, solid, name),
             [f"The mesh has {what} nothing: not filled, so it follows the tetrahedra next to it. Set Sheet "
              "Thickness to fill it"])
 
@@ -195,7 +195,7 @@ def _looks(surface: Surface) -> str:
 
 def _expected_tets(surface: Surface, params: Mapping[str, float]) -> float:
     """Return the approximate number of tetrahedra of the edge length that fill the surface."""
-    edge = params.get("edge_length", 0.0) or EDGE_SHARE * surface.diagonal
+    edge = params.get("edge_length", 0.0) or EDGE_FRACTION * surface.diagonal
     return abs(surface.volume) * surface.scale**3 * 6.0 * float(np.sqrt(2.0)) / edge**3
 
 

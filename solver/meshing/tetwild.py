@@ -97,6 +97,7 @@ class QuickTetWild(TetWild):
     seconds = 5.0
 
     def settings(self, surface: Surface, params: Mapping[str, float]) -> dict[str, float]:
+        """Return the settings of fTetWild for this surface, with an energy at which it stops early."""
         return {**super().settings(surface, params), "energy": ENOUGH}
 
     def coarser(self, vertices: Vec, triangles: Index) -> tuple[Vec, Index]:
@@ -104,8 +105,8 @@ class QuickTetWild(TetWild):
         60,000 it took half a minute to find near sheets and to check the tetrahedra against the surface."""
         if len(triangles) <= MOST_WHEN_QUICK:
             return vertices, triangles
-        places, faces = np.array(vertices, dtype=np.float64), np.array(triangles, dtype=np.int32)  # may be read-only
-        return _simplified(places, faces, {"triangles": MOST_WHEN_QUICK, "envelope": MOST_ENVELOPE})
+        points, faces = np.array(vertices, dtype=np.float64), np.array(triangles, dtype=np.int32)  # may be read-only
+        return _simplified(points, faces, {"triangles": MOST_WHEN_QUICK, "envelope": MOST_ENVELOPE})
 
 
 def _simplified(vertices: Vec, triangles: Index, settings: Mapping[str, float]) -> tuple[Vec, Index]:

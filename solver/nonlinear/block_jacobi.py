@@ -25,7 +25,7 @@ class BlockJacobi:
             self._out = np.zeros(3 * len(self._inverse))
         return self.solve
 
-    def solve(self, right: Vec) -> Vec:
+    def solve(self, rhs: Vec) -> Vec:
         """Return P⁻¹ r of a right-hand side r, both (m,), in an array that the next call overwrites."""
-        multiply_blocks(self._inverse, right, self._out)
+        multiply_blocks(self._inverse, rhs, self._out)
         return self._out

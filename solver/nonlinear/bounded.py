@@ -127,17 +127,23 @@ class Bounded(Iterations[S]):
         """
         fraction, equations = 1.0, self._equations
         while fraction > self.shortest:
-            there = equations.positions_at(q + fraction * change)
-            free = equations.largest_step(x, there)
+            x_end = equations.positions_at(q + fraction * change)
+            free = equations.largest_step(x, x_end)
             if free == 1.0:
-                return q + fraction * change, there, fraction
+                return q + fraction * change, x_end, fraction
             fraction *= self.arc_margin * free
-        there = equations.positions_at(q)
-        if equations.largest_step(x, there) < 1.0:
+        x_end = equations.positions_at(q)
+        if equations.largest_step(x, x_end) < 1.0:
             raise StepFailed("animated parts are blocked")
-        return q, there, 0.0
+        return q, x_end, 0.0
 
-    def take(self, posed: S, found: Vec, change: Vec, relaxation: float) -> None:
+    def take(self, posed: S, rates: Vec, change: Vec, relaxation: float) -> None:
+        """Move along the change of rates until contact bounds it and the merit decreases enough.
+
+        posed: the linearised stage. rates, change: new rates and their change, (m,). relaxation: fraction of the change
+        that is taken, where relaxation is used. Raises NotPositiveDefinite where the true stiffness has a negative
+        curvature along the change, StepFailed where the motion is blocked.
+        """
         if posed.curvature <= 0.0 and self.stiffness.is_true:
             raise NotPositiveDefinite
         whole = relaxation if self.relaxes else 1.0
@@ -159,6 +165,7 @@ class Bounded(Iterations[S]):
         return float(change[self._most])
 
     def is_done(self, posed: S) -> bool:
+        """Whether the remaining change of positions is within the tolerance, after at least two iterations."""
         self._goal = self._goal or self.limits.tolerance * (self.moved + EXTENT_FRACTION * self._equations.extent)
         # a step that is cut short has the rest of its change left, as far as contact permits
         self._remaining = remaining(self.moved, self.last) if self.free_fraction == 1.0 else np.inf
@@ -167,10 +174,12 @@ class Bounded(Iterations[S]):
         return self.count > 1 and self._remaining <= self._goal
 
     def next_iteration(self) -> None:
+        """Evaluate the normal forces of friction at the present positions, in the first iterations."""
         if self.free_fraction == 1.0 and self.count <= self.lagged:
             self._equations.update_friction(self._x)
 
     def not_converged(self) -> State:
+        """Return the present state where hardly any motion is left. Raises StepFailed, with the location, elsewhere."""
         if self._remaining <= self.negligible * self._equations.extent:
             return self.end
         if self.free_fraction < BLOCKED:

@@ -64,15 +64,15 @@ class BoundedSearch:
         [m/s]. Raises StepFailed where no step is accepted.
         """
         problem, slope = self.problem, float(np.vdot(at.residual, direction))
-        share, fractions = self._bounds(at.unknowns, problem.displacement(direction), None)
+        step, fractions = self._bounds(at.unknowns, problem.displacement(direction), None)
         if at.merit is None or slope >= 0.0 or fractions.min() < 1.0:
             return self.search(at, direction)[0]
         for _ in range(self.secants):
-            trial, taken = problem.evaluate(at.unknowns + share * direction), share
+            trial, taken = problem.evaluate(at.unknowns + step * direction), step
             rise = float(np.vdot(trial.residual, direction))
             if rise <= -self.rising * slope:
                 break
-            share *= (1.0 + self.rising) * slope / (slope - rise)
+            step *= (1.0 + self.rising) * slope / (slope - rise)
         if lowers(at, trial, taken, slope, self.noise(at)):
             return trial
         return self.search(at, direction)[0]

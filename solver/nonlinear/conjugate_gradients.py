@@ -22,15 +22,15 @@ class ConjugateGradients:
         self.was_cut = False  #: whether it ended before the tolerance was met
         self._arrays = np.zeros((4, 0))
 
-    def solve(self, multiply: Callable[[Vec], Vec], right: Vec, precondition: Callable[[Vec], Vec],
+    def solve(self, multiply: Callable[[Vec], Vec], rhs: Vec, precondition: Callable[[Vec], Vec],
               most: int | None = None) -> Vec:
-        """Return an approximate solution x of A x = right, both (m,). multiply, precondition: A v and P⁻¹ v of v (m,);
+        """Return an approximate solution x of A x = rhs, both (m,). multiply, precondition: A v and P⁻¹ v of v (m,);
         each result is used before the next call. most: limit of iterations in this solve, None for that of the
         constructor."""
-        if self._arrays.shape[1] != len(right):
-            self._arrays = np.zeros((4, len(right)))
+        if self._arrays.shape[1] != len(rhs):
+            self._arrays = np.zeros((4, len(rhs)))
         x, r, p, scratch = self._arrays
-        x[:], r[:] = 0.0, right
+        x[:], r[:] = 0.0, rhs
         z = precondition(r)
         p[:] = z
         square = float(r @ z)

@@ -29,8 +29,8 @@ class ConstrainedFactor(FactorWrapper):
         self._response = None
         self._inner.factor(lower, positions)
 
-    def solve(self, right: Vec) -> Vec:
+    def solve(self, rhs: Vec) -> Vec:
         """Return d with A d = r + Gᵀ μ and G d = 0 for a right-hand side r, both (m,)."""
         if self._response is None:
             self._response = self._inner.solve(self._unchanged.rows.G.T)
-        return self._unchanged.solve(self._inner.solve(right), self._response)[0]
+        return self._unchanged.solve(self._inner.solve(rhs), self._response)[0]

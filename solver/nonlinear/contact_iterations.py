@@ -97,6 +97,7 @@ class ContactIterations(DescentDirections, Stop):
         return problem.relative_energy_left(at, self.vector) <= 1.0
 
     def _remaining_strain(self, step: Step) -> float:
+        """Return the strain that iterations after this step would still cause, as far as it counts for convergence."""
         # quasistatic nodes may still slide a little in each iteration without any energy left
         problem, moved, left = step.problem, step.moved, remaining(step.moved, self.last)
         if not self._is_fresh and step.is_full and not self._is_slow:

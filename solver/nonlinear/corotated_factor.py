@@ -38,13 +38,13 @@ class CorotatedFactor:
         problem.system.edges.turning.follow(problem.positions_at(unknowns))
         return True
 
-    def solve(self, right: Vec) -> Vec:
+    def solve(self, rhs: Vec) -> Vec:
         """Return the solution of a right-hand side, both (3 p,), for the stage that was prepared. Raises ValueError
         without one."""
         if self._problem is None:
             raise ValueError("no factor is kept")
         turning, order = self._problem.system.edges.turning, self._problem.order
-        return turning.from_rest(self._reused.solve(turning.to_rest(right, order)), order)
+        return turning.from_rest(self._reused.solve(turning.to_rest(rhs, order)), order)
 
     def forget(self) -> None:
         """Discard the factor."""

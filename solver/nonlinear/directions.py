@@ -12,8 +12,8 @@ from ..state import Mask, Vec
 
 if TYPE_CHECKING:
     from ..assembly.linearised import Linearised
-    from ..linear.cholesky.multifrontal import Room
-    from ..linear.cholesky.places import Places
+    from ..linear.cholesky.front_layout import FrontLayout
+    from ..linear.cholesky.multifrontal import Workspace
     from ..linear.cholesky.single import SingleFactor
     from ..linear.cholesky.supernodal import Supernodes
     from ..parts.stage import NodeStage
@@ -30,7 +30,7 @@ class Directions:
     single_precision_size = 3000  #: number of unknowns above which single precision saves more than its overhead costs
 
     def __init__(self) -> None:
-        self._storage: Room | None = None  #: storage that patterns share one after the other
+        self._workspace: Workspace | None = None  #: storage that patterns share one after the other
         self._linear: Factoring | None = None
         self.forget()
 
@@ -40,7 +40,7 @@ class Directions:
         self._single: SingleFactor | None = None
         self._reused: SingleFactor | None = None  #: of the last pattern
         #: of the fronts of the last factor; None where columns cannot be refactored
-        self._front_positions: Places | None = None
+        self._layout: FrontLayout | None = None
         self._too_stiff = False
         #: the stage of the last factor, and its number among those of the linear solver
         self._made: tuple[NodeStage, int] | None = None
@@ -52,7 +52,7 @@ class Directions:
     def are_of(self, stage: NodeStage, linear: Factoring) -> bool:
         """Whether the last factor was made with this linear solver for a stage of the same matrix, and is still valid.
         """
-        if self._made is None or self._linear is not linear or not self._made[0].shares(stage):
+        if self._made is None or self._linear is not linear or not self._made[0].has_equal_weights(stage):
             return False
         return self._single is not None or linear.factored == self._made[1]
 
@@ -66,7 +66,7 @@ class Directions:
         self._linear, self._single, self._made = linear, None, None
         if self._can_be_single(lower, lin) and self._made_whole(linear, lower):
             return False
-        self._reused = self._front_positions = None
+        self._reused = self._layout = None
         linear.factor(lower, positions)
         return True
 
@@ -78,24 +78,24 @@ class Directions:
         columns may differ from the last factor's, (m,).
         """
         reused, inside = self._reused, self._inside(linear, lower)
-        if self._single is None or self._front_positions is None or reused is None or inside is None \
+        if self._single is None or self._layout is None or reused is None or inside is None \
                 or not self._can_be_single(lower, lin):
             return None
         # kernels that only the linear solver needs
-        from ..linear.cholesky.multifrontal import Room
+        from ..linear.cholesky.multifrontal import Workspace
         from ..linear.cholesky.single import SingleFactor
 
-        self._storage = self._storage or Room(np.float32)
-        entries = None if reused.of(inside) else self._storage.entries(inside, lower)
-        front_positions = self._front_positions.after(inside, changed)
-        if front_positions is None:
+        self._workspace = self._workspace or Workspace(np.float32)
+        entries = None if reused.of(inside) else self._workspace.entries(inside, lower)
+        layout = self._layout.after(inside, changed)
+        if layout is None:
             return None
-        self._front_positions = front_positions
+        self._layout = layout
         if reused.of(inside):
-            reused.stand(front_positions)
+            reused.use_layout(layout)
         else:
-            self._reused = SingleFactor(inside, self._storage, front_positions, reused.unit, entries)
-        return front_positions.unknowns
+            self._reused = SingleFactor(inside, self._workspace, layout, reused.unit, entries)
+        return layout.unknowns
 
     def refactor_columns(self, lower: sp.csc_matrix) -> bool:
         """Factor the required columns of a matrix with this lower triangle, (3 p, 3 p); return whether that succeeded.
@@ -128,21 +128,21 @@ class Directions:
         if inside is None:
             return False
         # kernels that only the linear solver needs
-        from ..linear.cholesky.multifrontal import Room
-        from ..linear.cholesky.places import Places
+        from ..linear.cholesky.front_layout import FrontLayout
+        from ..linear.cholesky.multifrontal import Workspace
         from ..linear.cholesky.single import SingleFactor
 
-        self._storage = self._storage or Room(np.float32)
+        self._workspace = self._workspace or Workspace(np.float32)
         if self._reused is None or not self._reused.of(inside):
-            self._front_positions = Places.of_all(inside)
-            self._reused = SingleFactor(inside, self._storage, self._front_positions)
-        elif self._front_positions is not None:
-            self._front_positions = self._front_positions.whole()
-            self._reused.stand(self._front_positions)
+            self._layout = FrontLayout.of_all(inside)
+            self._reused = SingleFactor(inside, self._workspace, self._layout)
+        elif self._layout is not None:
+            self._layout = self._layout.whole()
+            self._reused.use_layout(self._layout)
         return self.refactor_columns(lower)
 
-    def solve(self, right: Vec) -> Vec:
-        """Return A⁻¹ right, both (3 p,), with the last factor. Raises ValueError without one."""
+    def solve(self, rhs: Vec) -> Vec:
+        """Return A⁻¹ rhs, both (3 p,), with the last factor. Raises ValueError without one."""
         if self._linear is None:
             raise ValueError("nothing is factored")
-        return self._linear.solve(right) if self._single is None else self._single.solve(right)
+        return self._linear.solve(rhs) if self._single is None else self._single.solve(rhs)

@@ -123,6 +123,8 @@ class EarlyStoppedQuasiNewton(StageSolver):
             return self._solve(problem, guess)
 
     def _solve(self, problem: StageProblem, guess: Vec) -> Vec:
+        """Return unknowns near the root, (3 p,) [m/s], on the reused factor or, in violent motion, the corotated
+        one."""
         at = problem.evaluated(guess)
         violent = problem.is_violent and self._corotated.ready(problem, guess)
         aged = not violent and not self._factor.ready(problem, guess)

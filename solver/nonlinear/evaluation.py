@@ -19,8 +19,10 @@ class Evaluation:
 
     @property
     def size(self) -> float:
+        """Return the largest absolute entry of the residual [N s]."""
         return float(np.abs(self.residual).max(initial=0.0))
 
     @property
     def norm(self) -> float:
+        """Return the Euclidean norm of the residual [N s]."""
         return float(np.linalg.norm(self.residual))

@@ -31,6 +31,7 @@ class ExtrapolatedFactor(ReusedFactor):
     moment = 1.0e-4  #: fraction of the step to the guess over which L̇ is approximated by a finite difference
 
     def forget(self) -> None:
+        """Discard the factor, its rate, and the record of clamped elements."""
         super().forget()
         self._inside: Supernodes | None = None
         self._frozen = self._rate = np.zeros(0)
@@ -63,13 +64,13 @@ class ExtrapolatedFactor(ReusedFactor):
         self._own(problem)
 
     def _differentiate(self, problem: StageProblem, unknowns: Vec, inside: Supernodes, clamped: Mask) -> None:
-        way = problem.stage.b * problem.stage.h
+        elapsed = problem.stage.b * problem.stage.h
         self._frozen = inside.values.copy()
         _factor(problem, unknowns, self.moment)
         self._rate = inside.values - self._frozen
-        self._rate /= self.moment * way
-        self._inside, self._clamped, self._made_at = inside, clamped, problem.stage.time - way
-        self._write(way)
+        self._rate /= self.moment * elapsed
+        self._inside, self._clamped, self._made_at = inside, clamped, problem.stage.time - elapsed
+        self._write(elapsed)
 
     def _write(self, elapsed: float) -> None:
         """Write L + Δt L̇ over CHOLMOD's factor. [Thesis 5.4]"""

@@ -106,11 +106,11 @@ class FixedPointStage:
             at.sweeps += 1
             v, columns = at.v, self._columns_of(at)
             columns[0], columns[1] = v, at.p
-            here = products_at(at.x, v, columns)
-            if len(here.contacts) and not self._sweeps.includes_contacts:
+            products = products_at(at.x, v, columns)
+            if len(products.contacts) and not self._sweeps.includes_contacts:
                 at.may_converge = True  # with a factor that includes contacts
                 return False
-            change = self._sweeps.change(here, stage)
+            change = self._sweeps.change(products, stage)
             size = max(float(np.abs(change[0] + change[1]).max()), float(np.abs(change[1]).max()))
             if not at.goal:
                 at.goal = max(limits.tolerance * (size + 1.0e-3 * extent), NEGLIGIBLE_STEP * extent)

@@ -58,7 +58,7 @@ class Stretched(Forces, Protocol):
         """Set the direction of z for a displacement of all nodes, (n, 3) [m], from the last linearisation, and its
         multipliers; return the second derivative of the energies of z along it [J]. [MFEM 7, 8]"""
 
-    def go(self, fraction: float) -> None:
+    def set_fraction(self, fraction: float) -> None:
         """Evaluate from now on with z after this fraction of the step along its direction."""
 
     def keep(self) -> None:

@@ -187,8 +187,8 @@ class GapActiveSet:
         slope = float(np.vdot(at.residual, direction)) - (start.merit - _merit(at))
 
         def trial(step: float) -> PenalisedEvaluation:
-            there = problem.evaluate(at.unknowns + step * direction)
-            return self._penalised(there, self._gaps(problem.positions_at(there.unknowns)),
+            evaluation = problem.evaluate(at.unknowns + step * direction)
+            return self._penalised(evaluation, self._gaps(problem.positions_at(evaluation.unknowns)),
                                    contact_impulse)
 
         whole = trial(longest) if longest == 1.0 else None

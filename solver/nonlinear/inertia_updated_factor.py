@@ -43,9 +43,9 @@ class InertiaUpdatedFactor(FactorWrapper):
         self.true = None
         columns = self._inertia.columns if self._inner.proves_definite else None
         if columns is not None:
-            right = columns[self._order].reshape(lower.shape[0], -1)
-            solutions = self._inner.solve(right)
-            root = np.linalg.cholesky(np.eye(right.shape[1]) + right.T @ solutions)
+            rhs = columns[self._order].reshape(lower.shape[0], -1)
+            solutions = self._inner.solve(rhs)
+            root = np.linalg.cholesky(np.eye(rhs.shape[1]) + rhs.T @ solutions)
             self._inertia_solutions = scipy.linalg.solve_triangular(root, solutions.T, lower=True).T
 
     @property
@@ -53,16 +53,16 @@ class InertiaUpdatedFactor(FactorWrapper):
         """Whether solutions of the factor are corrected by the exact inertia."""
         return self._inertia_solutions is not None
 
-    def solve(self, right: Vec) -> Vec:
+    def solve(self, rhs: Vec) -> Vec:
         """Return a descent direction for a right-hand side, both (m,); conjugate gradients stop at negative curvature.
         Raises ValueError without a factor."""
         if self._matrix is None:
             raise ValueError("nothing is factored")
-        return self._gradients.solve(self._matrix.times, right, self.approximate_solve)
+        return self._gradients.solve(self._matrix.times, rhs, self.approximate_solve)
 
-    def approximate_solve(self, right: Vec) -> Vec:
+    def approximate_solve(self, rhs: Vec) -> Vec:
         """Return the solution of a right-hand side, both (m,), by the factor and its inertia update alone."""
-        solution = self._inner.solve(right)
+        solution = self._inner.solve(rhs)
         if self._inertia_solutions is None:
             return solution
-        return solution - self._inertia_solutions @ (self._inertia_solutions.T @ right)
+        return solution - self._inertia_solutions @ (self._inertia_solutions.T @ rhs)

@@ -66,6 +66,12 @@ class InexactNewton:
     def _direction(self, problem: StageProblem, at: Evaluation,
                    true: bool, precondition: Callable[[Product], Callable[[Vec], Vec]],
                    factor: ReusedFactor | None) -> Vec:
+        """Return the direction −A⁻¹ residual by preconditioned conjugate gradients, (3 p,) [m/s].
+
+        true: whether A has the true K; where that is indefinite, the projected K is used. precondition: returns P⁻¹ of
+        the matrix. factor: that of P, renewed where iterations are too many; None where P has none. Raises StepFailed
+        where the projected matrix is not positive definite.
+        """
         matrix = problem.system.matrix
         if self._product is None or not self._product.of(matrix):
             self._product = Product(matrix)

@@ -12,8 +12,8 @@ from .bounded_search import BoundedSearch
 from .problem import Evaluation, StageProblem
 
 LARGE_STRAIN = 0.25  #: largest relative change of an edge for which the ballistic guess is usable
-BACKTRACK_FRACTIONS = (0.5, 0.25)  #: fractions of the way back that are tried in turn
-#: relative to the inertial decrease: backtracking is not tried if the merit decreases less along the way back
+BACKTRACK_FRACTIONS = (0.5, 0.25)  #: fractions of the displacement back that are tried in turn
+#: relative to the inertial decrease: backtracking is not tried if the merit decreases less along it
 LEAST_DESCENT = 0.15
 VIOLENT_STRAIN = 0.35  #: relative change of an edge above which a factor at the guess is outdated one iteration later
 
@@ -67,10 +67,10 @@ def _extrapolated_by_last_factor(problem: StageProblem, step_start: Vec) -> Eval
     if not problem.system.directions.are_of(problem.stage, problem.system.linear):
         return None
     unknowns = problem.unknowns_at(step_start)
-    here = problem.positions_at(unknowns)
+    x = problem.positions_at(unknowns)
     others = np.ones(len(step_start), dtype=bool)
     others[problem.order] = False
-    if not np.array_equal(here[others], step_start[others]) and problem.physics.largest_step(step_start, here) < 1.0:
+    if not np.array_equal(x[others], step_start[others]) and problem.physics.largest_step(step_start, x) < 1.0:
         return None
     at_rest = problem.evaluate(unknowns)
     if at_rest.merit is None or not math.isfinite(at_rest.merit):
@@ -101,8 +101,8 @@ def backtrack_to_step_start(problem: StageProblem, at: Evaluation, step_start: V
             fraction += part
     if low is at:
         return at
-    here, there = (problem.positions_at(one.unknowns) for one in (at, low))
-    return low if problem.physics.largest_step(here, there) == 1.0 else at
+    x, x_low = (problem.positions_at(one.unknowns) for one in (at, low))
+    return low if problem.physics.largest_step(x, x_low) == 1.0 else at
 
 
 def _merit(at: Evaluation) -> float:
@@ -114,6 +114,6 @@ def _lowest(first: Evaluation, last: Evaluation, change: Vec) -> float:
     fall, rise = float(np.vdot(first.residual, change)), float(np.vdot(last.residual, change))
     if not (math.isfinite(_merit(first)) and fall < 0.0 < rise):
         return 0.5
-    turn = fall + rise - 3.0 * (_merit(last) - _merit(first))
-    root = math.sqrt(max(turn * turn - fall * rise, 0.0))
-    return 1.0 - (rise + root - turn) / (rise - fall + 2.0 * root)
+    cubic = fall + rise - 3.0 * (_merit(last) - _merit(first))
+    root = math.sqrt(max(cubic * cubic - fall * rise, 0.0))
+    return 1.0 - (rise + root - cubic) / (rise - fall + 2.0 * root)

@@ -51,7 +51,7 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
     if moved_along is not None:
         return problem.unknowns_at(_farthest(problem, moved_along, end)), moved_along
 
-    shares = [1.0]
+    fractions = [1.0]
     for _ in range(INCREMENTS):
         displaced = problem.displaced_by(-prescribed_left)
         lin = displaced.fill(unknowns)
@@ -72,23 +72,23 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
         prescribed_left = (1.0 - fraction) * prescribed_left
         if fraction == 1.0:
             return unknowns, step_start
-        shares.append((1.0 - fraction) * shares[-1])
-        if are_in_vain(shares):
+        fractions.append((1.0 - fraction) * fractions[-1])
+        if are_in_vain(fractions):
             break
         x = displaced.positions_at(unknowns) + prescribed_left
     furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
     where = ", ".join(f"{c:.4g}" for c in x[furthest])
-    moved_thing, blocking = problem.physics.blocked_at(furthest, x)
+    moved_object, blocking = problem.physics.blocked_at(furthest, x)
     left = float(np.abs(prescribed_left).max())
-    raise StepFailed(f"{moved_thing or 'an animated part'} is blocked by {blocking or 'something'} near ({where}) "
+    raise StepFailed(f"{moved_object or 'an animated part'} is blocked by {blocking or 'something'} near ({where}) "
                      f"m, with {left:.3g} m of its motion left",
                      problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
 
 
-def are_in_vain(shares: list[float]) -> bool:
-    """Whether the last increments left nearly all of the prescribed displacement. shares: fractions of it that were
+def are_in_vain(fractions: list[float]) -> bool:
+    """Whether the last increments left nearly all of the prescribed displacement. fractions: parts of it that were
     left before the first and after each increment."""
-    return len(shares) > STALLED and shares[-1] > LEFT * shares[-1 - STALLED]
+    return len(fractions) > STALLED and fractions[-1] > LEFT * fractions[-1 - STALLED]
 
 
 def _farthest(problem: StageProblem, start: Vec, end: Vec) -> Vec:

@@ -97,8 +97,8 @@ def _aitken_fraction(relaxation: float, before: Vec, now: Vec) -> float:
     A change that repeats its direction, as on the path out of a buckling shape, is taken in full; one that reverses it
     overshot.
     """
-    turned = now - before
-    best = -relaxation * float(before @ turned) / max(float(turned @ turned), float(np.finfo(float).tiny))
+    difference = now - before
+    best = -relaxation * float(before @ difference) / max(float(difference @ difference), float(np.finfo(float).tiny))
     return min(max(best, SHORTEST), 1.0) if best > 0.0 else 1.0
 
 
@@ -167,9 +167,9 @@ class Iterations(Generic[T]):
             self.count += 1
             try:
                 self.posed = posed = self.pose()
-                found = posed.solve()
-                change = found - self.u
-                self.take(posed, found, change, relaxed.relaxation)
+                rates = posed.solve()
+                change = rates - self.u
+                self.take(posed, rates, change, relaxed.relaxation)
             except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
                 if not self.stiffness.is_true:
                     raise StepFailed("the system matrix is not positive definite") from failure
@@ -211,8 +211,8 @@ class Iterations(Generic[T]):
         """Return the stage linearised at the current iterate. Raises NotPositiveDefinite."""
         return self._pose_at(self.q, self.u, not self.stiffness.is_true)
 
-    def take(self, posed: T, found: Vec, change: Vec, relaxation: float) -> None:
-        """Move to the rates `found`, (m,), or by the fraction `relaxation` of the change towards them, (m,)."""
+    def take(self, posed: T, rates: Vec, change: Vec, relaxation: float) -> None:
+        """Move to the rates `rates`, (m,), or by the fraction `relaxation` of the change towards them, (m,)."""
         raise NotImplementedError
 
     def is_done(self, posed: T) -> bool:
@@ -238,21 +238,25 @@ class Rates(Iterations[PosedRates]):
     most, true_within = FASTEST, 0.0
 
     def __init__(self, pose_at: Callable[[Vec, Vec], PosedRates], stage: StageShape, start: State, limits: StopRule,
-                 who: str) -> None:
-        """who: name of the joints in the error message."""
+                 name: str) -> None:
+        """name: of the joints, for the error message."""
         super().__init__(lambda q, u, _: pose_at(q, u), stage, start, limits)
-        self._who = who
+        self._name = name
 
-    def take(self, posed: PosedRates, found: Vec, change: Vec, relaxation: float) -> None:
+    def take(self, posed: PosedRates, rates: Vec, change: Vec, relaxation: float) -> None:
+        """Move by the fraction `relaxation` of the change of rates, (m,), with the position correction at the new
+        rates."""
         self.moved = self.rate_change = float(np.abs(change).max(initial=0.0))
-        self.u = found if relaxation == 1.0 else self.u + relaxation * change
+        self.u = rates if relaxation == 1.0 else self.u + relaxation * change
         self.q = self.base + self.seconds * (self.u + posed.correction(self.u))
 
     def is_done(self, posed: PosedRates) -> bool:
+        """Whether the change is below the tolerance relative to the largest one, or below rounding."""
         return self.moved <= max(self.limits.tolerance * self.largest, posed.rounding(self.u))
 
     def not_converged(self) -> State:
-        raise StepFailed(f"{self._who} did not converge in {self.count} iterations")
+        """Raise StepFailed with the number of iterations."""
+        raise StepFailed(f"{self._name} did not converge in {self.count} iterations")
 
 
 class Coupled(Iterations[PosedCondensed]):
@@ -266,15 +270,16 @@ class Coupled(Iterations[PosedCondensed]):
     """
 
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], PosedCondensed], evaluate: Evaluate, stage: StageShape,
-                 start: State, limits: StopRule, extent: float, who: str = "dynamic nodes and balance") -> None:
-        """evaluate: returns forces and their energy. extent: of the body [m]. who: name of the unknowns in the error
+                 start: State, limits: StopRule, extent: float, name: str = "dynamic nodes and balance") -> None:
+        """evaluate: returns forces and their energy. extent: of the body [m]. name: of the unknowns, for the error
         message."""
         super().__init__(pose_at, stage, start, limits)
-        self._evaluate, self._extent, self._who = evaluate, extent, who
+        self._evaluate, self._extent, self._name = evaluate, extent, name
         self._offset = np.zeros_like(self.base)
         self._first = self._goal = 0.0
 
-    def take(self, posed: PosedCondensed, found: Vec, change: Vec, relaxation: float) -> None:
+    def take(self, posed: PosedCondensed, rates: Vec, change: Vec, relaxation: float) -> None:
+        """Move by the fraction `relaxation` of the change of rates, (m,), then relax the quasistatic nodes."""
         # the correction of quasistatic nodes carries over to the next iteration
         u = self.u + relaxation * change
         moved = self.base + self.seconds * u + self._offset
@@ -284,13 +289,15 @@ class Coupled(Iterations[PosedCondensed]):
         self.moved = max(self.rate_change, float(np.abs(self.q - moved).max(initial=0.0)))
 
     def is_done(self, posed: PosedCondensed) -> bool:
+        """Whether the change of coordinates is within the tolerance, relative to the first change and to the extent."""
         self._goal = self._goal or self.limits.tolerance * (self.moved + EXTENT_FRACTION * self._extent)
         self._first = self._first or self.moved
         self.largest = self._first  # a change that grows from there on is no nearer
         return self.moved <= self._goal
 
     def not_converged(self) -> State:
-        raise StepFailed(f"{self._who} did not converge in {self.count} iterations; "
+        """Raise StepFailed with the number of iterations and the last change of positions."""
+        raise StepFailed(f"{self._name} did not converge in {self.count} iterations; "
                          f"positions still change by {self.moved:.3g} m")
 
 
@@ -310,18 +317,20 @@ class CoupledOnReusedFactor(Coupled):
     def __init__(self, pose_at: Callable[[Vec, Vec, bool], PosedCondensed],
                  on_last_factor: Callable[[Vec, Vec], PosedCondensed | None],
                  changes: Anderson, evaluate: Evaluate, stage: StageShape, start: State, limits: StopRule,
-                 extent: float, who: str) -> None:
+                 extent: float, name: str) -> None:
         """on_last_factor: linearises at coordinates and rates on the last factor; None where that is not valid.
         changes: Anderson acceleration, with the differences of earlier stages on that factor."""
         limits = replace(limits, tolerance=min(limits.tolerance, self.fixed_point_tolerance))
-        super().__init__(pose_at, evaluate, stage, start, limits, extent, who)
-        self._moved_on: Callable[[Vec, Vec], PosedCondensed | None] = on_last_factor
+        super().__init__(pose_at, evaluate, stage, start, limits, extent, name)
+        self._on_last_factor: Callable[[Vec, Vec], PosedCondensed | None] = on_last_factor
         self._changes, self._progress = changes, Progress(limits.tolerance, limits.patience)
         self.stiffness.is_true = self._serves = True
         changes.start()
 
     def pose(self) -> PosedCondensed:
-        posed = self._moved_on(self.q, self.u) if self._serves else None
+        """Return the stage linearised on the last factor while that serves, else on a new one. Raises
+        NotPositiveDefinite."""
+        posed = self._on_last_factor(self.q, self.u) if self._serves else None
         if posed is None:
             posed = super().pose()
             self._progress.restart()
@@ -329,17 +338,20 @@ class CoupledOnReusedFactor(Coupled):
         self._serves = True
         return posed
 
-    def take(self, posed: PosedCondensed, found: Vec, change: Vec, relaxation: float) -> None:
+    def take(self, posed: PosedCondensed, rates: Vec, change: Vec, relaxation: float) -> None:
+        """Move to the rates that Anderson acceleration derives from the change of rates, (m,)."""
         self.u = self._changes.next(self.u, change, len(change))
         self.q = self.base + self.seconds * self.u
         self.moved = self.rate_change = self.seconds * float(np.abs(change).max(initial=0.0))
 
     def is_done(self, posed: PosedCondensed) -> bool:
+        """Whether the change that fixed-point iterations leave is within a fraction of the tolerance."""
         done = super().is_done(posed)
         # Newton's iteration squares the change, a fixed-point iteration leaves a fraction of it
         return done and (remaining(self.moved, self.last) if self.count > 1
                          else self.moved) <= self.fixed_point_fraction * self._goal
 
     def next_iteration(self) -> None:
+        """Select a new factor for the next iteration where convergence on the last one is slow or changes grow."""
         grew = not self._progress.fresh and self.moved > self.largest
         self._serves = not (self._progress.is_slow(self.moved / self.largest) or grew)

@@ -70,8 +70,8 @@ class MixedFEM(StageSolver):
         stays = problem.evaluate(problem.unknowns_at(problem.step_start))
         if _merit(stays) >= _merit(ballistic):
             return ballistic
-        here, there = (problem.positions_at(one.unknowns) for one in (ballistic, stays))
-        return stays if problem.physics.largest_step(here, there) == 1.0 else ballistic
+        x_ballistic, x_stays = (problem.positions_at(one.unknowns) for one in (ballistic, stays))
+        return stays if problem.physics.largest_step(x_ballistic, x_stays) == 1.0 else ballistic
 
     def _gains(self, problem: StageProblem, begins: Evaluation, end: Evaluation) -> bool:
         """Whether the end has more potential than the start of the iterations; without an energy, whether its residual
@@ -111,14 +111,14 @@ class MixedFEM(StageSolver):
         bounded, moved = BoundedSearch(mixed), mixed.displacement(direction)
         longest = bounded.longest(unknowns, moved, strain)
         bends = forces.follow(moved)
-        forces.go(0.0)
+        forces.set_fraction(0.0)
         at = mixed.evaluate(unknowns)
         slope = float(at.residual @ direction) - mixed.stage.a / mixed.stage.b * bends
         last, fraction = at, 0.0
 
         def trial(step: float) -> Evaluation:
             nonlocal last, fraction
-            forces.go(step)
+            forces.set_fraction(step)
             last, fraction = mixed.evaluate(unknowns + step * direction), step
             return last
 

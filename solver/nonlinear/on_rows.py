@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from ..constraints.enforcement.hard import Hard
+from ..constraints.enforcement.interface import RowSystem
 from ..constraints.points.rows import PointRows
-from ..constraints.ways.hard import Hard
-from ..constraints.ways.interface import RowSystem
 from ..state import Vec
 from .problem import StageProblem
 

@@ -18,7 +18,7 @@ from .bounded_search import ROUNDING
 from .evaluation import Evaluation as Evaluation
 from .forces_protocol import Forces, Physics
 from .last_drag import LastDrag
-from .problem_kernels import PIECES, leave_residual, move_nodes, place_nodes, widest
+from .problem_kernels import PIECES, leave_residual, move_nodes, set_positions, widest
 from .residual_report import ResidualReport
 from .stage_factors import StageFactors
 from .stage_matrix import StageMatrix
@@ -76,7 +76,7 @@ class StageProblem:
     def motion_at(self, unknowns: Vec) -> tuple[Vec, Vec]:
         """Return velocities [m/s] and positions [m] of all nodes, (n, 3) each, from unknowns (3 p,) [m/s]."""
         v, x = np.empty_like(self._base), np.empty_like(self._base)
-        parallel_for(place_nodes, PIECES, self.system.pattern.position, self._moving, unknowns.reshape(-1, 3),
+        parallel_for(set_positions, PIECES, self.system.pattern.position, self._moving, unknowns.reshape(-1, 3),
                      self._prescribed_velocities, self._base, self.stage.b * self.stage.h, v, x)
         return v, x
 

@@ -14,7 +14,7 @@ AS_WRITTEN: frozenset[str] = frozenset()
 
 
 @kernel("void(i8, i8, i8[::1], b1[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[:,::1])", AS_WRITTEN)
-def place_nodes(  # type: ignore[no-untyped-def]
+def set_positions(  # type: ignore[no-untyped-def]
     start, stop, position, moving, unknowns, prescribed, base, scale, v, x,
 ):
     """Write velocities v and positions x = base + scale v of nodes, (n, 3) each, from unknowns (p, 3) and prescribed
@@ -69,11 +69,11 @@ def widest(x, mass):  # type: ignore[no-untyped-def]
     longest = 0.0
     for a in range(3):
         least, most = 0.0, 0.0
-        begun = False
+        has_any = False
         for i in range(x.shape[0]):
             if mass[i] > 0.0:
-                least = min(least, x[i, a]) if begun else x[i, a]
-                most = max(most, x[i, a]) if begun else x[i, a]
-                begun = True
+                least = min(least, x[i, a]) if has_any else x[i, a]
+                most = max(most, x[i, a]) if has_any else x[i, a]
+                has_any = True
         longest = max(longest, most - least)
     return longest

@@ -48,7 +48,7 @@ class QuasistaticFactors(StageFactors):
         """Return the Newton direction (3 p,) [m/s] of a residual (3 p,) [N s]."""
         return self._linear.solve(-residual)
 
-    def approximate_solve(self, problem: StageEquations, right: Vec) -> Vec:
+    def approximate_solve(self, problem: StageEquations, rhs: Vec) -> Vec:
         """Return an approximate solution of a right-hand side, both (3 p,), for a fraction of the time of an exact one.
         """
-        return self._linear.approximate_solve(right) if self._linear.has_inertia_update else self._linear.solve(right)
+        return self._linear.approximate_solve(rhs) if self._linear.has_inertia_update else self._linear.solve(rhs)

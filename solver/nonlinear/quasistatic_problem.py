@@ -31,6 +31,8 @@ class QuasistaticProblem(StageProblem):
         self._position_inertia = inertia
 
     def evaluate(self, unknowns: Vec) -> Evaluation:
+        """Return residual and merit at unknowns, (3 p,) [m/s]: rates of positions whose inertia is that of dynamic
+        nodes."""
         v, x = self.motion_at(unknowns)
         force, energy = self.forces.evaluate(x, self.stage.time)
         slope, value = self._position_inertia.energy(v)

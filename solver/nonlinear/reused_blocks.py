@@ -86,7 +86,7 @@ class ReusedBlocks:
         if self._at is None or self._shapes is None or damped is not None and damped.between is not None:
             return None
         of_stage, of_damped, count = self._at
-        if of_damped is not damped or not of_stage.shares(stage) or not np.array_equal(count, filled):
+        if of_damped is not damped or not of_stage.has_equal_weights(stage) or not np.array_equal(count, filled):
             return None
         rows = self._shapes.strained(x)
         return self._shapes.which[rows] if len(rows) <= self.most * len(self._shapes.which) else None

@@ -139,11 +139,11 @@ class ReusedFactor:
             self._storage = SingleFactor(inside)
         return None if inside is None else self._storage
 
-    def solve(self, right: Vec) -> Vec:
-        """Return L⁻ᵀ L⁻¹ right, both (3 p,), for the stage that was prepared. Raises ValueError without a factor."""
+    def solve(self, rhs: Vec) -> Vec:
+        """Return L⁻ᵀ L⁻¹ rhs, both (3 p,), for the stage that was prepared. Raises ValueError without a factor."""
         if self._linear is None:
             raise ValueError("no factor is kept")
-        solution = self._linear.solve(right) if self._single is None else self._single.solve(right)
+        solution = self._linear.solve(rhs) if self._single is None else self._single.solve(rhs)
         return solution if self._scale == 1.0 else solution / self._scale
 
     def spent(self, iterations: int) -> None:

@@ -81,9 +81,9 @@ class StageFactors:
         `factor_for_directions`."""
         return problem.system.directions.solve(-residual)
 
-    def approximate_solve(self, problem: StageEquations, right: Vec) -> Vec:
+    def approximate_solve(self, problem: StageEquations, rhs: Vec) -> Vec:
         """Return the solution of a right-hand side, both (3 p,), by the factor of `factor_for_directions`."""
-        return problem.system.directions.solve(right)
+        return problem.system.directions.solve(rhs)
 
     def _refactored_reusing(self, problem: StageEquations, x: Vec, v: Vec, strained: Index) -> bool:
         """Update the last factor to positions [m] and velocities [m/s], (n, 3), and reuse the blocks of its tetrahedra

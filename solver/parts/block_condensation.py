@@ -51,24 +51,24 @@ class BlockCondensation:
     sleep = None  #: refused where joints carry nodes
     whole = sweeps = None
 
-    def __init__(self, mesh: Mesh, shares: Sequence[BlockSlice]) -> None:
-        """Make the condensation of each slice. mesh: of all bodies. shares: slices that together contain each node
+    def __init__(self, mesh: Mesh, slices: Sequence[BlockSlice]) -> None:
+        """Make the condensation of each slice. mesh: of all bodies. slices: slices that together contain each node
         once; β is the same in all."""
         prescribed = mesh.coordinates.prescribed
         self.floating = FloatingParts(mesh.rest, mesh.parts, prescribed)
         self.mesh, self.members = mesh, list[Member]()
-        for share in shares:
-            nodes = share.nodes
+        for block in slices:
+            nodes = block.nodes
             own = replace(mesh, coordinates=SomeFreeNodes(mesh.coordinates, nodes, mesh.rest),
                           parts=[part for part in mesh.parts if np.isin(part[0], nodes)],
                           dynamic=np.intersect1d(mesh.dynamic, nodes).astype(np.int32),
                           patches=tuple(patch for patch in mesh.patches if np.isin(patch.nodes[0], nodes)))
             free = np.searchsorted(mesh.coordinates.free, own.coordinates.free)
-            self.members.append(Member(share.make(own, share.linear, share.params), nodes,
+            self.members.append(Member(block.make(own, block.linear, block.params), nodes,
                                        (3 * free[:, None] + np.arange(3)).ravel(),
                                        np.isin(prescribed, nodes).astype(float)))
-        self.beta = shares[0].params["beta"]
-        self.solves_hits = all(share.params.get("solve_impacts", True) for share in shares)
+        self.beta = slices[0].params["beta"]
+        self.solves_hits = all(block.params.get("solve_impacts", True) for block in slices)
 
     @property
     def at_once(self) -> Balancing | None:
@@ -77,7 +77,7 @@ class BlockCondensation:
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedBlocks:
         """Return the stage of all bodies, each on a new factor of its own. Raises NotPositiveDefinite."""
-        return self.posed(lin, stage, [one.condensation.pose(lin, one.stage(stage)) for one in self.members])
+        return self.posed(lin, stage, [member.condensation.pose(lin, member.stage(stage)) for member in self.members])
 
     def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedBlocks:
         """Return the stage of all bodies. each: the posed stages of the members, in their order."""
@@ -87,11 +87,11 @@ class BlockCondensation:
         """Return the stage on the rates of joints that carry some nodes, all other unknowns eliminated, on new factors.
         Raises NotPositiveDefinite. carried: velocities of the prescribed nodes for each rate, (p, 3, c).
         [ConJac MUSCLE]"""
-        parts = [one.condensation.eliminate(lin, one.stage(stage), one.attached[:, None, None] * carried)
-                 for one in self.members]
+        parts = [member.condensation.eliminate(lin, member.stage(stage), member.attached[:, None, None] * carried)
+                 for member in self.members]
         columns = np.zeros((3 * len(self.mesh.coordinates.free), carried.shape[2]))
-        for one, part in zip(self.members, parts):
-            columns[one.coordinates] = part.columns
+        for member, part in zip(self.members, parts):
+            columns[member.coordinates] = part.columns
 
         def moving(u: Vec, carrier_motion: CarrierMotion) -> tuple[PosedBlocks, NodeStage]:
             known = stage.moving(carried @ u, carrier_motion)
@@ -102,8 +102,8 @@ class BlockCondensation:
 
     def forget_past(self) -> None:
         """Discard the factors of all members and what else depends on earlier steps."""
-        for one in self.members:
-            one.condensation.forget_past()
+        for member in self.members:
+            member.condensation.forget_past()
 
 
 @dataclass(frozen=True)
@@ -115,48 +115,59 @@ class PosedBlocks(NoQuasistatic, NoJoints):
     stage: NodeStage
     posed: Sequence[PosedNodes]  #: of each member
 
-    def _each(self, ask: Callable[[PosedNodes, Index], Vec], like: Vec | None = None) -> Vec:
-        """Return the values of all coordinates, computed member by member. ask: the values of one member, from its
+    def _each(self, evaluate: Callable[[PosedNodes, Index], Vec], like: Vec | None = None) -> Vec:
+        """Return the values of all coordinates, computed member by member. evaluate: function of one member's
         posed stage and its coordinates. like: array of the shape of the result; None: (3 f,)."""
         count = 3 * len(self.owner.mesh.coordinates.free)
         out = np.zeros(count if like is None else like.shape)
-        for one, posed in zip(self.owner.members, self.posed):
-            out[one.coordinates] = ask(posed, one.coordinates)
+        for member, posed in zip(self.owner.members, self.posed):
+            out[member.coordinates] = evaluate(posed, member.coordinates)
         return out
 
     def solve(self) -> Vec:
+        """Return the rates of all members at the stage's end, (3 f,) [m/s]. Raises StepFailed where one has no
+        solution."""
         return self._each(lambda posed, own: posed.solve())
 
     def correction(self, u: Vec) -> Vec:
+        """Return the position correction of all members as a rate, (3 f,) [m/s], at velocities u, (3 f,) [m/s]."""
         return self._each(lambda posed, own: posed.correction(u[own]))
 
     def moving(self, u: Vec) -> Vec:
+        """Return the rates of all members that contacts act on at velocities u, both (3 f,) [m/s]."""
         return self._each(lambda posed, own: posed.moving(u[own]))
 
     def respond(self, impulses: Vec) -> Vec:
+        """Return the changes of the velocities of all members by impulses on them, both (3 f, c), [m/s] and [N s]; no
+        impulse on one member moves another."""
         return self._each(lambda posed, own: posed.respond(impulses[own]), impulses)
 
     def compliance(self, nodes: Index) -> Compliance:
-        mine = [np.flatnonzero(np.isin(nodes, one.nodes)) for one in self.owner.members]
-        asked = [(own, posed.compliance(nodes[own])) for own, posed in zip(mine, self.posed) if len(own)]
+        """Return the response of free nodes, (c,), as a function from impulses, (c, 3) [N s], to changes of velocities,
+        (c, 3) [m/s], each member by itself."""
+        mine = [np.flatnonzero(np.isin(nodes, member.nodes)) for member in self.owner.members]
+        responses = [(own, posed.compliance(nodes[own])) for own, posed in zip(mine, self.posed) if len(own)]
 
         def respond(impulses: Vec) -> Vec:
             out = np.zeros_like(impulses)
-            for own, one in asked:
+            for own, one in responses:
                 out[own] = one(impulses[own])
             return out
 
         return respond
 
     def under(self, impulses: Vec) -> Self:
+        """Return the stage with additional impulses on all nodes, (n, 3) [N s]."""
         return replace(self, posed=[posed.under(impulses) for posed in self.posed])
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
               carrier_motion: CarrierMotion | None = None) -> Vec:
+        """Return coordinates nearer to equilibrium, (3 f,), as `PosedNodes.relax`, each member with the others at q."""
         return self._each(lambda posed, own: posed.relax(q[own], u[own], evaluate, corrections, carrier_motion))
 
     def again(self, stage: Stage) -> Self:
+        """Return another stage of this linearisation on the factors of all members."""
         known = NodeStage.of(stage, self.owner.mesh.coordinates)
         return replace(self, stage=known, posed=[
-            posed.again(stage.part(one.coordinates, one.coordinates))
-            for one, posed in zip(self.owner.members, self.posed)])
+            posed.again(stage.part(member.coordinates, member.coordinates))
+            for member, posed in zip(self.owner.members, self.posed)])

@@ -142,9 +142,11 @@ class NoQuasistatic:
 
     @property
     def balances(self) -> bool:
+        """Return False: no node is quasistatic."""
         return False
 
     def static_friction(self, grip: StaticFriction, x: Vec) -> Self:
+        """Return the stage itself. grip: static friction, which needs no stiffness here. x: positions, (n, 3) [m]."""
         return self
 
 

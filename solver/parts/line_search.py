@@ -35,20 +35,19 @@ def search(at: T, trial_at: Callable[[float], T], first: float, least: float, sl
     slope: derivative of the merit along the whole step [J]. noise: changes of the merit that may be rounding [J].
     Within them a smaller residual suffices; without a merit, a smaller norm does.
     """
-    share = first
-    while share >= least:
-        trial = trial_at(share)
-        if lowers(at, trial, share, slope, noise):
-            return trial, share
-        share *= 0.5
+    fraction = first
+    while fraction >= least:
+        trial = trial_at(fraction)
+        if lowers(at, trial, fraction, slope, noise):
+            return trial, fraction
+        fraction *= 0.5
     return None
 
 
-def lowers(at: Trial, trial: Trial, share: float, slope: float, noise: float) -> bool:
-    """Whether a trial at the fraction `share` of a step from `at` lowers the merit enough. slope, noise: as in `search`
-    [J]."""
+def lowers(at: Trial, trial: Trial, fraction: float, slope: float, noise: float) -> bool:
+    """Whether a trial at a fraction of a step from `at` lowers the merit enough. slope, noise: as in `search` [J]."""
     if at.merit is None or trial.merit is None:
-        return trial.norm <= (1.0 - ENOUGH * share) * at.norm
-    if trial.merit <= at.merit + ENOUGH * share * slope:
+        return trial.norm <= (1.0 - ENOUGH * fraction) * at.norm
+    if trial.merit <= at.merit + ENOUGH * fraction * slope:
         return True
     return trial.merit <= at.merit + noise and trial.size < at.size

@@ -29,8 +29,8 @@ class Loads:
 
         K = ∂f/∂x is negative semi-definite. Damping is linear in v, so all of D v is on the left-hand side.
         """
-        share = stage.a * stage.h
-        out: Vec = stage.inertia * lin.mass[:, None] * stage.v_hat + share * lin.force
+        ah = stage.a * stage.h
+        out: Vec = stage.inertia * lin.mass[:, None] * stage.v_hat + ah * lin.force
         if stage.base is not None:
             coordinates = self._mesh.coordinates
             offset = coordinates.positions(stage.base, stage.time, stage.carrier_motion) - lin.x
@@ -38,7 +38,7 @@ class Loads:
                 offset[coordinates.prescribed] -= stage.b * stage.h * stage.w
             offset[coordinates.elsewhere] = 0.0
             # all nodes are near, so `nodes` counts them all and in order
-            out += share * self._everywhere.of(lin).multiply(lin, offset[:, :, None])[:, :, 0]
+            out += ah * self._everywhere.of(lin).multiply(lin, offset[:, :, None])[:, :, 0]
         return out
 
     def pull(self, lin: Linearised, w: Vec) -> Vec:
@@ -49,7 +49,7 @@ class Loads:
         """Return K w, (n, 3, c) [N/s], for several motions w of the prescribed nodes, (p, 3, c) [m/s]."""
         near = self._around_prescribed.of(lin)
         inside = np.zeros((len(near.nodes), *columns.shape[1:]))
-        inside[near.place[self._mesh.coordinates.prescribed]] = columns
+        inside[near.row_of[self._mesh.coordinates.prescribed]] = columns
         out = np.zeros((len(self._mesh.rest), *columns.shape[1:]))
         out[near.nodes] = near.multiply(lin, inside)
         return out
@@ -68,7 +68,7 @@ class Loads:
         3, c). loaded: as `loaded_prescribed` returns them, (k,)."""
         near, nodes = self._around_prescribed.of(lin), self._mesh.coordinates.prescribed[loaded]
         out: Vec = stage.weight(lin)[nodes, None, None] * columns[nodes]
-        out -= stage.stiffness_and_share(lin) * near.multiply(lin, columns[near.nodes])[near.place[nodes]]
+        out -= stage.damped_stiffness_factor(lin) * near.multiply(lin, columns[near.nodes])[near.row_of[nodes]]
         if lin.damped is not None and lin.damped.has_blocks:
             out -= stage.a * stage.h * lin.damped.multiply(columns)[nodes]
         return out

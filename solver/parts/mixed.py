@@ -27,14 +27,15 @@ from .stage import NodeStage
 class MixedMethods(BlockCondensation):
     """Condensation of bodies of different methods that touch each other."""
 
-    def __init__(self, mesh: Mesh, shares: Sequence[BlockSlice], linear: LinearSolver) -> None:
-        """Make the condensation of each slice. mesh, shares: as in `BlockCondensation`. linear: solver of a matrix of
+    def __init__(self, mesh: Mesh, slices: Sequence[BlockSlice], linear: LinearSolver) -> None:
+        """Make the condensation of each slice. mesh, slices: as in `BlockCondensation`. linear: solver of a matrix of
         all nodes."""
-        super().__init__(mesh, shares)
+        super().__init__(mesh, slices)
         self.linear = linear
 
     @property
     def at_once(self) -> MixedMethods:
+        """Return the condensation itself, which has all bodies in one equilibrium."""
         return self
 
     def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedMixed:
@@ -50,7 +51,7 @@ class MixedMethods(BlockCondensation):
             own = None if carried is None else one.attached[:, None, None] * carried
             return one.condensation.inertia(lin, one.stage(stage), is_coupled, own)
 
-        return _Inertia(self.members, [of(one) for one in self.members], between, stage, self.mesh)
+        return _Inertia(self.members, [of(member) for member in self.members], between, stage, self.mesh)
 
     def _parted(self, lin: Linearised) -> tuple[Linearised, Damped | None]:
         """Return the linearisation without damping between bodies of different members, and that damping alone."""
@@ -58,8 +59,8 @@ class MixedMethods(BlockCondensation):
         if damped is None or damped.between is None:
             return lin, None
         owner = np.full(len(self.mesh.rest), -1)
-        for k, one in enumerate(self.members):
-            owner[one.nodes] = k
+        for k, member in enumerate(self.members):
+            owner[member.nodes] = k
         nodes, blocks = damped.between
         last = owner[nodes].max(axis=1)
         joins = ((owner[nodes] >= 0) & (owner[nodes] < last[:, None])).any(axis=1)
@@ -75,14 +76,14 @@ class _Inertia:
                  stage: NodeStage, mesh: Mesh) -> None:
         """Add up the inertia of each member. between: damping between members, whose −a h D is part of A; None without
         any."""
-        self._each, self._between, self._share = each, between, stage.a * stage.h
+        self._each, self._between, self._ah = each, between, stage.a * stage.h
         self._moving = np.zeros_like(mesh.rest)  #: w
         if stage.w is not None:
             self._moving[mesh.coordinates.prescribed] = stage.w
-        self.carried: Vec = np.sum([one.carried for one in each], axis=0)
+        self.carried: Vec = np.sum([inertia.carried for inertia in each], axis=0)
         self.regularisation_mass = np.zeros_like(each[0].regularisation_mass)
-        for member, one in zip(members, each):
-            self.regularisation_mass[member.nodes] = one.regularisation_mass[member.nodes]
+        for member, inertia in zip(members, each):
+            self.regularisation_mass[member.nodes] = inertia.regularisation_mass[member.nodes]
 
     @property
     def columns(self) -> None:
@@ -92,8 +93,8 @@ class _Inertia:
     def energy(self, v: Vec) -> tuple[Vec, float]:
         """Return the derivative, (n, 3) [N s], and value [J] of this energy at rates of positions v, (n, 3) [m/s]."""
         slope, value = np.zeros_like(v), 0.0
-        for one in self._each:
-            its, more = one.energy(v)
+        for inertia in self._each:
+            its, more = inertia.energy(v)
             slope, value = slope + its, value + more
         if self._between is not None:
             velocities = self.velocities(v) + self._moving
@@ -105,11 +106,11 @@ class _Inertia:
     def _damping_impulse(self, columns: Vec) -> Vec:
         """Return −a h D, D the damping between members, times columns, both (n, 3) or (n, 3, c)."""
         assert self._between is not None
-        out: Vec = -self._share * self._between.multiply(columns.reshape(*columns.shape[:2], -1)).reshape(columns.shape)
+        out: Vec = -self._ah * self._between.multiply(columns.reshape(*columns.shape[:2], -1)).reshape(columns.shape)
         return out
 
-    def _sum(self, ask: Callable[[PositionInertia], Vec]) -> Vec:
-        out: Vec = np.sum([ask(one) for one in self._each], axis=0)
+    def _sum(self, evaluate: Callable[[PositionInertia], Vec]) -> Vec:
+        out: Vec = np.sum([evaluate(inertia) for inertia in self._each], axis=0)
         return out
 
     def times(self, v: Vec) -> Vec:
@@ -140,9 +141,12 @@ class PosedMixed(PosedBlocks):
 
     @property
     def balances(self) -> bool:
+        """Whether positions of any member depend on the unknowns otherwise than its velocities do."""
         return any(posed.balances for posed in self.posed)
 
     def static_friction(self, grip: StaticFriction, x: Vec) -> PosedMixed:
+        """Return the stage with static friction of the ground on quasistatic nodes of the members that have some, at
+        positions x, (n, 3) [m]. Raises NotPositiveDefinite."""
         return replace(self, posed=[posed.static_friction(grip, x) if posed.balances else posed
                                     for posed in self.posed])
 

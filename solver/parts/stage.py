@@ -100,11 +100,11 @@ class NodeStage(StageShape):
         return cls(stage.h, stage.a, stage.b, stage.time, stage.base, v_hat, w, beta=stage.beta,
                    inertia=stage.inertia)
 
-    def stiffness_and_share(self, lin: Linearised) -> float:
-        """Return the factor of K in the stage's matrix, that in stiffness damping included: β a b h² + a h share [s²].
-        """
-        share = 0.0 if lin.damped is None else lin.damped.share
-        return self.stiffness_factor + self.a * self.h * share
+    def damped_stiffness_factor(self, lin: Linearised) -> float:
+        """Return the factor of K in the stage's matrix, that in stiffness damping included: β a b h² + a h α [s²], α
+        the stiffness damping [s]."""
+        stiffness_damping = 0.0 if lin.damped is None else lin.damped.stiffness_damping
+        return self.stiffness_factor + self.a * self.h * stiffness_damping
 
     def weight(self, lin: Linearised) -> Vec:
         """Return the mass of each node plus a h times its drag in D, (n,) [kg]."""
@@ -146,7 +146,7 @@ class NodeStage(StageShape):
             gained += lin.damped.drag_rate(lin.mass)[:, None] * v
         return gained
 
-    def shares(self, other: NodeStage) -> bool:
+    def has_equal_weights(self, other: NodeStage) -> bool:
         """Whether another stage has the weights of this one in its matrix M − a h D − β a b h² K."""
         return (self.inertia, self.a * self.h, self.stiffness_factor) == (other.inertia, other.a * other.h,
                                                                          other.stiffness_factor)
@@ -159,17 +159,17 @@ class NodeStage(StageShape):
     def fill(self, pattern: Pattern, lin: Linearised, wanted: Mask | None = None) -> None:
         """Write M − a h D − β a b h² K into the pattern. wanted: the nodes whose columns are written, (p,); None: all.
         """
-        factor, weight = self.stiffness_and_share(lin), self.weight(lin)
-        damped, share = lin.damped, self.a * self.h
+        factor, weight = self.damped_stiffness_factor(lin), self.weight(lin)
+        damped, ah = lin.damped, self.a * self.h
         if damped is None or not damped.has_blocks:
             pattern.gather(lin.blocks, lin.node_blocks, -factor, weight, lin.others, wanted)
             return
         node_blocks, others, more = factor * lin.node_blocks, lin.others, None
         if damped.node_blocks is not None:
-            node_blocks += share * damped.node_blocks
+            node_blocks += ah * damped.node_blocks
         if damped.between is not None:
             # damping may join other nodes than forces do: D is that of predicted positions
             nodes, more = damped.between
             others = nodes if others is None else np.concatenate([others, nodes])
-        blocks = pattern.weighed(lin.blocks, factor, damped.blocks, more, share)
+        blocks = pattern.weighed(lin.blocks, factor, damped.blocks, more, ah)
         pattern.gather(blocks, node_blocks, -1.0, weight, others, wanted)

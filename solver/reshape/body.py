@@ -35,13 +35,17 @@ class WholeBody:
 
     @classmethod
     def uncut(cls, prepared: Prepared, triangles: Index) -> WholeBody:
+        """Return a body without cuts. triangles: of the shown mesh, (t, 3)."""
         return cls(prepared, np.arange(len(prepared.volume.nodes), dtype=np.int32), triangles,
                    np.arange(len(triangles), dtype=np.int32))
 
 
 @dataclass(frozen=True)
 class Separation:
-    """Result of one cut of one body, sufficient to repeat the cut without the positions of the body."""
+    """Result of one cut of one body, sufficient to repeat the cut without the positions of the body.
+
+    Its fields are the names of the arrays in files of cuts.
+    """
 
     apart: Index  #: rows in `tet_faces` of the separated faces, (k, 2)
     parents: Index  #: vertices between which each new vertex is at the moment of the cut, (s, 2)
@@ -52,6 +56,7 @@ class Separation:
     weights: Vec  #: barycentric, (v, 4)
 
     def plain(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by the names of their fields."""
         return dict(vars(self))
 
 
@@ -112,38 +117,38 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
     points = embedding.apply(shape.x)
     tet, weights = embedding.tet.copy(), embedding.weights.copy()
     edges, edge = edges_of(whole.triangles)
-    shares = np.full(len(edges), np.nan)
+    fractions = np.full(len(edges), np.nan)
     cuttable = touched[tet[edges]].all(axis=1)
-    shares[cuttable] = cut.crossings(points[edges[cuttable, 0]], points[edges[cuttable, 1]])
+    fractions[cuttable] = cut.crossings(points[edges[cuttable, 0]], points[edges[cuttable, 1]])
 
     # vertices whose tetrahedron is on the other side of the cut go to the piece of their neighbours, or the nearest
     lost = np.flatnonzero(touched[tet])
     lost = lost[carriers.crossed(tet[lost], points[lost])]
     piece = after[tet]
     piece[lost] = UNKNOWN
-    piece = _as_neighbours(piece, edges[np.isnan(shares)])[lost]
+    piece = _as_neighbours(piece, edges[np.isnan(fractions)])[lost]
     found = carriers.find(points[lost], points[lost], after, piece)
     alone = np.flatnonzero(found < 0)
     found[alone] = carriers.find(points[lost[alone]], points[lost[alone]], before, before[tet[lost[alone]]])
     rebound = lost[found >= 0]
     tet[rebound] = found[found >= 0]
-    shares[np.isin(edges, lost[found < 0]).any(axis=1)] = np.nan
+    fractions[np.isin(edges, lost[found < 0]).any(axis=1)] = np.nan
     # edges of the surface between two pieces, where tetrahedra are too coarse for the cut, are split in the middle
     ends = tet[edges]
-    torn = np.isnan(shares) & (after[ends[:, 0]] != after[ends[:, 1]]) & (before[ends[:, 0]] == before[ends[:, 1]])
-    shares[torn] = 0.5
-    seam = split_triangles(len(points), whole.triangles, edges, edge, shares)
-    at = between(points, seam.parents, seam.shares)
+    torn = np.isnan(fractions) & (after[ends[:, 0]] != after[ends[:, 1]]) & (before[ends[:, 0]] == before[ends[:, 1]])
+    fractions[torn] = 0.5
+    seam = split_triangles(len(points), whole.triangles, edges, edge, fractions)
+    at = between(points, seam.parents, seam.fractions)
     eyes = at + OFF * (points[seam.towards] - at)
     carrier = carriers.find(at, eyes, after, after[tet[seam.towards]])
     carrier = np.where(carrier >= 0, carrier, tet[seam.towards])
 
     inside, inside_tet = _inside(cut, shape, carriers, touched, after)
-    inside_at = between(shape.x, inside.nodes, inside.shares)
+    inside_at = between(shape.x, inside.nodes, inside.fractions)
     # the surface of the cut has no size before it is visible: all of its vertices are at one vertex next to the cut
     hidden = seam.parents[0, 0] if len(at) else 0
     parents = np.concatenate([seam.parents, np.full((len(inside_at), 2), hidden)]).astype(np.int32)
-    all_shares = np.concatenate([seam.shares, np.zeros(len(inside_at))])
+    all_fractions = np.concatenate([seam.fractions, np.zeros(len(inside_at))])
     triangles = np.concatenate([seam.triangles, inside.triangles + len(points) + len(at)]).astype(np.int32)
     source = np.concatenate([whole.source[seam.source], np.full(len(inside.triangles), INNER)]).astype(np.int32)
 
@@ -152,11 +157,11 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
     new = np.concatenate([rebound, np.arange(len(points), len(points) + len(at) + len(inside_at))])
     tet = np.concatenate([tet, carrier, inside_tet]).astype(np.int32)
     now = np.concatenate([points[rebound], at, inside_at])
-    then = np.concatenate([at_rest[rebound], between(at_rest, seam.parents, seam.shares),
-                           between(rest, inside.nodes, inside.shares)])
+    then = np.concatenate([at_rest[rebound], between(at_rest, seam.parents, seam.fractions),
+                           between(rest, inside.nodes, inside.fractions)])
     weights = np.concatenate([weights, np.zeros((len(tet) - len(weights), 4))])
     weights[new] = _bound(now, shape.x[shape.tets[tet[new]]], then, rest[shape.tets[tet[new]]])
-    return Separation(rows, parents, all_shares, triangles, source, tet, weights)
+    return Separation(rows, parents, all_fractions, triangles, source, tet, weights)
 
 
 def _as_neighbours(piece: Index, edges: Index) -> Index:
@@ -177,8 +182,8 @@ def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: In
     """
     tets = shape.tets[touched]
     ends = np.unique(np.sort(tets[:, EDGES].reshape(-1, 2), axis=1), axis=0)
-    shares = cut.crossings(shape.x[ends[:, 0]], shape.x[ends[:, 1]])
-    met = np.flatnonzero(~np.isnan(shares))
+    fractions = cut.crossings(shape.x[ends[:, 0]], shape.x[ends[:, 1]])
+    met = np.flatnonzero(~np.isnan(fractions))
 
     # a node is on the side of its tetrahedra with centres on that side; a node without any is left out
     piece = np.full(len(shape.x), -1, dtype=np.int32)
@@ -188,16 +193,16 @@ def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: In
     tet, node = tet[crossed], node[crossed]
     seen = ~carriers.crossed(tet, shape.x[node])
     piece[node[seen]] = after[tet[seen]]
-    shares[met[(piece[ends[met]] < 0).any(axis=1)]] = np.nan
+    fractions[met[(piece[ends[met]] < 0).any(axis=1)]] = np.nan
 
-    inside = laid_open(tets, ends.astype(np.int32), shares)
-    at = between(shape.x, inside.nodes, inside.shares)
+    inside = laid_open(tets, ends.astype(np.int32), fractions)
+    at = between(shape.x, inside.nodes, inside.fractions)
     eyes = at + OFF * (shape.x[inside.nodes[:, 0]] - at)
     found = carriers.find(at, eyes, after, piece[inside.nodes[:, 0]])
     # a vertex without a carrier would leave its side: its triangles are left out
     whole = (found[inside.triangles] >= 0).all(axis=1)
     used, corners = np.unique(inside.triangles[whole], return_inverse=True)
-    remaining = replace(inside, nodes=inside.nodes[used], shares=inside.shares[used],
+    remaining = replace(inside, nodes=inside.nodes[used], fractions=inside.fractions[used],
                    triangles=corners.reshape(-1, 3).astype(np.int32))
     return remaining, found[used]
 
@@ -215,11 +220,11 @@ def _bound(now: Vec, corners: Vec, then: Vec, rest: Vec) -> Vec:
     return weights
 
 
-def between(points: Vec, parents: Index, shares: Vec) -> Vec:
+def between(points: Vec, parents: Index, fractions: Vec) -> Vec:
     """Return points on the lines between pairs of points, (k, 3) [m].
 
-    points: (n, 3) [m]. parents: pairs of indices, (k, 2). shares: fractions from the first to the second, (k,).
+    points: (n, 3) [m]. parents: pairs of indices, (k, 2). fractions: fractions from the first to the second, (k,).
     """
     first, second = points[parents[:, 0]], points[parents[:, 1]]
-    middle: Vec = first + shares[:, None] * (second - first)
+    middle: Vec = first + fractions[:, None] * (second - first)
     return middle

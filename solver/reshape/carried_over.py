@@ -19,28 +19,28 @@ def carried_over(before: SoftBodies, now: SoftBodies, state: State, source: Inde
     Forces are discontinuous there, so the integrator starts without a history of rates: BDF2 would apply the change a
     third of a step too late. Sleeping nodes wake; sticking nodes continue to stick.
     """
-    stood, v = before.nodes_at(state)
+    former, v = before.nodes_at(state)
     free = now.coordinates.free
     was = before.mass[source]  # zero for nodes of the air and of obstacles
-    share = np.divide(now.mass, was, out=np.ones_like(was), where=was > 0.0)
-    memory = friction_carried(state.memory, source, x - stood[source], share)
+    fraction = np.divide(now.mass, was, out=np.ones_like(was), where=was > 0.0)
+    memory = friction_carried(state.memory, source, x - former[source], fraction)
     return State(state.time, x[free].ravel(), v[source][free].ravel(), memory, state.carrier_motion)
 
 
-def friction_carried(memory: Mapping[str, Vec], source: Index, moved: Vec, share: Vec) -> dict[str, Vec]:
+def friction_carried(memory: Mapping[str, Vec], source: Index, moved: Vec, fraction: Vec) -> dict[str, Vec]:
     """Return the friction entries of a memory on the nodes of reshaped bodies.
 
-    source: former node of each node, (n,). moved: displacement from there, (n, 3) [m]. share: fraction of the former
+    source: former node of each node, (n,). moved: displacement from there, (n, 3) [m]. fraction: fraction of the former
     node's mass, (n,), by which its friction force [N] is scaled.
     """
     found = {}
     if FORCE in memory:
-        found[FORCE] = share[:, None] * memory[FORCE][source]
+        found[FORCE] = fraction[:, None] * memory[FORCE][source]
     if STUCK_NODES in memory:
         stuck = memory[STUCK_NODES].astype(np.int32)
-        place = np.full(max(int(source.max(initial=0)), int(stuck.max(initial=0))) + 1, -1, dtype=np.int32)
-        place[stuck] = np.arange(len(stuck))
-        nodes = np.flatnonzero(place[source] >= 0)
+        row = np.full(max(int(source.max(initial=0)), int(stuck.max(initial=0))) + 1, -1, dtype=np.int32)
+        row[stuck] = np.arange(len(stuck))
+        nodes = np.flatnonzero(row[source] >= 0)
         found |= {STUCK_NODES: nodes.astype(float),
-                 ANCHORS: (memory[ANCHORS].reshape(-1, 3)[place[source[nodes]]] + moved[nodes]).ravel()}
+                 ANCHORS: (memory[ANCHORS].reshape(-1, 3)[row[source[nodes]]] + moved[nodes]).ravel()}
     return found

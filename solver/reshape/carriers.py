@@ -45,6 +45,8 @@ class Carriers:
         return found
 
     def _nearest(self, points: Vec, eyes: Vec, group_of_tet: Index, group: Index) -> Index:
+        """Return the nearest tetrahedron of the group of each point, (p,), that no cut separates from its eye; -1 for
+        none. points, eyes: (p, 3) [m]. group_of_tet: (e,). group: of each point, (p,)."""
         count = min(NEAR, len(self._shape.tets))
         away, tets = self._tree.query(points, np.arange(1, count + 1))
         usable = (group_of_tet[tets] == group[:, None]) & (away <= REACH * self._radius[tets])

@@ -20,20 +20,20 @@ class Inside:
     """Surface of a cut. Each vertex is on an edge between two nodes and belongs to the side of the first."""
 
     nodes: Index  #: ends of the edge of each vertex, (s, 2)
-    shares: Vec  #: fraction from the first to the second node, (s,)
+    fractions: Vec  #: fraction from the first to the second node, (s,)
     triangles: Index  #: with normals away from their own side, (t, 3)
 
 
-def laid_open(tets: Index, ends: Index, shares: Vec) -> Inside:
+def laid_open(tets: Index, ends: Index, fractions: Vec) -> Inside:
     """Return the surface of a cut inside tetrahedra, (e, 4), for both sides.
 
-    ends: sorted edges between nodes, lower node first, (k, 2). shares: fraction along each edge where the cut crosses
+    ends: sorted edges between nodes, lower node first, (k, 2). fractions: along each edge, where the cut crosses
     it, (k,), NaN where it does not. Tetrahedra in which the cut ends, or which it crosses twice, are left out.
     """
     key = ends[:, 0].astype(np.int64) << 32 | ends[:, 1]
     sides = tets[:, EDGES].astype(np.int64)
     edge = np.searchsorted(key, sides.min(axis=2) << 32 | sides.max(axis=2))
-    met = ~np.isnan(shares)[edge]
+    met = ~np.isnan(fractions)[edge]
     polygons = []
     for alone in range(4):
         others = [corner for corner in range(4) if corner != alone]
@@ -48,9 +48,9 @@ def laid_open(tets: Index, ends: Index, shares: Vec) -> Inside:
     both = np.concatenate([ends_of_corner, ends_of_corner[:, ::-1, ::-1]]).reshape(-1, 2)
     nodes, corner = np.unique(both, axis=0, return_inverse=True)
     low, high = nodes.min(axis=1), nodes.max(axis=1)
-    share = shares[np.searchsorted(key, low << 32 | high)]
-    share = np.where(nodes[:, 0] == low, share, 1.0 - share)
-    return Inside(nodes.astype(np.int32), share, corner.reshape(-1, 3).astype(np.int32))
+    fraction = fractions[np.searchsorted(key, low << 32 | high)]
+    fraction = np.where(nodes[:, 0] == low, fraction, 1.0 - fraction)
+    return Inside(nodes.astype(np.int32), fraction, corner.reshape(-1, 3).astype(np.int32))
 
 
 def _around(tets: Index, met: np.ndarray, order: list[int], count: int) -> np.ndarray:
@@ -60,7 +60,7 @@ def _around(tets: Index, met: np.ndarray, order: list[int], count: int) -> np.nd
     """
     mine = order[:count]
     between = np.array([(a in mine) != (b in mine) for a, b in EDGES.tolist()])
-    here = tets[(met == between).all(axis=1)][:, order].astype(np.int64)
-    polygon = here[:, np.array(ONE if count == 1 else TWO)]  # (t, corners, 2)
+    cut_tets = tets[(met == between).all(axis=1)][:, order].astype(np.int64)
+    polygon = cut_tets[:, np.array(ONE if count == 1 else TWO)]  # (t, corners, 2)
     triangles = [polygon[:, [0, i, i + 1]] for i in range(1, polygon.shape[1] - 1)]
     return np.concatenate(triangles)

@@ -12,7 +12,7 @@ from ..meshing.volume import FACES, boundary_faces
 from ..state import Index, Vec
 
 ROUNDS = 64  #: iterations of the search for the direction into a corner of many faces
-SHARES = (1.0, 0.5, 0.25, 0.1)  #: fractions of the width that are tried
+FRACTIONS = (1.0, 0.5, 0.25, 0.1)  #: fractions of the width that are tried
 FARTHEST = 2.0  #: of half a width: largest displacement of a node, which limits it in narrow corners
 
 
@@ -32,10 +32,10 @@ def opened(x: Vec, tets: Index, source: Index, apart: Index, width: float) -> Ve
         return x
     skin = boundary_faces(tets)[0]
     # away from all adjacent faces of the boundary, which includes the cut: none may approach the other sides
-    way = _into(_normals(x, skin, nodes))
-    length = np.linalg.norm(way, axis=1, keepdims=True)
+    direction = _into(_normals(x, skin, nodes))
+    length = np.linalg.norm(direction, axis=1, keepdims=True)
     out = x.copy()
-    out[nodes] -= 0.5 * width * way / length * np.minimum(1.0 / length, FARTHEST)
+    out[nodes] -= 0.5 * width * direction / length * np.minimum(1.0 / length, FARTHEST)
     return out
 
 
@@ -46,8 +46,8 @@ def opened_if_clear(x: Vec, tets: Index, source: Index, apart: Index, width: flo
     """
     skin = boundary_faces(tets)[0]
     surfaces = Surfaces(x, skin, np.full(len(x), -1))
-    for share in SHARES:
-        there = opened(x, tets, source, apart, share * width)
+    for fraction in FRACTIONS:
+        there = opened(x, tets, source, apart, fraction * width)
         if surfaces.crossing(there) is None:
             break
     return there
@@ -77,13 +77,13 @@ def _into(normals: Vec) -> Vec:
 
     Along this direction, the distance to the nearest of the planes with these normals, (k, c, 3), grows fastest.
     """
-    way = normals.mean(axis=1)
-    every = np.arange(len(way))
+    direction = normals.mean(axis=1)
+    every = np.arange(len(direction))
     for _ in range(ROUNDS):
-        along = np.einsum("kci,ki->kc", normals, way)
-        towards = normals[every, along.argmin(axis=1)] - way
+        along = np.einsum("kci,ki->kc", normals, direction)
+        towards = normals[every, along.argmin(axis=1)] - direction
         size = np.einsum("ki,ki->k", towards, towards)
-        share = -np.einsum("ki,ki->k", towards, way) / np.maximum(size, 1e-300)
-        way = way + np.clip(share, 0.0, 1.0)[:, None] * towards
-    shortest: Vec = np.where(np.linalg.norm(way, axis=1, keepdims=True) > 1e-6, way, normals[:, 0])
+        fraction = -np.einsum("ki,ki->k", towards, direction) / np.maximum(size, 1e-300)
+        direction = direction + np.clip(fraction, 0.0, 1.0)[:, None] * towards
+    shortest: Vec = np.where(np.linalg.norm(direction, axis=1, keepdims=True) > 1e-6, direction, normals[:, 0])
     return shortest

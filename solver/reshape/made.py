@@ -16,7 +16,7 @@ from .nails import Driven
 Change = TypeVar("Change")
 
 #: names of the arrays of a record, with an array `<name>.moment` for each
-SEPARATED, NAILED, DRAWN, LET_GO = "bodies", "nailed", "drawn", "let_go"
+SEPARATED, NAILED, DRAWN, RELEASED = "bodies", "nailed", "drawn", "let_go"
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Made:
     separations: list[tuple[int, Separation]] = field(default_factory=list)
     driven: list[tuple[int, Driven]] = field(default_factory=list)
     drawn: list[tuple[int, int]] = field(default_factory=list)  #: body and nail
-    let_go: list[tuple[int, int]] = field(default_factory=list)  #: body, and the frame at which its pins are released
+    released: list[tuple[int, int]] = field(default_factory=list)  #: body, and the frame at which its pins are released
 
     @property
     def count(self) -> int:
@@ -41,24 +41,24 @@ class Made:
         """Return the changes in the order of their bodies."""
         body = itemgetter(0)
         return Made(sorted(self.separations, key=body), sorted(self.driven, key=body), sorted(self.drawn, key=body),
-                    sorted(self.let_go, key=body))
+                    sorted(self.released, key=body))
 
     def of_bodies(self, numbers: Mapping[int, int]) -> Made:
         """Return the changes of some bodies with new body numbers. numbers: new number by present number."""
         def own(changes: list[tuple[int, Change]]) -> list[tuple[int, Change]]:
             return [(numbers[body], change) for body, change in changes if body in numbers]
 
-        return Made(own(self.separations), own(self.driven), own(self.drawn), own(self.let_go))
+        return Made(own(self.separations), own(self.driven), own(self.drawn), own(self.released))
 
     def and_those(self, other: Made) -> Made:
         """Return all changes of both operands."""
         return Made(self.separations + other.separations, self.driven + other.driven, self.drawn + other.drawn,
-                    self.let_go + other.let_go)
+                    self.released + other.released)
 
     @property
     def holds(self) -> int:
         """Return the number of changes of pinned nodes: driven and drawn nails, and releases."""
-        return len(self.driven) + len(self.drawn) + len(self.let_go)
+        return len(self.driven) + len(self.drawn) + len(self.released)
 
 
 def recorded(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
@@ -70,18 +70,18 @@ def recorded(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
     separations = [(k, *one) for k, made in enumerate(moments) for one in made.separations]
     driven = [(k, *one) for k, made in enumerate(moments) for one in made.driven]
     drawn = [(k, *one) for k, made in enumerate(moments) for one in made.drawn]
-    let_go = [(k, *one) for k, made in enumerate(moments) for one in made.let_go]
+    released = [(k, *one) for k, made in enumerate(moments) for one in made.released]
     out: dict[str, NDArray[Any]] = {
         SEPARATED: _numbers([body for _, body, _ in separations]),
         NAILED: _numbers([(body, one.nail) for _, body, one in driven]).reshape(-1, 2),
         DRAWN: _numbers([(body, nail) for _, body, nail in drawn]).reshape(-1, 2),
-        LET_GO: _numbers([(body, frame) for _, body, frame in let_go]).reshape(-1, 2)}
-    for name, changes in ((SEPARATED, separations), (NAILED, driven), (DRAWN, drawn), (LET_GO, let_go)):
+        RELEASED: _numbers([(body, frame) for _, body, frame in released]).reshape(-1, 2)}
+    for name, changes in ((SEPARATED, separations), (NAILED, driven), (DRAWN, drawn), (RELEASED, released)):
         out[f"{name}.moment"] = _numbers([change[0] for change in changes])
     for k, (_, _, separation) in enumerate(separations):
         out |= {f"{k}.{name}": array for name, array in separation.plain().items()}
     for k, (_, _, one) in enumerate(driven):
-        out |= {f"nail{k}.nodes": one.nodes, f"nail{k}.places": one.places}
+        out |= {f"nail{k}.nodes": one.nodes, f"nail{k}.places": one.positions}
     return out
 
 
@@ -89,9 +89,9 @@ def made_of(record: Mapping[str, NDArray[Any]]) -> list[Made]:
     """Return the changes of a record, one entry for each moment. Raises KeyError where an array is missing."""
     # records of versions that changed bodies only at whole frames have one moment, without a number; older records have
     # no releases of pins
-    record = {LET_GO: np.zeros((0, 2), np.int32), **record}
+    record = {RELEASED: np.zeros((0, 2), np.int32), **record}
     of = {name: record.get(f"{name}.moment", np.zeros(len(record[name]), np.int32)).tolist()
-          for name in (SEPARATED, NAILED, DRAWN, LET_GO)}
+          for name in (SEPARATED, NAILED, DRAWN, RELEASED)}
     found = [Made() for _ in range(1 + max((k for some in of.values() for k in some), default=-1))]
     names = Separation.__dataclass_fields__
     for k, body in enumerate(record[SEPARATED].tolist()):
@@ -101,8 +101,8 @@ def made_of(record: Mapping[str, NDArray[Any]]) -> list[Made]:
         found[of[NAILED][k]].driven.append((body, Driven(nail, record[f"nail{k}.nodes"], record[f"nail{k}.places"])))
     for k, (body, nail) in enumerate(record[DRAWN].tolist()):
         found[of[DRAWN][k]].drawn.append((body, nail))
-    for k, (body, frame) in enumerate(record[LET_GO].tolist()):
-        found[of[LET_GO][k]].let_go.append((body, frame))
+    for k, (body, frame) in enumerate(record[RELEASED].tolist()):
+        found[of[RELEASED][k]].released.append((body, frame))
     return found
 
 

@@ -30,7 +30,7 @@ class Driven:
 
     nail: int  #: its number among the nails of the body
     nodes: Index  #: numbers in the body after all cuts up to that moment, (p,)
-    places: Vec  #: their positions at that moment [m], (p, 3)
+    positions: Vec  #: their positions at that moment [m], (p, 3)
 
 
 def drive(job: Job, body: schema.Body, number: int, whole: WholeBody, x: Vec) -> Driven:
@@ -48,8 +48,8 @@ def drive(job: Job, body: schema.Body, number: int, whole: WholeBody, x: Vec) ->
     along, prepared = tip - head, whole.prepared
 
     def distance(points: Vec) -> Vec:
-        share = np.clip((points - head) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
-        away: Vec = np.linalg.norm(points - head - share[:, None] * along, axis=1)
+        fraction = np.clip((points - head) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
+        away: Vec = np.linalg.norm(points - head - fraction[:, None] * along, axis=1)
         return away
 
     axis = head + np.linspace(0.0, 1.0, ALONG)[:, None] * along
@@ -61,16 +61,16 @@ def drive(job: Job, body: schema.Body, number: int, whole: WholeBody, x: Vec) ->
 def hold(job: Job, body: schema.Body, whole: WholeBody, driven: Driven) -> WholeBody:
     """Return the body with the nodes of a nail prescribed: at rest, or moving with the object that the nail follows."""
     nail, prepared = body.nails[driven.nail], whole.prepared
-    where: Vec = np.broadcast_to(driven.places, (job.samples, *driven.places.shape))
+    where: Vec = np.broadcast_to(driven.positions, (job.samples, *driven.positions.shape))
     if nail.motion is not None:
         matrices: Vec = np.asarray(job.array(nail.motion), dtype=float)
         begun = at_frame(job, nail.motion, nail.frame, nail.subframe)
-        where = carried(matrices @ np.linalg.inv(begun), driven.places)
+        where = carried(matrices @ np.linalg.inv(begun), driven.positions)
     return _with_pins(whole, prepared, np.concatenate([prepared.fields.pinned, driven.nodes]),
                       np.concatenate([_motion(job, prepared), where], axis=1))
 
 
-def let_go(job: Job, one: Prepared) -> dict[int, Index]:
+def find_released(job: Job, one: Prepared) -> dict[int, Index]:
     """Return the nodes of a body whose pins are released, by the frame after which they are.
 
     Empty for a body without such pins.
@@ -110,5 +110,5 @@ def _with_pins(whole: WholeBody, prepared: Prepared, pinned: Index, motion: Vec)
 def _motion(job: Job, prepared: Prepared) -> Vec:
     """Return the positions of pinned nodes at each sample of motion, (T, p, 3) [m]."""
     fields = prepared.fields
-    still = prepared.volume.nodes[fields.pinned]
-    return np.broadcast_to(still, (job.samples, *still.shape)) if fields.motion is None else fields.motion
+    rest = prepared.volume.nodes[fields.pinned]
+    return np.broadcast_to(rest, (job.samples, *rest.shape)) if fields.motion is None else fields.motion

@@ -24,7 +24,7 @@ class Reach:
 
     size: Vec  #: of each token [m], (t,); 0 of mechanisms, whose bodies are as large as their boxes
     thickness: Vec  #: distance from the surface of each at which contact acts [m], (t,)
-    meets: Mask  #: whether two tokens may be in contact with each other, (t, t)
+    may_touch: Mask  #: whether two tokens may be in contact with each other, (t, t)
 
     def near(self, boxes: Boxes, room: float) -> list[tuple[int, int]]:
         """Return sorted pairs of tokens that may be in contact and whose boxes are near each other.
@@ -39,7 +39,7 @@ class Reach:
             wide = (np.maximum(SLOP * (size[i] + size), 2.0 * (thick[i] + thick))
                     + room * np.minimum(size[i], size))[:, None]
             near = ((boxes.low <= boxes.high[i] + wide) & (boxes.high >= boxes.low[i] - wide)).all(axis=1)
-            near &= self.meets[boxes.token[i], boxes.token]
+            near &= self.may_touch[boxes.token[i], boxes.token]
             found |= {(int(boxes.token[i]), int(other)) for other in boxes.token[near] if other > boxes.token[i]}
         return sorted(found)
 

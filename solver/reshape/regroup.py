@@ -91,7 +91,7 @@ class Regroup:
         beside = [0.0] * (rigid is not None)
         self.reach = Reach(
             np.array([*(one.volume.diagonal for one in bodies), *beside]),
-            np.array([*(max(one.thickness or 0.0, one.stands_out) for one in bodies), *beside]),
+            np.array([*(max(one.thickness or 0.0, one.surface_offset) for one in bodies), *beside]),
             that_touch(self._job.scene))
         self._skins = [] if rigid is None else skins_of(self._job)
         if rigid is not None:
@@ -198,7 +198,7 @@ class Regroup:
         tokens = sorted(token for group in groups for token in group.tokens)
         self._labels = self._merged(self._labels, [(tokens[0], token) for token in tokens[1:]])
         before = world.parted(state)
-        stood = {token: (nodes, own, body.nodes) for part, own in zip(world.parts, before)
+        former = {token: (nodes, own, body.nodes) for part, own in zip(world.parts, before)
                  if (nodes := self._nodes_of(part)) is not None
                  for token, body in zip(self._tokens_of(part), nodes.bodies_in_world)}
         earlier = {id(part): own for part, own in zip(world.parts, before)}
@@ -210,7 +210,7 @@ class Regroup:
             if own is None:
                 nodes = self._nodes_of(part)
                 assert nodes is not None
-                own = _carried(nodes, [stood[token] for token in self._tokens_of(part)], state.time)
+                own = _carried(nodes, [former[token] for token in self._tokens_of(part)], state.time)
             elif self._is_rigid(part) and other.couplings:
                 from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
 
@@ -260,10 +260,10 @@ class Regroup:
     def _world(self, world: World) -> World:
         """Return the world of the present groups, with other parts than those of soft bodies unchanged."""
         soft = [self._part(tokens) for tokens in self._soft_groups()]
-        rides = [ride for one in soft for ride in one.rides]
-        others = [part if self._rigid is None or not self._is_rigid(part) else self._rigid.beside(rides)
+        couplings = [coupling for one in soft for coupling in one.couplings]
+        others = [part if self._rigid is None or not self._is_rigid(part) else self._rigid.beside(couplings)
                   for part in world.parts if self._nodes_of(part) is None]
-        return world.with_parts([*(one.part for one in soft), *others], rides)
+        return world.with_parts([*(one.part for one in soft), *others], couplings)
 
     def _is_rigid(self, part: Part) -> bool:
         """Return whether a part is that of the mechanisms, coupled or not."""
@@ -327,30 +327,30 @@ def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]
     return tuple(int(np.flatnonzero(labels == label)[0]) for label in labels)
 
 
-def _carried(part: NodesPart, stood: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
+def _carried(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
     """Return the state of a part whose bodies were in other parts before.
 
-    stood: former part, its state and the nodes in it of each body. The memory of static friction on the ground, of the
+    former: former part, its state and the nodes in it of each body. The memory of static friction on the ground, of the
     duration of contacts and of sliding is retained; histories of rates are not.
     """
     x, v = part.rest.copy(), np.zeros_like(part.rest)
     force, touched, slid = np.zeros_like(part.rest), np.zeros(len(part.rest)), np.zeros((len(part.rest), Past.width))
     stuck, anchors = [np.zeros(0)], [np.zeros((0, 3))]
     found = set[str]()
-    for (old, own, nodes), body in zip(stood, part.bodies_in_world):
-        here = body.nodes
+    for (old, own, nodes), body in zip(former, part.bodies_in_world):
+        rows = body.nodes
         old_x, old_v = old.nodes_at(own)
-        x[here], v[here] = old_x[nodes], old_v[nodes]
+        x[rows], v[rows] = old_x[nodes], old_v[nodes]
         found |= own.memory.keys()
         if FORCE in own.memory:
-            force[here] = own.memory[FORCE][nodes]
+            force[rows] = own.memory[FORCE][nodes]
         if PAST in own.memory:
-            slid[here] = own.memory[PAST][nodes]
+            slid[rows] = own.memory[PAST][nodes]
         if CONTACT_TIME in own.memory:
-            touched[here] = own.memory[CONTACT_TIME][nodes]
+            touched[rows] = own.memory[CONTACT_TIME][nodes]
         if STUCK_NODES in own.memory:
             of_body = (own.memory[STUCK_NODES] >= nodes.start) & (own.memory[STUCK_NODES] < nodes.stop)
-            stuck.append(own.memory[STUCK_NODES][of_body] - nodes.start + here.start)
+            stuck.append(own.memory[STUCK_NODES][of_body] - nodes.start + rows.start)
             anchors.append(own.memory[ANCHORS].reshape(-1, 3)[of_body])
     memory: dict[str, Vec] = {}
     if FORCE in found:

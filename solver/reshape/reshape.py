@@ -57,7 +57,7 @@ class Reshape:
                       for one in prepared]
         #: of each body: nodes that each nail holds, by its number
         self._nailed: list[dict[int, Index]] = [{} for _ in prepared]
-        self._lets_go = [nails.let_go(job, one) for one in prepared]  #: nodes of each uncut body, by frame
+        self._released = [nails.find_released(job, one) for one in prepared]  #: nodes of each uncut body, by frame
         self._made: list[Made] = []  #: since it was recorded
         for body, whole in zip(job.scene.bodies, self._bodies):
             shape = Shape(whole.prepared.volume.nodes, whole.prepared.volume.tets, whole.origin)
@@ -70,46 +70,46 @@ class Reshape:
 
         A fraction of 0 is a change at the end of this frame.
         """
-        found = {0.0} if any(frame in some for some in self._lets_go) else set[float]()
+        found = {0.0} if any(frame in some for some in self._released) else set[float]()
         for body in self._job.scene.bodies:
             found |= {cut.subframe for cut in body.cuts if cut.frame == frame}
             found |= {nail.subframe for nail in body.nails if nail.frame == frame}
             found |= {nail.until_subframe for nail in body.nails if nail.until == frame}
         return sorted(found)
 
-    def at(self, frame: int, share: float, world: World, state: State) -> Reshaped:
+    def at(self, frame: int, fraction: float, world: World, state: State) -> Reshaped:
         """Return the world and the state after the changes of one moment, with equal positions and velocities.
 
-        frame, share: moment, as a frame and a fraction of the interval to the next. Parts without changes remain the
+        frame, fraction: moment, as a frame and a fraction of the interval to the next. Parts without changes remain the
         same objects, with their memory and caches. Nails are drawn before cuts and driven in after them. Raises
         BadScene where a cut does not fit its body.
         """
-        made, notes, moment = Made(), list[str](), (frame, share)
+        made, notes, moment = Made(), list[str](), (frame, fraction)
         if self._regroup is not None:  # groups may have merged
             self._soft = self._of_changing(self._regroup.soft_parts(world))
         states = world.parted(state)
         for k, old in self._soft.items():
             members = self._members(old)
-            stood, before = old.part.nodes_at(states[k])[0], made.count
+            x_before, before = old.part.nodes_at(states[k])[0], made.count
             holds_before = made.holds
-            x, source = self._change(moment, members, stood, made, notes)
+            x, source = self._change(moment, members, x_before, made, notes)
             if made.count == before:
                 continue
-            if holds_before == made.holds and np.array_equal(x, stood):
+            if holds_before == made.holds and np.array_equal(x, x_before):
                 # no node was separated: the part continues with its memory and caches, and only shows another mesh
                 old.part.show([self._bodies[i].prepared.embedding for i in members])
-                world = world.with_part(k, old.part, old.rides)
+                world = world.with_part(k, old.part, old.couplings)
                 continue
             self._soft[k] = new = self._assembled(old)
             states[k] = carried_over(old.part, new.part, states[k], source, x)
-            for ride in new.rides:
+            for coupling in new.couplings:
                 from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
 
                 # histories of the integrator belong to the former unknowns
-                carrier = next(i for i, one in enumerate(world.parts) if one is ride.parts[-1])
+                carrier = next(i for i, one in enumerate(world.parts) if one is coupling.parts[-1])
                 memory = {key: value for key, value in states[carrier].memory.items() if key not in HISTORIES}
                 states[carrier] = replace(states[carrier], memory=memory)
-            world = world.with_part(k, new.part, new.rides)
+            world = world.with_part(k, new.part, new.couplings)
         if not made.count:
             return Reshaped(world, state, notes)
         self._made.append(made.in_order)
@@ -129,9 +129,9 @@ class Reshape:
         sources, when = np.arange(len(x), dtype=np.int32), _describe_moment(*moment)
         for i in members:
             body = self._job.scene.bodies[i]
-            if not moment[1] and moment[0] in self._lets_go[i]:
-                made.let_go.append((i, moment[0]))
-                notes.append(f'"{body.name}": its pins let go of {self._let_go(i, moment[0])} nodes at frame {when}')
+            if not moment[1] and moment[0] in self._released[i]:
+                made.released.append((i, moment[0]))
+                notes.append(f'"{body.name}": its pins let go of {self._release(i, moment[0])} nodes at frame {when}')
             for number in [one for one in self._nailed[i] if moment == (body.nails[one].until,
                                                                         body.nails[one].until_subframe)]:
                 made.drawn.append((i, number))
@@ -174,22 +174,22 @@ class Reshape:
         """Return the world after repeating the changes of an earlier run. records: results of `record`, in order."""
         changed = set[int]()
         for made in (one for record in records for one in made_of(record)):
-            for i, frame in made.let_go:
-                self._let_go(i, frame)
+            for i, frame in made.released:
+                self._release(i, frame)
             for i, nail in made.drawn:
                 self._draw(i, nail)
             for i, separation in made.separations:
                 self._separate(i, separation)
             for i, driven in made.driven:
                 self._hold(i, driven)
-            changed |= {i for some in (made.let_go, made.drawn, made.separations, made.driven) for i, _ in some}
+            changed |= {i for some in (made.released, made.drawn, made.separations, made.driven) for i, _ in some}
         if self._regroup is not None:  # builds the parts where it reads the groups of a state
             self._regroup.take({self._job.scene.bodies[i].name: self._bodies[i].prepared for i in changed})
             return world
         for k, old in self._soft.items():
             if changed & {*self._members(old)}:
                 self._soft[k] = new = self._assembled(old)
-                world = world.with_part(k, new.part, new.rides)
+                world = world.with_part(k, new.part, new.couplings)
         return world
 
     def _separate(self, body: int, separation: Separation) -> Index:
@@ -215,10 +215,10 @@ class Reshape:
         nodes = self._nailed[body].pop(nail)
         self._bodies[body] = nails.draw(self._job, self._bodies[body], nodes, self._dynamic[body])
 
-    def _let_go(self, body: int, frame: int) -> int:
+    def _release(self, body: int, frame: int) -> int:
         """Release the pins that end at a frame, including copies of nodes, and return the number of nodes."""
         whole = self._bodies[body]
-        nodes = np.flatnonzero(np.isin(whole.origin, self._lets_go[body][frame])).astype(np.int32)
+        nodes = np.flatnonzero(np.isin(whole.origin, self._released[body][frame])).astype(np.int32)
         self._bodies[body] = nails.draw(self._job, whole, nodes, self._dynamic[body])
         return len(nodes)
 
@@ -242,8 +242,8 @@ class Reshape:
     def _nodes(self, body: int, members: list[int]) -> slice:
         """Return the slice of the nodes of a body among all nodes of its part."""
         counts = [len(self._bodies[i].prepared.volume.nodes) for i in members]
-        place = members.index(body)
-        return slice(sum(counts[:place]), sum(counts[: place + 1]))
+        index = members.index(body)
+        return slice(sum(counts[:index]), sum(counts[: index + 1]))
 
     def _cut(self, cut: schema.Cut, shape: Shape) -> Cut:
         kind: Cut = catalogue.find("cut", cut.kind).load()(cut, self._job.array, shape)
@@ -266,9 +266,9 @@ def _triangles(job: Job, one: Prepared) -> Index:
     return triangles
 
 
-def _describe_moment(frame: int, share: float) -> str:
+def _describe_moment(frame: int, fraction: float) -> str:
     """Return a moment as text for the artist, such as "12.5"."""
-    return f"{frame + share:.10g}"
+    return f"{frame + fraction:.10g}"
 
 
 def _describe_cut(name: str, when: str, before: WholeBody, after: WholeBody, follows: bool) -> str:

@@ -16,7 +16,7 @@ class Seam:
     """Triangles after a split. New vertices are on edges of the old mesh and numbered after all old vertices."""
 
     parents: Index  #: ends of the edge of each new vertex, (s, 2)
-    shares: Vec  #: fraction from the first to the second end, (s,)
+    fractions: Vec  #: fraction from the first to the second end, (s,)
     towards: Index  #: old vertex on the same side of the cut, (s,)
     triangles: Index  #: (t', 3)
     source: Index  #: old triangle that contains each, (t',)
@@ -32,17 +32,17 @@ def edges_of(triangles: Index) -> tuple[Index, Index]:
     return edges.astype(np.int32), which.reshape(-1, 3).astype(np.int32)
 
 
-def split_triangles(vertices: int, triangles: Index, edges: Index, edge: Index, shares: Vec) -> Seam:
+def split_triangles(vertices: int, triangles: Index, edges: Index, edge: Index, fractions: Vec) -> Seam:
     """Return triangles, (t, 3), split at the edges that a cut crosses.
 
-    vertices: number of vertices of the mesh. edges, edge: results of `edges_of`. shares: fraction along each edge where
+    vertices: number of vertices of the mesh. edges, edge: results of `edges_of`. fractions: along each edge, where
     it is crossed, (e,), NaN where it is not. A triangle with one crossed edge, where the cut ends inside the body, is
     split up to its third corner.
     """
-    met = ~np.isnan(shares)
+    met = ~np.isnan(fractions)
     crossed = np.flatnonzero(met)
     low, high = edges[crossed, 0], edges[crossed, 1]
-    at_low, at_high = shares[crossed] < SNAP, shares[crossed] > 1.0 - SNAP
+    at_low, at_high = fractions[crossed] < SNAP, fractions[crossed] > 1.0 - SNAP
 
     # the vertex of an edge on the side of its lower and of its higher end; a vertex in the cut is reused on one side
     own = np.full((len(crossed), 2), -1, dtype=np.int64)
@@ -57,7 +57,7 @@ def split_triangles(vertices: int, triangles: Index, edges: Index, edge: Index, 
     rows, ends = np.nonzero(own < 0)
     own[rows, ends] = vertices + len(doubled) + np.arange(len(rows))
     parents = np.concatenate([np.stack([doubled, doubled], axis=1), edges[crossed[rows]]])
-    new_shares = np.concatenate([np.zeros(len(doubled)), shares[crossed[rows]]])
+    new_fractions = np.concatenate([np.zeros(len(doubled)), fractions[crossed[rows]]])
     towards = np.concatenate([towards, edges[crossed[rows], ends]])
 
     near = np.full((len(edges), 2), -1, dtype=np.int64)
@@ -68,11 +68,11 @@ def split_triangles(vertices: int, triangles: Index, edges: Index, edge: Index, 
     across = edge[thrice, 1]
     pieces, source = _pieces(triangles, edges, edge, met, near, middle)
     parents = np.concatenate([parents, edges[across]])
-    new_shares = np.concatenate([new_shares, shares[across]])
+    new_fractions = np.concatenate([new_fractions, fractions[across]])
     towards = np.concatenate([towards, triangles[thrice, 0]])
     flat = (pieces == np.roll(pieces, 1, axis=1)).any(axis=1)
     order = np.argsort(source[~flat], kind="stable")
-    return Seam(parents.astype(np.int32), new_shares, towards.astype(np.int32),
+    return Seam(parents.astype(np.int32), new_fractions, towards.astype(np.int32),
                 pieces[~flat][order].astype(np.int32), source[~flat][order].astype(np.int32))
 
 

@@ -89,6 +89,6 @@ def fields_after(fields: Fields, nodes: Vec, tets: Index, source: Index, moved: 
     patches = []
     for patch in fields.patches:
         mine = np.flatnonzero(np.isin(source, patch.nodes)).astype(np.int32)
-        patches += [Patch(mine[part_of_node[mine] == k], patch.ways) for k in np.unique(part_of_node[mine])]
+        patches += [Patch(mine[part_of_node[mine] == k], patch.motions) for k in np.unique(part_of_node[mine])]
     return replace(fields, dynamic=dynamic, pinned=pinned, motion=motion, attached=attached, attached_by=attached_by,
                    patches=tuple(patches))

@@ -19,7 +19,7 @@ from .earlier import CannotReuse as CannotReuse
 from .earlier import EarlierBake, record_of
 from .earlier import find as find
 from .shared_store import SharedStore
-from .shares import Numbering
+from .subsets import Numbering
 
 if TYPE_CHECKING:
     from ..world.world import World
@@ -32,6 +32,7 @@ class PartialBake:
     """
 
     def __init__(self, job: Job, earlier: EarlierBake) -> None:
+        """job: of all bodies. earlier: the bake of which bodies are reused."""
         self._whole, self._earlier = job, earlier
         self._tokens = sorted({*range(len(job.scene.bodies) + bool(job.scene.mechanisms))} - earlier.tokens)
         #: job with the solved bodies only; None where nothing is solved
@@ -53,16 +54,16 @@ class PartialBake:
         """Return the number of time steps of each reused group in a frame. Raises CannotReuse."""
         return self._earlier.steps(frame)
 
-    def store(self, cache: Path, still_mine: Callable[[], None], world: World | None) -> SharedStore:
+    def store(self, cache: Path, check_lock: Callable[[], None], world: World | None) -> SharedStore:
         """Return the store that writes the frames of all bodies to a cache folder.
 
-        still_mine: raises where another process has taken the cache. world: world of the solved bodies; None where
+        check_lock: raises where another process has taken the cache. world: world of the solved bodies; None where
         nothing is solved.
         """
         solved = None if world is None else Numbering(
             dict(enumerate(self._tokens)), [(first, count) for _, first, count in world.bodies],
             bool(world.mechanisms))
-        return SharedStore(cache, still_mine, self._whole, self._earlier, solved)
+        return SharedStore(cache, check_lock, self._whole, self._earlier, solved)
 
     def bodies(self, world: World | None) -> list[tuple[str, int, int]]:
         """Return the name, first vertex and number of vertices of every soft body of the job.

@@ -24,7 +24,7 @@ from ..reshape.reach import grouped, ties, touches_nothing
 from ..reshape.regroup import Regroup
 from ..state import Index, State, Vec
 from .obstacle_rows import ObstacleRows
-from .shares import FrameOutput, Numbering, boxes_among_all
+from .subsets import FrameOutput, Numbering, boxes_among_all
 from .unchanged import Unchanged, compare
 
 
@@ -36,6 +36,7 @@ class CannotReuse(Exception):
     """
 
     def __init__(self, why: str, tokens: frozenset[int] = frozenset(), frame: int | None = None) -> None:
+        """why: part of a sentence for the log. tokens, frame: see the class."""
         super().__init__(why)
         self.tokens, self.frame = tokens, frame
 
@@ -213,6 +214,7 @@ class EarlierBake:
 
     @cached_property
     def _obstacle_rows(self) -> ObstacleRows:
+        """Return the map from rows of obstacles in the earlier bake to those of this one."""
         then, now = ({one["name"]: int(one["nodes"]) for one in obstacles} for obstacles in self._obstacles)
         return ObstacleRows(then, now, self._unchanged.obstacles)
 
@@ -227,6 +229,7 @@ class EarlierBake:
         return found
 
     def _groups(self, record: GroupRecord) -> list[tuple[int, ...]]:
+        """Return the groups of a record whose bodies are all reused."""
         return [group for group in record.groups() if all(token in self.numbering.tokens for token in group)]
 
     def _margins(self) -> Vec:
@@ -256,6 +259,7 @@ class EarlierBake:
             raise CannotReuse(f"its {kind} of frame {frame} cannot be read") from error
 
     def _refuse(self, frame: int, why: str) -> NoReturn:
+        """Raise CannotReuse for a frame. why: part of a sentence."""
         raise CannotReuse(f"at frame {frame} bodies of it {why}")
 
 
@@ -303,6 +307,7 @@ def find(folder: Path, job: Job, read: hashes.Settings) -> EarlierBake | None:
 
 
 def _are_grouped(job: Job) -> bool:
+    """Return whether all bodies of a job can be solved in groups."""
     return Regroup.suits(job) and len(grouped(job.scene)) == len(job.scene.bodies)
 
 

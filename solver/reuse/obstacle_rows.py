@@ -45,6 +45,8 @@ class ObstacleRows:
         return replace(state, memory=memory)
 
     def _rows(self, then: Vec) -> Vec:
+        """Return rows of a table (n, …) of the earlier bake in the order of this one; zero for obstacles that changed.
+        """
         behind = len(then) - sum(self._then.values())
         ends = np.cumsum([behind, *self._then.values()]).tolist()
         own = {name: then[first:last] for name, first, last in zip(self._then, ends, ends[1:])}

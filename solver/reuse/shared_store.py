@@ -19,7 +19,7 @@ from ..reshape.made import Made, made_of, recorded
 from ..reshape.reach import ROOM, Reach, that_touch
 from ..state import State, Vec
 from .earlier import CannotReuse, EarlierBake, record_of
-from .shares import AllBodies, Floats, FrameOutput, Numbering, boxes_among_all
+from .subsets import AllBodies, Floats, FrameOutput, Numbering, boxes_among_all
 
 if TYPE_CHECKING:
     from ..embedding.sheets import SheetRecord
@@ -31,10 +31,10 @@ class SharedStore(FrameStore):
     Where a solved body comes near a reused body, CannotReuse is raised before a file of that frame is written.
     """
 
-    def __init__(self, folder: Path, still_mine: Callable[[], None], job: Job, earlier: EarlierBake,
+    def __init__(self, folder: Path, check_lock: Callable[[], None], job: Job, earlier: EarlierBake,
                  solved: Numbering | None) -> None:
         """solved: numbering of the solved bodies among all of the job; None where nothing is solved."""
-        super().__init__(folder, still_mine)
+        super().__init__(folder, check_lock)
         self._job, self._earlier, self._solved = job, earlier, solved
         self._whole = AllBodies(len(job.scene.bodies), bool(job.scene.mechanisms),
                             [earlier.numbering, *([] if solved is None else [solved])])
@@ -69,7 +69,7 @@ class SharedStore(FrameStore):
 
         Raises CacheUnwritable where a record cannot be read.
         """
-        own = [self._whole.made_of_share(1, one) for record in super().cuts_before(frame) for one in made_of(record)]
+        own = [self._whole.made_of_subset(1, one) for record in super().cuts_before(frame) for one in made_of(record)]
         for one in own:
             self._count_new(one)
         return [recorded([one]) for one in own if one.count]
@@ -172,7 +172,7 @@ class SharedStore(FrameStore):
 
         Raises CannotReuse where the record of groups is damaged, CacheUnwritable where the snapshot is.
         """
-        return self._whole.state_of_share(1, super().restore(frame), record_of(self.cache, frame))
+        return self._whole.state_of_subset(1, super().restore(frame), record_of(self.cache, frame))
 
     def snapshot(self, frame: int, state: State | None) -> None:
         """Write a snapshot of the state of all bodies.

@@ -77,6 +77,7 @@ class _Scene:
 
 
 def _shared(scene: Flat) -> _Scene:
+    """Return the settings of a scene by what they affect: all bodies, steps, contact, obstacles by name, joints."""
     steps = {key: value for key, value in scene.items()
              if _is_of(key, STEPS) or key in [f"time.{size}" for size in STEP_SIZES]}
     contact = {key: value for key, value in scene.items() if _is_of(key, ("contact",))}
@@ -103,6 +104,7 @@ class _Body:
 
 
 def _of_body(read: Settings, name: str) -> _Body:
+    """Return the settings of a body, its own and those that it has from the scene, without its identity."""
     flat, scene = read.bodies[name], read.scene
     own = {key: value for key, value in flat.items()
            if not _is_of(key, (*STEPS, *STEP_SIZES, *IN_CONTACT, *IDENTITY, "touches"))}
@@ -159,6 +161,7 @@ def _joining(scene: Flat, name: str, called: Mapping[str, str]) -> list[Flat]:
 
 
 def _renamed(entry: Flat, field: str, value: Any, called: Mapping[str, str]) -> Any:
+    """Return a field's value with present names of bodies for those of the earlier bake; None for other bodies."""
     if field == "bodies":
         return [called.get(name) for name in value]
     if field.endswith(".body") and not entry.get(field.removesuffix("body") + "mechanism"):
@@ -167,6 +170,7 @@ def _renamed(entry: Flat, field: str, value: Any, called: Mapping[str, str]) -> 
 
 
 def _without_identity(mechanisms: Mapping[str, Flat]) -> dict[str, Flat]:
+    """Return the settings of mechanisms without their objects' identifiers."""
     return {name: {key: value for key, value in flat.items() if key.rpartition(".")[2] != "uuid"}
             for name, flat in mechanisms.items()}
 

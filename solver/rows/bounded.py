@@ -67,12 +67,14 @@ class BoundedProgram:
         return self._by_active_set(slip, low, high)
 
     def _by_active_set(self, slip: Vec, low: Vec, high: Vec) -> Vec:
+        """Return the impulses within bounds low and high, (r,) each, by an active set method (daqp). slip: velocities
+        of the rows without these impulses, (r,) [m/s]. Raises StepFailed where none is found."""
         each: Vec = 1.0 / np.sqrt(self._W.diagonal())
         typical = max(float(np.abs(each * self._typical).max(initial=0.0)), TINY)
         size = typical * each
         s, above, below = each * slip / typical, high / size, low / size
         if self._model is None:
-            self._model = self._begun(each[:, None] * self._W * each, s, above, below, self._active(low, high))
+            self._model = self._model_of(each[:, None] * self._W * each, s, above, below, self._active(low, high))
         else:
             self._model.update(f=s, bupper=above, blower=below)
         x, _, flag, found = self._model.solve()
@@ -80,7 +82,7 @@ class BoundedProgram:
         if flag < 1:  # nearly dependent rows need a larger regularisation, without a warm start
             softer, none = each[:, None] * self._W * each, np.zeros(len(s), dtype=np.int32)
             softer += self.softening * np.eye(len(s))
-            self._model = self._begun(softer, s, above, below, none)
+            self._model = self._model_of(softer, s, above, below, none)
             x, _, flag, found = self._model.solve()
             self.iterations += int(found["iterations"])
         if flag < 1:
@@ -90,7 +92,9 @@ class BoundedProgram:
         solution: Vec = np.where(pressed > 0.0, high, np.where(pressed < 0.0, low, np.clip(size * x, low, high)))
         return solution
 
-    def _begun(self, W: Vec, s: Vec, above: Vec, below: Vec, active: np.ndarray) -> daqp.Model:
+    def _model_of(self, W: Vec, s: Vec, above: Vec, below: Vec, active: np.ndarray) -> daqp.Model:
+        """Return a model of daqp for ½ xᵀ W x + sᵀ x within bounds, with an initial active set. Raises StepFailed where
+        it has no minimum."""
         model = daqp.Model()
         flag, _ = model.setup(W, s, np.zeros((0, len(W))), above, below, active)
         if flag < 1:

@@ -14,7 +14,7 @@ from .names import Multipliers, Names, tangent_names
 from .semismooth_kernels import UNSETTLED, semismooth_newton
 from .tables import ConeRows, DenseRows, SparseRows
 
-STILL = 1.0e-12  #: slip below which it has no direction [m/s]
+NO_SLIP = 1.0e-12  #: slip below which it has no direction [m/s]
 
 
 @dataclass(frozen=True)
@@ -196,8 +196,9 @@ def _along(slip: Vec) -> Vec:
     turn = np.zeros((len(slip), len(slip)))
     x, y = slip[0::2], slip[1::2]
     size = np.hypot(x, y)
-    still = size < STILL
-    c, s = np.where(still, 1.0, x / np.where(still, 1.0, size)), np.where(still, 0.0, y / np.where(still, 1.0, size))
+    sticks = size < NO_SLIP
+    c, s = (np.where(sticks, 1.0, x / np.where(sticks, 1.0, size)),
+            np.where(sticks, 0.0, y / np.where(sticks, 1.0, size)))
     i = np.arange(0, len(slip), 2)
     turn[i, i], turn[i + 1, i], turn[i, i + 1], turn[i + 1, i + 1] = c, s, -s, c
     return turn

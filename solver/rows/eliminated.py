@@ -47,6 +47,7 @@ class EliminatedRows:
         return Multipliers.of((self.rows.name, self._impulses(residual)))
 
     def _impulses(self, residual: Vec) -> Vec:
+        """Return the impulses of the rows from the residual of all unknowns."""
         impulses: Vec = self.directions.T @ residual
         return impulses
 

@@ -45,11 +45,11 @@ class FilteredProgram:
             self._z[3 * node:3 * node + 3], self._basis[node] = z, inverse @ G
             self._of_node.append((node, own, G))
 
-    def solve(self, right: Vec) -> tuple[Vec, Vec]:
-        """Return u, (m,), and the rows' impulses, (r,). right: b, (m,)."""
-        c, self.taken = _filtered_gradients(self._matrix, right - self._matrix @ self._z, self._basis, self._accuracy)
+    def solve(self, rhs: Vec) -> tuple[Vec, Vec]:
+        """Return u, (m,), and the rows' impulses, (r,). rhs: b, (m,)."""
+        c, self.taken = _filtered_gradients(self._matrix, rhs - self._matrix @ self._z, self._basis, self._accuracy)
         u = self._z + c
-        reaction, impulse = self._matrix @ u - right, np.zeros(len(self._rows))
+        reaction, impulse = self._matrix @ u - rhs, np.zeros(len(self._rows))
         for node, own, G in self._of_node:
             impulse[own] = np.linalg.pinv(G.T) @ reaction[3 * node:3 * node + 3]
         return u, impulse
@@ -68,19 +68,19 @@ def _by_node(jacobian: sp.csr_array) -> dict[int, list[int]]:
     return found
 
 
-def _filtered_gradients(matrix: sp.csc_array, right: Vec, basis: Vec, accuracy: float) -> tuple[Vec, int]:
-    """Return c with S (A c − right) = 0 and S c = c, S = 1 − `basis` of each node, (n, 3, 3), and the number of
+def _filtered_gradients(matrix: sp.csc_array, rhs: Vec, basis: Vec, accuracy: float) -> tuple[Vec, int]:
+    """Return c with S (A c − b) = 0 and S c = c, S = 1 − `basis` of each node, (n, 3, 3), and the number of
     iterations."""
     def filtered(vector: Vec) -> Vec:
         each = vector.reshape(-1, 3)
         return np.asarray((each - np.einsum("nij,nj->ni", basis, each)).ravel())
 
     inverse = 1.0 / matrix.diagonal()
-    c, r = np.zeros_like(right), filtered(right)
+    c, r = np.zeros_like(rhs), filtered(rhs)
     p = filtered(inverse * r)
     size = first = float(r @ p)
     taken = 0
-    while taken < 10 * len(right):
+    while taken < 10 * len(rhs):
         if size <= accuracy**2 * first or size == 0.0:
             break
         taken += 1

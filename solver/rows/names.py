@@ -64,6 +64,7 @@ class Multipliers:
         return value
 
     def _slots(self, name: Names) -> Index:
+        """Return the index where each name is or would be, (r,)."""
         slots: Index = np.minimum(np.searchsorted(self.name, name), len(self.name) - 1)
         return slots
 

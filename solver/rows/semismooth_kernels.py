@@ -22,7 +22,7 @@ def semismooth_newton(W, at, low, high, friction, iterations, most_free, x, side
     """
     size, p, symmetric = x.shape[0], low.shape[0], friction.shape[0] == 0
     tried, least, most, slide = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
-    free, place, of = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    free, slot, of = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
     for i in range(size):
         side[i] = 2
         of[i] = (i - p) // 2  # the normal row of this friction row
@@ -46,7 +46,7 @@ def semismooth_newton(W, at, low, high, friction, iterations, most_free, x, side
             same = same and now == side[i]
             side[i] = now
             if now == 0:
-                free[count], place[i] = i, count
+                free[count], slot[i] = i, count
                 count += 1
         if same:
             for i in range(size):
@@ -71,9 +71,9 @@ def semismooth_newton(W, at, low, high, friction, iterations, most_free, x, side
             to[count] = -at[free[r]]
             for j in range(size):
                 if side[j] == 0:
-                    to[place[j]] += row[j]
+                    to[slot[j]] += row[j]
                 elif side[of[j]] == 0:
-                    to[place[of[j]]] += slide[j] * row[j]
+                    to[slot[of[j]]] += slide[j] * row[j]
                 else:
                     to[count] -= row[j] * x[j]
         for c in range(count):
@@ -86,9 +86,9 @@ def semismooth_newton(W, at, low, high, friction, iterations, most_free, x, side
             for j in range(c, count + 1):
                 matrix[c, j], matrix[best, j] = matrix[best, j], matrix[c, j]
             for r in range(c + 1, count):
-                share = matrix[r, c] / matrix[c, c]
+                factor = matrix[r, c] / matrix[c, c]
                 for j in range(c + 1, count + 1):
-                    matrix[r, j] -= share * matrix[c, j]
+                    matrix[r, j] -= factor * matrix[c, j]
         for r in range(count - 1, -1, -1):
             for j in range(r + 1, count):
                 matrix[r, count] -= matrix[r, j] * matrix[j, count]

@@ -52,6 +52,7 @@ def together(first: R, *others: R) -> R:
 
 
 def _joined(columns: list[Any]) -> Any:
+    """Return tables of rows one below the other, sparse or dense."""
     return sp.vstack(columns, format="csr") if sp.issparse(columns[0]) else np.concatenate(columns)
 
 

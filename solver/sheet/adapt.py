@@ -36,6 +36,7 @@ class Adapted:
 
     @property
     def changed(self) -> bool:
+        """Whether anything was split, flipped or collapsed."""
         return self.splits + self.flips + self.collapses > 0
 
 

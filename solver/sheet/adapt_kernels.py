@@ -10,7 +10,7 @@ from .operations_kernels import DONE, flip, split_edge
 
 TURN = 1.0e-2  #: violation of Delaunay above which an edge is flipped, in squares of admissible lengths
 POP = 0.03  #: of an edge's length: displacement of the surface in the world by a flip, at most
-STILL = 1.0e-4  #: replaces POP at required vertices
+POP_REQUIRED = 1.0e-4  #: replaces POP at required vertices
 NEEDLE = 0.9  #: relative to the small angle of a needle, which its halves have except for rounding
 FLAT = 0.16  #: square of the height over the square of either side, in the metric: a face with its tip near an edge
 TINY = 0.25  #: length in the metric below which an edge is collapsed even if others become too long and are split again
@@ -118,7 +118,8 @@ def leaning(mesh, w, z, x, y):  # type: ignore[no-untyped-def]
 def pops(mesh, a, b, c, d):  # type: ignore[no-untyped-def]
     """Return whether flipping the edge a b to c d would move the surface in the world by too much.
 
-    The bound is the fraction POP of the shorter of both edges, STILL of it where one of the vertices is required.
+    The bound is the fraction POP of the shorter of both edges, POP_REQUIRED of it where one of the vertices is
+    required.
     """
     x, required = mesh[0], mesh[6]
     e, f, g = np.empty(3), np.empty(3), np.empty(3)
@@ -127,8 +128,8 @@ def pops(mesh, a, b, c, d):  # type: ignore[no-untyped-def]
     n0, n1, n2 = e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]
     gap = abs(n0 * g[0] + n1 * g[1] + n2 * g[2])
     ee, ff = e[0] ** 2 + e[1] ** 2 + e[2] ** 2, f[0] ** 2 + f[1] ** 2 + f[2] ** 2
-    share = STILL if required[a] or required[b] or required[c] or required[d] else POP
-    return gap > share * np.sqrt(min(ee, ff) * (n0 * n0 + n1 * n1 + n2 * n2))
+    bound = POP_REQUIRED if required[a] or required[b] or required[c] or required[d] else POP
+    return gap > bound * np.sqrt(min(ee, ff) * (n0 * n0 + n1 * n1 + n2 * n2))
 
 
 @kernel(f"i8({MESH}, f8, i8)")

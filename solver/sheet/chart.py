@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import BadMesh
 from ..state import Index, Vec
 
-ONE_PLACE = 1.0e-5  #: relative to the cloth's size in material space: nearer corners of a vertex are equal
+SEAM_TOLERANCE = 1.0e-5  #: relative to the cloth's size in material space: nearer corners of a vertex are equal
 FLAT = 1.0e-3  #: relative to its size: a mesh with a larger distance from its plane must be unwrapped
 
 
@@ -18,19 +18,19 @@ def from_corners(x: Vec, faces: Index, corners: Vec) -> Vec:
     (m, 3, 2) [m]; a map that is mirrored as a whole is mirrored back. Raises BadMesh where a vertex has two positions,
     at a seam.
     """
-    around, places = faces.ravel(), corners.reshape(-1, 2)
+    around, uv = faces.ravel(), corners.reshape(-1, 2)
     many = np.maximum(np.bincount(around, minlength=len(x)), 1)
-    material = np.stack([np.bincount(around, places[:, axis], len(x)) for axis in (0, 1)], axis=1) / many[:, None]
-    off = np.linalg.norm(places - material[around], axis=1)
-    size = float(np.ptp(places, axis=0).max()) if len(places) else 0.0
-    torn = np.unique(around[~(off <= ONE_PLACE * size)])
+    material = np.stack([np.bincount(around, uv[:, axis], len(x)) for axis in (0, 1)], axis=1) / many[:, None]
+    off = np.linalg.norm(uv - material[around], axis=1)
+    size = float(np.ptp(uv, axis=0).max()) if len(uv) else 0.0
+    torn = np.unique(around[~(off <= SEAM_TOLERANCE * size)])
     if len(torn):
         where = ", ".join(f"{value:.4g}" for value in x[torn[0]])
         raise BadMesh(f"the UV map has a seam: vertex {torn[0]} at ({where}) m has several places in it, and so have "
                       f"{len(torn) - 1} more", "Unwrap the cloth as one island without seams, or split it along the "
                       "seams into objects of their own")
     # the same corner for all faces of a vertex, to the last digit
-    material[around[::-1]] = places[::-1]
+    material[around[::-1]] = uv[::-1]
     return _upright(material, faces)
 
 

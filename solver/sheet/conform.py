@@ -56,12 +56,12 @@ def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float 
     """
     runs = Runs(features) if runs is None else runs
     tracked = track(mesh, runs, limits, h, free)
-    here = mesh.replaced(x=tracked.x, on=tracked.on)
-    working = Working(here, runs.points, runs.ends)
+    moved = mesh.replaced(x=tracked.x, on=tracked.on)
+    working = Working(moved, runs.points, runs.ends)
     fall = np.zeros(3) if gravity is None or not features.thin.any() else h * h * gravity
     now = Conforming(working, runs, limits, h, mesh.material[mesh.border_edges], fall, spared=spared)
     for vertex, corner in tracked.turned.tolist():
-        _turn(now, here, vertex, corner)
+        _turn(now, moved, vertex, corner)
     for vertex, corner in tracked.ended.tolist():
         _run_into(now, vertex, corner)
     now.released |= set(tracked.released.tolist())
@@ -79,12 +79,12 @@ def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float 
 def _turn(now: Conforming, mesh: SheetMesh, vertex: int, corner: int) -> None:
     """Move a vertex that has run over the end of its run to the corner there, and to the material over that corner."""
     at = np.array([vertex])
-    place = now.runs.features.points[corner]
+    position = now.runs.features.points[corner]
     world, gradient = world_velocities_at(mesh, at)[0], gradients_at(mesh, at)[0]
-    now.shift(vertex, mesh.material[vertex] + np.linalg.lstsq(gradient, place - mesh.x[vertex], rcond=None)[0], place,
-              world)
+    now.shift(vertex, mesh.material[vertex] + np.linalg.lstsq(gradient, position - mesh.x[vertex], rcond=None)[0],
+              position, world)
     now.new[vertex] = world
-    now.sit(vertex, corner, place)
+    now.sit(vertex, corner, position)
 
 
 def _run_into(now: Conforming, vertex: int, corner: int) -> None:

@@ -10,7 +10,7 @@ from ..contact.find.passing import passing_edges, passing_points
 from ..state import Index, Mask, Vec
 from . import mesh_kernels as queries
 from . import operations_kernels as ops
-from .insertion_kernels import living_edges, stand_already
+from .insertion_kernels import living_edges, mark_redundant
 from .limits import RemeshLimits
 from .runs import Runs
 from .tracking import border_distance
@@ -58,14 +58,14 @@ class Conforming:
         ends: Index = np.empty((3 * count, 2), np.int32)
         return ends[:living_edges(working.faces, working.across, count, ends)]
 
-    def sit(self, vertex: int, on: int, place: Vec) -> None:
-        """Put a vertex onto the feature with number `on`, at position `place`, (3,) [m]."""
+    def sit(self, vertex: int, on: int, position: Vec) -> None:
+        """Put a vertex onto the feature with number `on`, at a position, (3,) [m]."""
         working = self.working
         if vertex not in self.new and working.on[vertex] < 0:
             self.new[vertex] = working.v[vertex].copy()
         if vertex not in self.carried_over:
-            self.jump = max(self.jump, float(np.linalg.norm(working.x[vertex] - place)))
-        working.on[vertex], working.x[vertex] = on, place
+            self.jump = max(self.jump, float(np.linalg.norm(working.x[vertex] - position)))
+        working.on[vertex], working.x[vertex] = on, position
         working.mark_changed()
 
     def release(self, vertex: int) -> None:
@@ -122,10 +122,10 @@ class Conforming:
     def _straight(self, vertex: int, target: Vec) -> bool:
         """Return whether the border is straight at a vertex on it, and from there to `target`, (2,) [m]."""
         X, near = self.working.material, self.working.neighbours(vertex)
-        for way in (X[near[-1]] - X[vertex], target - X[vertex]):
+        for direction in (X[near[-1]] - X[vertex], target - X[vertex]):
             other = X[near[0]] - X[vertex]
-            size = float(np.linalg.norm(other) * np.linalg.norm(way))
-            if abs(other[0] * way[1] - other[1] * way[0]) > STRAIGHT * size:
+            size = float(np.linalg.norm(other) * np.linalg.norm(direction))
+            if abs(other[0] * direction[1] - other[1] * direction[0]) > STRAIGHT * size:
                 return False
         return True
 
@@ -133,18 +133,18 @@ class Conforming:
         """Return the tangent of the smallest angle of a face in material space."""
         return float(queries.sharpness_of(self.working.arrays, *(int(i) for i in self.working.faces[face])))
 
-    def angle_to_border(self, face: int, run: int, place: Vec, X: Vec) -> float:
+    def angle_to_border(self, face: int, run: int, position: Vec, X: Vec) -> float:
         """Return the angle in material space between a run over a face and the border's edge nearest to X [rad].
 
-        place: point on the run in the world, (3,) [m]. X: in material space, (2,) [m].
+        position: point on the run in the world, (3,) [m]. X: in material space, (2,) [m].
         """
-        first, way = self.border[:, 0], self.border[:, 1] - self.border[:, 0]
-        t = np.clip(np.einsum("bi,bi->b", X - first, way) / np.einsum("bi,bi->b", way, way), 0.0, 1.0)
-        along = way[np.argmin(np.linalg.norm(first + t[:, None] * way - X, axis=1))]
+        first, direction = self.border[:, 0], self.border[:, 1] - self.border[:, 0]
+        t = np.clip(np.einsum("bi,bi->b", X - first, direction) / np.einsum("bi,bi->b", direction, direction), 0.0, 1.0)
+        along = direction[np.argmin(np.linalg.norm(first + t[:, None] * direction - X, axis=1))]
         corners = self.working.faces[face]
         D = (self.working.material[corners[1:]] - self.working.material[corners[0]]).T
         F = (self.working.x[corners[1:]] - self.working.x[corners[0]]).T @ np.linalg.inv(D)
-        over = np.linalg.lstsq(F, self.runs.direction(run, place), rcond=None)[0]
+        over = np.linalg.lstsq(F, self.runs.direction(run, position), rcond=None)[0]
         return float(np.arctan2(abs(over[0] * along[1] - over[1] * along[0]), abs(over @ along)))
 
     def near_border(self, X: Vec) -> float:
@@ -179,11 +179,11 @@ def insert_points(now: Conforming) -> int:
         if (not requested[point] or key in now.refused or used & corners or now.released & corners
                 or now.spares(*corners)):
             continue
-        vertex = _at_point(now, face, found.share[k], point)
+        vertex = _at_point(now, face, found.barycentric[k], point)
         if vertex < 0:
             now.refused.add(key)
             continue
-        now.sit(vertex, point, found.places[k])
+        now.sit(vertex, point, found.positions[k])
         requested[point] = False
         used |= corners | {vertex}
         done += 1
@@ -205,9 +205,9 @@ def _at_point(now: Conforming, face: int, weights: Vec, point: int) -> int:
     k = int(np.argmin(near))
     if near[k] < shortest:
         vertex = int(corners[k])
-        ends_here = working.on[vertex] >= now.runs.points and point in now.runs.ends[working.on[vertex]
-                                                                                    - now.runs.points]
-        if working.required[vertex] or (working.on[vertex] >= 0 and not ends_here):
+        ends_at_point = working.on[vertex] >= now.runs.points and point in now.runs.ends[
+            working.on[vertex] - now.runs.points]
+        if working.required[vertex] or (working.on[vertex] >= 0 and not ends_at_point):
             return -1
         if now.move(vertex, face, weights) and working.on[vertex] >= 0:
             now.new[vertex] = working.v[vertex].copy()
@@ -218,13 +218,13 @@ def _at_point(now: Conforming, face: int, weights: Vec, point: int) -> int:
     if weights[k] * twice / sides[k] >= shortest:
         return working.split_face(face, weights)
     a, b = int(corners[(k + 1) % 3]), int(corners[(k + 2) % 3])
-    way = working.material[b] - working.material[a]
-    t = float((target - working.material[a]) @ way / (way @ way))
-    place, velocity = weights @ working.x[corners], np.empty(3)
+    edge_vector = working.material[b] - working.material[a]
+    t = float((target - working.material[a]) @ edge_vector / (edge_vector @ edge_vector))
+    position, velocity = weights @ working.x[corners], np.empty(3)
     ops.velocity_in(working.arrays, face, np.ascontiguousarray(weights), velocity)
     vertex = working.split_edge(a, b, t)
     working.on[vertex] = -1
-    now.shift(vertex, target, place, velocity)
+    now.shift(vertex, target, position, velocity)
     return vertex
 
 
@@ -240,13 +240,13 @@ def insert_edges(now: Conforming) -> int:
     run = runs.features.run[found.feature].astype(np.int32)
     left, has = np.zeros(n, dtype=bool), np.empty(len(run), dtype=bool)
     left[list(now.released)] = True
-    stand_already(edges, np.ascontiguousarray(found.of), run, runs.ends, runs.points, working.on, working.at, left,
-                  found.places, np.ascontiguousarray(runs.features.points),
+    mark_redundant(edges, np.ascontiguousarray(found.of), run, runs.ends, runs.points, working.on, working.at, left,
+                  found.positions, np.ascontiguousarray(runs.features.points),
                   max(limits.thickness, limits.shortest, 0.5 * limits.depth), limits.thickness, has)
     now.ordered.clear()
     if has.all():
         return 0
-    speeds = runs.features.on_edges(found.feature, found.places)[1]
+    speeds = runs.features.on_edges(found.feature, found.positions)[1]
     done, moved = 0, set[int]()
     order = np.lexsort((found.of, found.when))
     both = [(k, int(edges[found.of[k], 0]), int(edges[found.of[k], 1])) for k in order.tolist() if not has[k]]
@@ -256,136 +256,136 @@ def insert_edges(now: Conforming) -> int:
         key = (a, b, int(run[k]))
         if key in now.refused or a in moved or b in moved or now.spares(a, b):
             continue
-        X = _material_at(working, a, b, float(found.share[k]))
-        if (_leaps(now, a, b, float(found.share[k]), found.places[k], speeds[k])
-                or (limits.one_layer and _is_covered(now, int(run[k]), found.places[k], X))
-                or _slides_there(now, a, b, int(run[k]), found.places[k], X)):
+        X = _material_at(working, a, b, float(found.barycentric[k]))
+        if (_leaps(now, a, b, float(found.barycentric[k]), found.positions[k], speeds[k])
+                or (limits.one_layer and _is_covered(now, int(run[k]), found.positions[k], X))
+                or _slides_there(now, a, b, int(run[k]), found.positions[k], X)):
             now.refused.add(key)
             continue
         now.ordered.clear()
-        here = _on_edge(now, a, b, float(found.share[k]), int(run[k]), found.places[k])
-        if here is None:
+        result = _on_edge(now, a, b, float(found.barycentric[k]), int(run[k]), found.positions[k])
+        if result is None:
             now.refused.add(key)
             continue
-        vertex, split = here
-        now.sit(vertex, runs.points + int(run[k]), found.places[k])
+        vertex, split = result
+        now.sit(vertex, runs.points + int(run[k]), found.positions[k])
         now.ordered.clear()
         moved |= {vertex} if split else {vertex, *working.neighbours(vertex).tolist()}
         done += 1
     return done
 
 
-def _material_at(working: Working, a: int, b: int, share: float) -> Vec:
+def _material_at(working: Working, a: int, b: int, fraction: float) -> Vec:
     """Return the material point at a fraction of the edge from vertex a to vertex b, (2,) [m]."""
-    X: Vec = (1.0 - share) * working.material[a] + share * working.material[b]
+    X: Vec = (1.0 - fraction) * working.material[a] + fraction * working.material[b]
     return X
 
 
-def _leaps(now: Conforming, a: int, b: int, share: float, place: Vec, of_thing: Vec) -> bool:
+def _leaps(now: Conforming, a: int, b: int, fraction: float, position: Vec, feature_velocity: Vec) -> bool:
     """Return whether a point of an edge is too far from the feature to be put onto it: contact forces separate the two.
 
     The bound is `limits.leap` times the sum of the thickness and the displacement of the point in a step, the larger of
-    the absolute one and that relative to the feature. of_thing: velocity of the feature, (3,) [m/s]. place: on the
-    feature, (3,) [m].
+    the absolute one and that relative to the feature. feature_velocity: (3,) [m/s]. position: on the feature,
+    (3,) [m].
     """
     x, v = now.working.x, now.working.v
-    off = float(np.linalg.norm((1.0 - share) * x[a] + share * x[b] - place))
-    own = now.h * ((1.0 - share) * v[a] + share * v[b]) + now.fall
-    move = max(float(np.linalg.norm(own)), float(np.linalg.norm(own - now.h * of_thing)))
+    off = float(np.linalg.norm((1.0 - fraction) * x[a] + fraction * x[b] - position))
+    own = now.h * ((1.0 - fraction) * v[a] + fraction * v[b]) + now.fall
+    move = max(float(np.linalg.norm(own)), float(np.linalg.norm(own - now.h * feature_velocity)))
     return off > now.limits.leap * (now.limits.thickness + move)
 
 
-def _is_covered(now: Conforming, run: int, place: Vec, X: Vec) -> bool:
-    """Return whether another layer of the cloth than that at X, (2,) [m], is on a run at `place`, (3,) [m].
+def _is_covered(now: Conforming, run: int, position: Vec, X: Vec) -> bool:
+    """Return whether another layer of the cloth than that at X, (2,) [m], is on a run at `position`, (3,) [m].
 
     That layer has an edge along the run there, or the nearest vertex on the run, which is far away in material space.
     """
     working = now.working
-    here, along, at = _along(now, run, place)
-    if not len(here):
+    vertices, along, at = _along(now, run, position)
+    if not len(vertices):
         return False
-    if _between(now, here, along, at) is not None:
+    if _between(now, vertices, along, at) is not None:
         return True
     nearest = int(np.abs(along - at).argmin())
-    between = float(np.linalg.norm(working.material[here[nearest]] - X))
+    between = float(np.linalg.norm(working.material[vertices[nearest]] - X))
     return between > OTHER_LAYER * (abs(float(along[nearest]) - at) + now.limits.shortest)
 
 
-def _slides_there(now: Conforming, a: int, b: int, run: int, place: Vec, X: Vec) -> bool:
-    """Return whether the edge on a run at `place`, (3,) [m], slides to the material X, (2,) [m], in the next step.
+def _slides_there(now: Conforming, a: int, b: int, run: int, position: Vec, X: Vec) -> bool:
+    """Return whether the edge on a run at `position`, (3,) [m], slides to the material X, (2,) [m], in the next step.
 
     Fast cloth brings its next vertices there and needs no others.
     """
     working = now.working
-    here, along, at = _along(now, run, place)
-    pair = _between(now, here, along, at)
+    vertices, along, at = _along(now, run, position)
+    pair = _between(now, vertices, along, at)
     if pair is None:
         return False
-    first, way = working.material[pair[0]], working.material[pair[1]] - working.material[pair[0]]
-    t = float(np.clip((X - first) @ way / (way @ way), 0.0, 1.0))
+    first, edge_vector = working.material[pair[0]], working.material[pair[1]] - working.material[pair[0]]
+    t = float(np.clip((X - first) @ edge_vector / (edge_vector @ edge_vector), 0.0, 1.0))
     move = now.h * max(float(np.linalg.norm(working.v[i])) for i in (a, b))
-    return float(np.linalg.norm(first + t * way - X)) <= SLIDES * move + now.limits.shortest
+    return float(np.linalg.norm(first + t * edge_vector - X)) <= SLIDES * move + now.limits.shortest
 
 
-def _along(now: Conforming, run: int, place: Vec) -> tuple[Index, Vec, float]:
-    """Return the vertices on a run in their order, (k,), their arc lengths, (k,) [m], and the arc length of `place`
+def _along(now: Conforming, run: int, position: Vec) -> tuple[Index, Vec, float]:
+    """Return the vertices on a run in their order, (k,), their arc lengths, (k,) [m], and the arc length of `position`
     [m]."""
     working, runs = now.working, now.runs
     if run not in now.ordered:
         n = int(working.counts[0])
-        here = np.flatnonzero(working.alive & (working.on[:n] == runs.points + run))
-        along = runs.along(run, working.x[here])
+        vertices = np.flatnonzero(working.alive & (working.on[:n] == runs.points + run))
+        along = runs.along(run, working.x[vertices])
         order = np.argsort(along, kind="stable")
-        now.ordered[run] = here[order], along[order]
-    here, along = now.ordered[run]
-    return here, along, float(runs.along(run, place[None])[0]) if len(here) else 0.0
+        now.ordered[run] = vertices[order], along[order]
+    vertices, along = now.ordered[run]
+    return vertices, along, float(runs.along(run, position[None])[0]) if len(vertices) else 0.0
 
 
-def _between(now: Conforming, here: Index, along: Vec, at: float) -> tuple[int, int] | None:
+def _between(now: Conforming, vertices: Index, along: Vec, at: float) -> tuple[int, int] | None:
     """Return the ends of the mesh edge along a run at arc length `at` [m]; None where there is none.
 
-    here, along: vertices on the run and their arc lengths, see `_along`.
+    vertices, along: vertices on the run and their arc lengths, see `_along`.
     """
     k = int(np.searchsorted(along, at))
-    if not 0 < k < len(here):
+    if not 0 < k < len(vertices):
         return None
-    ends = int(here[k - 1]), int(here[k])
+    ends = int(vertices[k - 1]), int(vertices[k])
     return ends if now.working.faces_of(*ends)[0] >= 0 else None
 
 
-def _on_edge(now: Conforming, a: int, b: int, share: float, run: int, place: Vec) -> tuple[int, bool] | None:
+def _on_edge(now: Conforming, a: int, b: int, fraction: float, run: int, position: Vec) -> tuple[int, bool] | None:
     """Return a vertex at a fraction of an edge, and whether it is new; None where no vertex is admissible there."""
     working, limits = now.working, now.limits
     face, beyond = working.faces_of(a, b)
     if face < 0 or working.conformal(a, b):
         return None
     is_border = beyond < 0
-    X, way = working.material[a], working.material[b] - working.material[a]
-    target, length = X + share * way, float(np.linalg.norm(way))
+    X, edge_vector = working.material[a], working.material[b] - working.material[a]
+    target, length = X + fraction * edge_vector, float(np.linalg.norm(edge_vector))
     near = now.near_border(target)
-    if (is_border or near < 2.0 * limits.shortest) and now.angle_to_border(face, run, place, target) < limits.border:
+    if (is_border or near < 2.0 * limits.shortest) and now.angle_to_border(face, run, position, target) < limits.border:
         return None
-    vertex = a if share * length < limits.shortest else b if (1.0 - share) * length < limits.shortest else -1
+    vertex = a if fraction * length < limits.shortest else b if (1.0 - fraction) * length < limits.shortest else -1
     if vertex < 0:
-        return working.split_edge(a, b, share), True
+        return working.split_edge(a, b, fraction), True
     if working.on[vertex] >= 0 or working.required[vertex]:
         return None
-    off = (share if vertex == a else 1.0 - share) * length
+    off = (fraction if vertex == a else 1.0 - fraction) * length
     if working.on_border(vertex) and not is_border and off > 1e-6 * length:
         # the border's own edge decides whether the feature passes over it
         return None
     weights = np.zeros(3)
     corners = working.faces[face].tolist()
-    weights[corners.index(a)], weights[corners.index(b)] = 1.0 - share, share
+    weights[corners.index(a)], weights[corners.index(b)] = 1.0 - fraction, fraction
     velocity, x = np.empty(3), weights @ working.x[working.faces[face]]
     ops.velocity_in(working.arrays, face, weights, velocity)
     if not now.shift(vertex, target, x, velocity):
-        _make_way(now, vertex, run, target)
+        _flip_flat_faces(now, vertex, run, target)
         now.shift(vertex, target, x, velocity)
     return vertex, False
 
 
-def _make_way(now: Conforming, vertex: int, run: int, target: Vec) -> None:
+def _flip_flat_faces(now: Conforming, vertex: int, run: int, target: Vec) -> None:
     """Flip edges of a vertex that is to be on a run, where its faces with two vertices on the run would be flat."""
     working = now.working
     for face in working.faces_around(vertex).tolist():

@@ -26,14 +26,14 @@ def living_edges(faces, across, count, ends):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[:,::1], i4[::1], i4[::1], i4[:,::1], i8, i4[::1], i4[::1], b1[::1], f8[:,::1], f8[:,::1], f8, f8,"
         " b1[::1])")
-def stand_already(  # type: ignore[no-untyped-def]
-        edges, of, run, run_ends, points, on, at, left, places, corners, taken_near, near, out):
+def mark_redundant(  # type: ignore[no-untyped-def]
+        edges, of, run, run_ends, points, on, at, left, positions, corners, taken_near, near, out):
     """Write to `out`, (k,), which passings of edges over runs need no vertex.
 
     These are passings of an edge with an end on the run, or on a corner of the run, or with an end that has just left a
     feature, `left` (n,); and passings so near to a corner of the run that the corner replaces them. edges: (e, 2). of:
     edge of each passing, (k,). run: (k,). run_ends: corners of each run, (R, 2). points: number of point features. on:
-    feature of each vertex, (n,). places: positions of passings, (k, 3) [m]. corners: positions of points, (P, 3) [m].
+    feature of each vertex, (n,). positions: of passings, (k, 3) [m]. corners: positions of points, (P, 3) [m].
     taken_near, near: distances to a corner with and without a vertex on it [m].
     """
     taken = np.zeros(points, np.bool_)
@@ -53,5 +53,5 @@ def stand_already(  # type: ignore[no-untyped-def]
             if corner >= 0:
                 square = 0.0
                 for i in range(3):
-                    square += (places[k, i] - corners[corner, i]) ** 2
+                    square += (positions[k, i] - corners[corner, i]) ** 2
                 out[k] |= np.sqrt(square) <= (taken_near if taken[corner] else near)

@@ -24,7 +24,7 @@ def join(now: Conforming) -> list[tuple[int, int]]:
                 a, b = vertices[k], vertices[j]
                 if now.working.faces_of(a, b)[0] >= 0:
                     break
-                if _lies_along(now, a, b, along[j] - along[k]):
+                if _is_along(now, a, b, along[j] - along[k]):
                     if not now.spares(a, b) and not _join(now, run, a, b):
                         left.append((a, b))
                     break
@@ -45,19 +45,19 @@ def _on_run(now: Conforming, run: int) -> tuple[list[int], list[float]]:
     working, runs = now.working, now.runs
     n = int(working.counts[0])
     on = np.where(working.alive, working.on[:n], -1)
-    here = (on == runs.points + run).nonzero()[0]
-    along = runs.along(run, working.x[here])
+    vertices = (on == runs.points + run).nonzero()[0]
+    along = runs.along(run, working.x[vertices])
     length = runs.length_to_ends(run) if runs.ends[run, 0] >= 0 else np.zeros(2)
     for end in range(2):
         corner = int(runs.ends[run, end])
         if corner >= 0:
             at = (on == corner).nonzero()[0]
-            here, along = np.concatenate([here, at]), np.concatenate([along, np.full(len(at), length[end])])
-    order = np.lexsort((here, along))
-    return here[order].tolist(), along[order].tolist()
+            vertices, along = np.concatenate([vertices, at]), np.concatenate([along, np.full(len(at), length[end])])
+    order = np.lexsort((vertices, along))
+    return vertices[order].tolist(), along[order].tolist()
 
 
-def _lies_along(now: Conforming, a: int, b: int, length: float) -> bool:
+def _is_along(now: Conforming, a: int, b: int, length: float) -> bool:
     """Return whether the distance of two vertices in material space agrees with the run's length between them [m]."""
     material = float(np.linalg.norm(now.working.material[b] - now.working.material[a]))
     return length < STRETCH * material and material < STRETCH * max(length, now.limits.shortest)
@@ -84,9 +84,9 @@ def _join(now: Conforming, run: int, a: int, b: int) -> bool:
             return True
         if working.conformal(p, q):
             return False
-        place = (1.0 - t) * working.x[p] + t * working.x[q]
-        edge, _, onto = (one[0] for one in runs.nearest(run, place[None]))
-        if np.linalg.norm(onto - place) > limits.thickness + limits.depth:
+        position = (1.0 - t) * working.x[p] + t * working.x[q]
+        edge, _, onto = (one[0] for one in runs.nearest(run, position[None]))
+        if np.linalg.norm(onto - position) > limits.thickness + limits.depth:
             return False
         velocity = (1.0 - t) * working.v[p] + t * working.v[q]
         feature = runs.velocity(np.array([runs.points + run]), onto[None])[0]
@@ -118,15 +118,15 @@ def _first_crossed(now: Conforming, a: int, b: int) -> tuple[int, int, float] | 
     None where the line is along an edge or leaves the cloth.
     """
     X = now.working.material
-    way = X[b] - X[a]
+    line = X[b] - X[a]
     for face in now.working.faces_around(a).tolist():
         corners = now.working.faces[face]
         k = int(np.argmax(corners == a))
         p, q = int(corners[(k + 1) % 3]), int(corners[(k + 2) % 3])
         one, two = X[p] - X[a], X[q] - X[a]
-        right, left = one[0] * way[1] - one[1] * way[0], way[0] * two[1] - way[1] * two[0]
-        if right >= 0.0 and left >= 0.0 and right + left > 0.0:
-            return p, q, float(right / (right + left))
+        to_p, to_q = one[0] * line[1] - one[1] * line[0], line[0] * two[1] - line[1] * two[0]
+        if to_p >= 0.0 and to_q >= 0.0 and to_p + to_q > 0.0:
+            return p, q, float(to_p / (to_p + to_q))
     return None
 
 

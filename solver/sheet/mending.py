@@ -181,14 +181,14 @@ def _collapse_onto(now: Conforming, apex: int, a: int, b: int) -> bool:
 def _split_and_collapse(now: Conforming, apex: int, a: int, b: int, into_new: bool) -> bool:
     """Split the edge a b at the foot of the apex and collapse the short new edge; return whether it was split."""
     working, X = now.working, now.working.material
-    way = X[b] - X[a]
-    length = float(np.linalg.norm(way))
-    share = float((X[apex] - X[a]) @ way) / length**2
-    if not now.limits.shortest < share * length < length - now.limits.shortest:
+    edge_vector = X[b] - X[a]
+    length = float(np.linalg.norm(edge_vector))
+    fraction = float((X[apex] - X[a]) @ edge_vector) / length**2
+    if not now.limits.shortest < fraction * length < length - now.limits.shortest:
         return False
     run = int(working.on[a] if working.on[a] >= now.runs.points else working.on[b]) - now.runs.points
     conformal = working.conformal(a, b)
-    vertex = working.split_edge(a, b, share)
+    vertex = working.split_edge(a, b, fraction)
     if conformal:
         if run < 0:
             run = int(working.on[vertex]) - now.runs.points

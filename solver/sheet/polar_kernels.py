@@ -8,7 +8,7 @@ from ..forces.joint_kernels import exponential, logarithm, product
 from ..threads import inlined, kernel
 from .around_kernels import faces_around
 
-TURNS, STILL = 30, 1.0e-13  #: iterations to the mean rotation at most, and a negligible step [rad]
+TURNS, CONVERGED = 30, 1.0e-13  #: iterations to the mean rotation at most, and a negligible step [rad]
 
 
 @inlined
@@ -87,7 +87,7 @@ def average(faces, areas, apart, out):  # type: ignore[no-untyped-def]
                 z += areas[f] * off[2]
             x, y, z = x / whole, y / whole, z / whole
             mean = product(mean, exponential(x, y, z))
-            if x * x + y * y + z * z < STILL * STILL:
+            if x * x + y * y + z * z < CONVERGED * CONVERGED:
                 break
         w, x, y, z = mean
         size = w * w + x * x + y * y + z * z

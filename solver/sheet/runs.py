@@ -18,7 +18,7 @@ class Runs:
         self.features = features
         self.points = len(features.points)
         self._to_ends: dict[int, Vec] = {}
-        self.places = np.ascontiguousarray(features.points)
+        self.positions = np.ascontiguousarray(features.points)
         self.edges: Index = np.ascontiguousarray(features.edges, dtype=np.int32)
         count = int(features.run.max(initial=-1)) + 1
         bounds = np.searchsorted(features.run, np.arange(count + 1))
@@ -66,7 +66,7 @@ class Runs:
     def to_edges(self, on: Index, x: Vec) -> Index:
         """Return a copy of `on`, (n,), with the run's edge nearest to the vertex in place of the run. x: (n, 3) [m]."""
         numbers = on.copy()
-        edges_under(self.places, self.edges, self.first, self.ends, np.ascontiguousarray(x), numbers)
+        edges_under(self.positions, self.edges, self.first, self.ends, np.ascontiguousarray(x), numbers)
         return numbers
 
     def nearest(self, run: int, x: Vec) -> tuple[Index, Vec, Vec]:
@@ -75,15 +75,15 @@ class Runs:
         They are (k,), (k,) and (k, 3) [m]. Fractions are unclamped at the ends of the run, positions are clamped.
         """
         rows, count = self.rows[run], len(x)
-        edge, share, place = np.empty(count, np.int32), np.empty(count), np.empty((count, 3))
-        nearest_on_run(self.places, self.edges, rows.start, rows.stop, bool(self.ends[run, 0] >= 0),
-                       np.ascontiguousarray(x), edge, share, place)
-        return edge, share, place
+        edge, fraction, position = np.empty(count, np.int32), np.empty(count), np.empty((count, 3))
+        nearest_on_run(self.positions, self.edges, rows.start, rows.stop, bool(self.ends[run, 0] >= 0),
+                       np.ascontiguousarray(x), edge, fraction, position)
+        return edge, fraction, position
 
     def along(self, run: int, x: Vec) -> Vec:
         """Return the arc lengths of the positions on a run nearest to points x, (k, 3) [m], (k,) [m]."""
-        edge, share, _ = self.nearest(run, x)
-        length: Vec = self.starts[edge] + np.minimum(np.maximum(share, 0.0), 1.0) * self.lengths[edge]
+        edge, fraction, _ = self.nearest(run, x)
+        length: Vec = self.starts[edge] + np.minimum(np.maximum(fraction, 0.0), 1.0) * self.lengths[edge]
         return length
 
     def length_to_ends(self, run: int) -> Vec:
@@ -95,8 +95,8 @@ class Runs:
     def direction(self, run: int, x: Vec) -> Vec:
         """Return the unit direction, (3,), of the edge of a run nearest to a point x, (3,) [m]."""
         edge = int(self.nearest(run, x[None])[0][0])
-        way = np.diff(self.features.points[self.features.edges[edge]], axis=0)[0]
-        unit: Vec = way / np.linalg.norm(way)
+        edge_vector = np.diff(self.features.points[self.features.edges[edge]], axis=0)[0]
+        unit: Vec = edge_vector / np.linalg.norm(edge_vector)
         return unit
 
     def velocity(self, on: Index, x: Vec) -> Vec:
@@ -108,6 +108,6 @@ class Runs:
         point = on < self.points
         velocity[point] = self.features.velocity[on[point]]
         for run in np.unique(on[~point]) - self.points:
-            here = np.flatnonzero(on == self.points + run)
-            velocity[here] = self.features.on_edges(self.nearest(int(run), x[here])[0], x[here])[1]
+            of_run = np.flatnonzero(on == self.points + run)
+            velocity[of_run] = self.features.on_edges(self.nearest(int(run), x[of_run])[0], x[of_run])[1]
         return velocity

@@ -130,8 +130,8 @@ class SheetMesh:
 
     @cached_property
     def _border_directions(self) -> Vec:
-        way = self.material[self.border_edges[:, 1]] - self.material[self.border_edges[:, 0]]
-        unit: Vec = way / np.linalg.norm(way, axis=1)[:, None]
+        edge_vectors = self.material[self.border_edges[:, 1]] - self.material[self.border_edges[:, 0]]
+        unit: Vec = edge_vectors / np.linalg.norm(edge_vectors, axis=1)[:, None]
         return unit
 
     @cached_property
@@ -202,6 +202,8 @@ class SheetMesh:
         return self
 
     def _check_faces(self) -> None:
+        """Raise BadMesh where a position is not finite, an index is invalid, or a face is flat or mirrored in material
+        space."""
         if not (np.isfinite(self.x).all() and np.isfinite(self.material).all()):
             raise BadMesh("the cloth has a vertex that is nowhere: its place is no number", "Check the mesh's vertices")
         if not len(self.faces) or self.faces.min() < 0 or self.faces.max() >= len(self.x):
@@ -218,6 +220,7 @@ class SheetMesh:
                           "Recalculate the normals, and unwrap the cloth so that no face of its UV map is mirrored")
 
     def _check_edges(self) -> None:
+        """Raise BadMesh where an edge has more than two faces, or two of opposite orientation."""
         ends = np.stack([self.faces[:, NEXT], self.faces[:, LAST]], axis=2).reshape(-1, 2).astype(np.int64)
         for which, what in ((ends, "has faces that look opposite ways, or more than two"),
                             (np.sort(ends, axis=1), "has more than two faces")):
@@ -253,9 +256,9 @@ class SheetMesh:
         piece = np.zeros(len(self.x), dtype=np.int32)
         piece[self.faces] = label[:, None]
 
-        def doubled(places: Vec) -> set[tuple[int, int]]:
-            size = float(np.ptp(places, axis=0).max())
-            pairs = cKDTree(places).query_pairs(DOUBLED * size, output_type="ndarray")
+        def doubled(positions: Vec) -> set[tuple[int, int]]:
+            size = float(np.ptp(positions, axis=0).max())
+            pairs = cKDTree(positions).query_pairs(DOUBLED * size, output_type="ndarray")
             return {(int(a), int(b)) for a, b in pairs[piece[pairs[:, 0]] != piece[pairs[:, 1]]]}
 
         in_world = doubled(self.x)

@@ -10,7 +10,7 @@ from ..state import Index, Mask, Vec
 from .limits import RemeshLimits
 from .runs import Runs
 from .sheet_mesh import SheetMesh
-from .tracking_kernels import follow, nearest_segment, share_of_slide, up_to_border
+from .tracking_kernels import follow, largest_slide, nearest_segment, up_to_border
 
 LEFT = 0.2  #: fraction of its area that a face retains in a step
 WORSE = 0.9  #: fraction of its tan that a too small angle retains in a step
@@ -38,7 +38,7 @@ def track(mesh: SheetMesh, runs: Runs, limits: RemeshLimits, h: float, free: Mas
     gone[vertices] |= _at_the_border(mesh, vertices, limits, h)
     vertices = vertices[np.argsort(on[vertices], kind="stable")]
     turns, over = np.empty(len(vertices), dtype=bool), np.empty((len(vertices), 2), np.int32)
-    count = follow(x, on, gone, mesh.border, vertices, runs.points, runs.places, runs.point_outward, runs.edges,
+    count = follow(x, on, gone, mesh.border, vertices, runs.points, runs.positions, runs.point_outward, runs.edges,
                    runs.outward, runs.first, runs.ends, limits.thickness, turns, over)
     on[gone] = -1
     over, turns = over[:count], turns[:count]
@@ -61,10 +61,10 @@ def border_distance(segments: Vec, X: Vec) -> Vec:
     return nearest
 
 
-def material_share(mesh: SheetMesh, h: float, thinnest: float = 0.0) -> float:
+def limit_slide(mesh: SheetMesh, h: float, thinnest: float = 0.0) -> float:
     """Return the largest fraction, in [0, 1], of a step of h [s] in which sliding leaves no face too small or too thin.
 
     Each face retains LEFT of its area, and no angle gets a tan below both `thinnest` and WORSE of its present smallest.
     """
-    return float(share_of_slide(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),
+    return float(largest_slide(np.ascontiguousarray(mesh.material), np.ascontiguousarray(mesh.slide),
                                 np.ascontiguousarray(mesh.faces), h, LEFT, thinnest, WORSE))

@@ -63,51 +63,51 @@ def up_to_border(material, slide, faces, border, ends, required, vertices, h, ne
 
 
 @inlined
-def _is_off(way, outward, thickness):  # type: ignore[no-untyped-def]
+def _is_off(offset, outward, thickness):  # type: ignore[no-untyped-def]
     """Return whether a vector from a feature is longer than the thickness and outwards, in any direction if thin."""
-    along = way[0] * outward[0] + way[1] * outward[1] + way[2] * outward[2]
-    return along >= 0.0 and np.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]) > thickness
+    along = offset[0] * outward[0] + offset[1] * outward[1] + offset[2] * outward[2]
+    return along >= 0.0 and np.sqrt(offset[0] * offset[0] + offset[1] * offset[1] + offset[2] * offset[2]) > thickness
 
 
 @kernel("i8(f8[:,::1], i4[::1], b1[::1], b1[::1], i4[::1], i8, f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], i4[::1],"
         " i4[:,::1], f8, b1[::1], i4[:,::1])")
 def follow(  # type: ignore[no-untyped-def]
-        x, on, gone, border, vertices, points, places, point_outward, edges, outward, first, run_ends, thickness, turns,
-        over):
+        x, on, gone, border, vertices, points, positions, point_outward, edges, outward, first, run_ends, thickness,
+        turns, over):
     """Move vertices to their features, and write x, on and gone, (n,); return the number that ran over an end of a run.
 
     Those vertices are written with the corner at that end to `over`, (k, 2), and to `turns`, (k,), whether they are on
     the corner from now on. gone: vertices that have left their feature. vertices: sorted by feature, (k,). points:
-    number of point features. places, point_outward: positions [m] and outward directions of points, (P, 3). edges:
+    number of point features. positions [m], point_outward: of points, (P, 3). edges:
     (E, 2), with outward directions `outward`, (E, 3); those of run r are first[r] to first[r + 1]. run_ends: corners of
     each run, (R, 2). thickness: distance at which a vertex has left [m].
     """
-    edge, share, place, way = np.empty(1, np.int32), np.empty(1), np.empty((1, 3)), np.empty(3)
+    edge, fraction, position, offset = np.empty(1, np.int32), np.empty(1), np.empty((1, 3)), np.empty(3)
     for v in vertices:  # points first: runs depend on the vertices at their ends
         if 0 <= on[v] < points:
             for i in range(3):
-                way[i] = x[v, i] - places[on[v], i]
-            gone[v] |= _is_off(way, point_outward[on[v]], thickness)
+                offset[i] = x[v, i] - positions[on[v], i]
+            gone[v] |= _is_off(offset, point_outward[on[v]], thickness)
             if not gone[v]:
-                x[v] = places[on[v]]
+                x[v] = positions[on[v]]
     count = 0
     for v in vertices:
         run = on[v] - points
         if run < 0 or gone[v]:
             continue
-        nearest_on_run(places, edges, first[run], first[run + 1], run_ends[run, 0] >= 0, x[v : v + 1], edge, share,
-                       place)
+        nearest_on_run(positions, edges, first[run], first[run + 1], run_ends[run, 0] >= 0, x[v : v + 1], edge,
+                       fraction, position)
         a, b = edges[edge[0], 0], edges[edge[0], 1]
         for i in range(3):
-            way[i] = x[v, i] - places[a, i] - share[0] * (places[b, i] - places[a, i])
-        if _is_off(way, outward[edge[0]], thickness):
+            offset[i] = x[v, i] - positions[a, i] - fraction[0] * (positions[b, i] - positions[a, i])
+        if _is_off(offset, outward[edge[0]], thickness):
             gone[v] = True
-        elif 0.0 <= share[0] <= 1.0:
-            x[v] = place[0]
+        elif 0.0 <= fraction[0] <= 1.0:
+            x[v] = position[0]
         elif border[v]:  # the border cannot slide along itself over a corner
             gone[v] = True
         else:
-            corner = run_ends[run, 0 if share[0] < 0.0 else 1]
+            corner = run_ends[run, 0 if fraction[0] < 0.0 else 1]
             taken = False
             for i in range(on.shape[0]):
                 taken |= on[i] == corner and not gone[i]
@@ -133,7 +133,7 @@ def _square(e0, e1, p0, p1, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("f8(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8, f8, f8)")
-def share_of_slide(material, slide, faces, h, left, thinnest, worse):  # type: ignore[no-untyped-def]
+def largest_slide(material, slide, faces, h, left, thinnest, worse):  # type: ignore[no-untyped-def]
     """Return the largest fraction, up to 1, of a step of h [s] in which sliding leaves no face too small or too thin.
 
     Each face retains the fraction `left` of its area, and no angle gets a tan that is below both `thinnest` and the

@@ -24,8 +24,8 @@ def gradients_at(mesh: SheetMesh, vertices: Index) -> Vec:
                        mesh.slide[numbers], mesh.on[numbers], mesh.required[numbers])
     a, b = around.gradients.transpose(2, 0, 1)
     # a face that lies on a line has no rotation
-    lies = np.linalg.norm(np.cross(a, b), axis=1) < FLAT * np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-    of_all = around.mean_gradients if lies.any() else around.polar_gradients
+    is_flat = np.linalg.norm(np.cross(a, b), axis=1) < FLAT * np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    of_all = around.mean_gradients if is_flat.any() else around.polar_gradients
     gradients: Vec = of_all[np.searchsorted(numbers, vertices)]
     return gradients
 
@@ -45,13 +45,13 @@ def sliding(world: Vec, gradients: Vec, across: Vec, feature: Vec) -> tuple[Vec,
     """
     # least squares in the one direction that the constraint leaves free, or in both, without the multiplier
     some = np.einsum("ki,ki->k", across, across) > 0.0
-    way = np.stack([-across[:, 1], across[:, 0]], axis=1)
-    C, right = np.einsum("kia,kib->kab", gradients, gradients), -np.einsum("kia,ki->ka", gradients, world - feature)
-    square = np.einsum("ka,kab,kb->k", way, C, way)
+    free_direction = np.stack([-across[:, 1], across[:, 0]], axis=1)
+    C, rhs = np.einsum("kia,kib->kab", gradients, gradients), -np.einsum("kia,ki->ka", gradients, world - feature)
+    square = np.einsum("ka,kab,kb->k", free_direction, C, free_direction)
     size = np.trace(C, axis1=1, axis2=2)
-    along = np.einsum("ka,ka->k", way, right) / np.where(square > FLAT * size, square, np.inf)
-    slide = along[:, None] * way
-    slide[~some] = np.einsum("kab,kb->ka", np.linalg.pinv(C[~some], rcond=FLAT), right[~some])
+    along = np.einsum("ka,ka->k", free_direction, rhs) / np.where(square > FLAT * size, square, np.inf)
+    slide = along[:, None] * free_direction
+    slide[~some] = np.einsum("kab,kb->ka", np.linalg.pinv(C[~some], rcond=FLAT), rhs[~some])
     return world + np.einsum("kia,ka->ki", gradients, slide), slide
 
 
@@ -73,12 +73,12 @@ def not_sliding(mesh: SheetMesh, vertices: Index, on: Index, runs: Runs, gradien
     for k in inside.tolist():
         i, run = int(vertices[k]), int(on[k]) - runs.points
         other = ends[(ends == i).any(axis=1)].sum(axis=1) - i
-        ways = np.zeros(2)
+        edge_direction = np.zeros(2)
         direction = runs.direction(run, mesh.x[i])
         same = other[(mesh.on[other] == on[k]) | np.isin(mesh.on[other], runs.ends[run][runs.ends[run] >= 0])]
         for j in same.tolist():
-            ways += np.sign((mesh.x[j] - mesh.x[i]) @ direction) * (mesh.material[j] - mesh.material[i])
-        if not np.any(ways):
-            ways = np.linalg.lstsq(gradients[k], direction, rcond=None)[0]
-        across[k] = ways / max(float(np.linalg.norm(ways)), 1e-300)
+            edge_direction += np.sign((mesh.x[j] - mesh.x[i]) @ direction) * (mesh.material[j] - mesh.material[i])
+        if not np.any(edge_direction):
+            edge_direction = np.linalg.lstsq(gradients[k], direction, rcond=None)[0]
+        across[k] = edge_direction / max(float(np.linalg.norm(edge_direction)), 1e-300)
     return across

@@ -137,6 +137,7 @@ class Working:
         return (-1, -1) if edge < 0 else (edge // 3, int(self.across[edge // 3, edge % 3]))
 
     def on_border(self, vertex: int) -> bool:
+        """Whether a vertex is on the border of the sheet."""
         return bool(queries.ring(self.arrays, vertex, np.empty(queries.WIDEST, dtype=np.int32)) < 0)
 
     def conformal(self, a: int, b: int) -> bool:

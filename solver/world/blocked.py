@@ -12,7 +12,7 @@ from ..state import Index, Vec
 from .bodies import BodyInWorld, ObstacleInWorld
 
 OPPOSED = -0.9  #: cosine between the normals of two sides below which a node is between them
-NO_ROOM = 1.0e-3  #: relative to the activation distance: less space between two sides is none
+NO_SPACE = 1.0e-3  #: relative to the activation distance: less space between two sides is none
 
 
 def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld], contacts: Sequence[ContactLaw],
@@ -22,7 +22,7 @@ def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorl
     node: prescribed node. x: positions of all nodes, (n, 3) [m]. The owner is an obstacle or the pin of a soft body. Of
     several objects in contact with it, the one nearest to the node is returned; "" where there is no name.
     """
-    things, owner = _things(bodies, obstacles, len(x))
+    owners, owner = _owners_of_nodes(bodies, obstacles, len(x))
     mine = int(owner[node])
     if mine < 0:
         return "", ""
@@ -31,9 +31,9 @@ def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorl
     both = np.concatenate([np.column_stack([sides, pairs]), np.column_stack([sides[:, ::-1], pairs[:, ::-1]])])
     against = both[(both[:, 0] == mine) & (both[:, 1] >= 0) & (both[:, 1] != mine)]
     if not len(against):
-        return things[mine][0], ""
+        return owners[mine][0], ""
     away = np.linalg.norm(x[against[:, 2]] - x[node], axis=1)
-    return things[mine][0], things[int(against[int(away.argmin()), 1])][1]
+    return owners[mine][0], owners[int(against[int(away.argmin()), 1])][1]
 
 
 def closes_on(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld], contacts: Sequence[ContactLaw],
@@ -45,21 +45,21 @@ def closes_on(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld
     prescribed motion, (n, 3) [m]. At x, both surfaces are in contact with the node. A shorter step does not help, as
     later steps end in the same positions.
     """
-    things, owner = _things(bodies, obstacles, len(x))
+    owners, owner = _owners_of_nodes(bodies, obstacles, len(x))
     is_free = np.zeros(len(x), dtype=bool)
     is_free[free] = True
     for law in contacts:
         sides = [*_sides(law.point_pairs(x), owner, is_free, x, end)]
-        for (one, nodes, normals, room), (other, its_nodes, its_normals, its_room) in combinations(sides, 2):
-            both, here, there = np.intersect1d(nodes, its_nodes, assume_unique=True, return_indices=True)
-            opposed = np.einsum("ki,ki->k", normals[here], its_normals[there]) < OPPOSED
-            left = room[here] + its_room[there]
-            lacks = np.flatnonzero(opposed & (left <= NO_ROOM * law.activation))
+        for (one, nodes, normals, space), (other, its_nodes, its_normals, its_space) in combinations(sides, 2):
+            both, first, second = np.intersect1d(nodes, its_nodes, assume_unique=True, return_indices=True)
+            opposed = np.einsum("ki,ki->k", normals[first], its_normals[second]) < OPPOSED
+            left = space[first] + its_space[second]
+            lacks = np.flatnonzero(opposed & (left <= NO_SPACE * law.activation))
             if len(lacks):
                 node = int(both[lacks[int(left[lacks].argmin())]])
-                name = things[int(owner[node])][1] if owner[node] >= 0 else "what is between"
+                name = owners[int(owner[node])][1] if owner[node] >= 0 else "what is between"
                 where = ", ".join(f"{c:.4g}" for c in x[node])
-                return node, (f"{things[one][0]} and {things[other][0]} close on {name} near ({where}) m and leave no "
+                return node, (f"{owners[one][0]} and {owners[other][0]} close on {name} near ({where}) m and leave no "
                               "room for it")
     return None
 
@@ -78,24 +78,24 @@ def _sides(found: tuple[Index, Vec, Vec], owner: Index, is_free: Index, x: Vec,
     far = np.linalg.norm(away, axis=1)
     normals = away / np.maximum(far, 1e-300)[:, None]
     nearer = np.einsum("kc,kci,ki->k", weights, end[corners] - x[corners], normals)
-    room = far - thickness[mine] - nearer
-    whose = owner[corners[:, 0]]
-    for one in np.unique(whose):
-        own = np.flatnonzero(whose == one)
-        own = own[np.lexsort((room[own], points[mine[own], 0]))]
+    space = far - thickness[mine] - nearer
+    owner_of_row = owner[corners[:, 0]]
+    for one in np.unique(owner_of_row):
+        own = np.flatnonzero(owner_of_row == one)
+        own = own[np.lexsort((space[own], points[mine[own], 0]))]
         nodes, first = np.unique(points[mine[own], 0], return_index=True)
-        yield int(one), nodes, normals[own[first]], room[own[first]]
+        yield int(one), nodes, normals[own[first]], space[own[first]]
 
 
-def _things(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld],
+def _owners_of_nodes(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld],
             count: int) -> tuple[list[tuple[str, str, slice]], Index]:
     """Return the bodies and obstacles, and the index of each node's owner among them, (n,), −1 without an owner.
 
     Each entry has a name for prescribed nodes, a name for other nodes, and the slice of its nodes.
     """
-    things = [*((f'the pin of "{one.name}"', f'"{one.name}"', one.nodes) for one in bodies),
+    owners = [*((f'the pin of "{one.name}"', f'"{one.name}"', one.nodes) for one in bodies),
               *((f'"{one.name}"', f'"{one.name}"', one.nodes) for one in obstacles)]
     owner = np.full(count, -1)
-    for k, (_, _, nodes) in enumerate(things):
+    for k, (_, _, nodes) in enumerate(owners):
         owner[nodes] = k
-    return things, owner
+    return owners, owner

@@ -61,6 +61,7 @@ class BodyInWorld:
 
     @property
     def vertices(self) -> int:
+        """Return the number of vertices that the artist sees: those of the embedded mesh, or else the nodes."""
         return self.nodes.stop - self.nodes.start if self.embedding is None else len(self.embedding.tet)
 
 

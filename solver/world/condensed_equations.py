@@ -29,8 +29,8 @@ class CondensedEquations:
         """Return f and K at positions and velocities. project: whether K is projected to negative semi-definite."""
         stage = self.stage
         lin = self.soft.linearise_at(x, v, stage.time, project)
-        blocks = self.soft.blocks_without_contact(stage.time) if stage.inertia and len(lin.contacts) else None
-        return replace(lin, damped=self.damped, memory=self.start.memory, blocks_without_contact=blocks)
+        blocks = self.soft.contact_free_blocks(stage.time) if stage.inertia and len(lin.contacts) else None
+        return replace(lin, damped=self.damped, memory=self.start.memory, contact_free_blocks=blocks)
 
     def products_at(self, x: Vec, v: Vec, columns: Vec) -> Products:
         """Return f and the products of the true K with fields `columns`, (c, n, 3)."""

@@ -93,6 +93,7 @@ class MonolithicCondensedStage(CondensedStage):
         return after
 
     def start_step(self) -> None:
+        """Forget which nodes had external forces in the stages of the last step."""
         self._acted_on = None
 
     def end_step(self, before: State, after: State, h: float) -> State:
@@ -237,8 +238,8 @@ class MonolithicCondensedStage(CondensedStage):
             after = self.fixed_point.solve_stage(equations.sweeps_at, equations.products_at, stage, start, base,
                                                  soft.coordinates, limits, soft.extent)
             if after is not None:
-                after, turned = restore_centres(soft, self._free_parts, after, stage, start)
-                if turned <= LARGEST_ROTATION or not limits.strain_left:
+                after, rotation = restore_centres(soft, self._free_parts, after, stage, start)
+                if rotation <= LARGEST_ROTATION or not limits.strain_left:
                     return after
                 # it snapped into another shape; an incremental potential of positions preserves its centre and rotation
                 return self._by_energy(solver, stage, start, damped)

@@ -33,12 +33,20 @@ class SteppedBody(Protocol):
     mass: Vec
     prescribed: Index
 
-    def initial_state(self) -> ProjectiveState: ...
+    def initial_state(self) -> ProjectiveState:
+        """Return the state at the start: at rest in the rest shape."""
 
-    def diagonal(self, h: float) -> Vec: ...
+    def diagonal(self, h: float) -> Vec:
+        """Return the diagonal of the matrix of a step of h seconds, (n,) [N/m]: a scale for the weights of contacts."""
 
     def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
-             places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState: ...
+             positions: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
+        """Return the state after h seconds. Raises StepFailed where a position is not finite.
+
+        force: in addition to gravity, (n, 3) [N]. points: springs and contacts of single nodes. positions: of
+        prescribed nodes at the end, (p, 3) [m]; None: unchanged. touching: returns further contacts from positions
+        without constraints and those at the start, (n, 3) [m] each.
+        """
 
 
 @dataclass
@@ -65,24 +73,28 @@ class ConstraintDraft(SteppedPart):
 
     @property
     def unknowns(self) -> int:
+        """Return the number of coordinates of all nodes, 3 n."""
         return 3 * len(self.body.rest)
 
     @property
     def backend(self) -> str:
+        """Return the label of the method, for the log."""
         return self.method
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
+        """Return the name, first vertex and number of vertices of the body, in a list of one entry."""
         return [(self.shown.name, 0, self.shown.vertices)]
 
     def owns(self, name: str) -> bool:
+        """Return whether the part has the body of this name."""
         return name == self.shown.name
 
     def initial_state(self) -> State:
         """Return the state at the start frame: at rest, with prescribed nodes at their first positions."""
-        began = self.body.initial_state()
-        began.x[self.body.prescribed] = self.motion.at(0.0)
-        return self._state(began)
+        start = self.body.initial_state()
+        start.x[self.body.prescribed] = self.motion.at(0.0)
+        return self._state(start)
 
     def check(self, state: State) -> None:
         """Check the memory of a state. Raises ValueError or KeyError where it does not belong to these nodes."""
@@ -111,20 +123,20 @@ class ConstraintDraft(SteppedPart):
         if self.touches is None:
             return []
         obstacles, nodes = self.touches
-        begun = state.x[nodes]
-        found = obstacles.touched(begun, begun + h * state.v[nodes], state.time, h)
+        start = state.x[nodes]
+        found = obstacles.touched(start, start + h * state.v[nodes], state.time, h)
         if found is None:
             return []
         those = nodes[found.points]
         stiffness = FIRM * self.body.diagonal(h)[those]
-        return [TargetRows.touching(those, stiffness, found.places, found.normals, found.friction, found.velocities)]
+        return [TargetRows.touching(those, stiffness, found.origins, found.normals, found.friction, found.velocities)]
 
     def _on_ground(self, time: float, h: float) -> Touching:
         """Return the function that finds the half-spaces of nodes on or near the ground."""
         ground, stiffness = self.ground, FIRM * self.body.diagonal(h)
         point = ground.point(time)
 
-        def touching(x: Vec, begun: Vec) -> TargetRows:
+        def touching(x: Vec, start: Vec) -> TargetRows:
             near = np.flatnonzero((x - point) @ ground.normal < NEAR * self.shown.size)
             near = np.setdiff1d(near, self.body.prescribed)
             return TargetRows.touching(near, stiffness[near], point, ground.normal, ground.friction)
@@ -140,9 +152,10 @@ class ConstraintDraft(SteppedPart):
             return None
         out = np.zeros_like(state.x)
         if self.air is not None:
-            law, way = self.air
-            wind = way.velocity(state.time)
-            table = law.damp(np.concatenate([state.x, way.at(state.time)]), np.concatenate([state.v, wind]), state.time)
+            law, motion = self.air
+            wind = motion.velocity(state.time)
+            table = law.damp(np.concatenate([state.x, motion.at(state.time)]), np.concatenate([state.v, wind]),
+                             state.time)
             pull_along(table.nodes, table.blocks, self.body.mass, state.v, wind, h, out)
         for one in self.blown:
             one.measure(state.x, state.time).add_forces(out)

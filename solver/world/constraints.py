@@ -136,6 +136,7 @@ class MechanismConstraints:
         return all(first is None for first in (self.loops, self.drives, self.limits, self.ball_limits, self.colliders))
 
     def at_work(self, time: float) -> list[bool]:
+        """Return for each drive whether it is active from `time` [s] on; an empty list without drives."""
         return [] if self.drives is None else self.drives.at_work(time)
 
     def started(self, state: State, respond: Respond) -> State:
@@ -326,8 +327,8 @@ class MechanismConstraints:
         motion *= self.nudge / farthest
         at = self.tree.posture(state.q + motion, state.u, state.memory, self._posture)
         rows, off = self.loops.rows(at.E)
-        there = Bilateral(DenseRows.equations(self._jacobian(at, rows)), posed.respond)
-        back = float(np.abs(there.Y @ there.multipliers(off)).max(initial=0.0))
+        constraints = Bilateral(DenseRows.equations(self._jacobian(at, rows)), posed.respond)
+        back = float(np.abs(constraints.Y @ constraints.multipliers(off)).max(initial=0.0))
         if back <= self.singular_return * self.nudge:
             return ""
         name: str = self.loops.names[self.loops.loop[int(np.argmax(np.abs(off)))]]

@@ -47,14 +47,14 @@ class ContactBounds(SoftOutput):
         least: Vec = np.min(steps, axis=0) if steps else np.ones(len(start))
         return least
 
-    def taken_along(self, begun: Vec, end: Vec) -> Vec | None:
+    def taken_along(self, step_start: Vec, end: Vec) -> Vec | None:
         """Return positions of all nodes after prescribed motion displaces the bodies in its path, (n, 3) [m].
 
-        begun, end: positions at the start of the step and at the end of prescribed motion, (n, 3) [m]. None where
+        step_start, end: positions at the start of the step and at the end of prescribed motion, (n, 3) [m]. None where
         surfaces would intersect.
         """
         return taken_along([body.nodes for body in self.bodies_in_world], [one.nodes for one in self.obstacles],
-                           self.coordinates.is_free, self.contacts, begun, end,
+                           self.coordinates.is_free, self.contacts, step_start, end,
                            partial(self.largest_steps, by_body=True))
 
     @cached_property

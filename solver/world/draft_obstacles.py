@@ -27,13 +27,13 @@ class DraftObstacle:
 
 @dataclass(frozen=True)
 class TouchedPlanes:
-    """Half-spaces normal · (x − place) ≥ 0 that contain points at the end of a step.
+    """Half-spaces normal · (x − origin) ≥ 0 that contain points at the end of a step.
 
     A point in a corner has several half-spaces.
     """
 
     points: Index  #: index of the point of each half-space, (k,)
-    places: Vec  #: [m], (k, 3)
+    origins: Vec  #: a point of each plane [m], (k, 3)
     normals: Vec  #: unit, (k, 3)
     velocities: Vec  #: of the obstacle's surface [m/s], (k, 3)
     friction: Vec  #: Coulomb's coefficient, (k,)
@@ -48,21 +48,21 @@ class DraftObstacles:
     gap: float  #: distance of its surface from its points [m]
     friction: Vec  #: Coulomb's coefficient of its points, (p,)
 
-    def touched(self, begun: Vec, end: Vec, time: float, h: float) -> TouchedPlanes | None:
+    def touched(self, start: Vec, end: Vec, time: float, h: float) -> TouchedPlanes | None:
         """Return the half-spaces of points that touch obstacles or come near them in a step; None without such points.
 
-        begun, end: points at the start of the step and at its predicted end, (p, 3) [m]. time, h: start and duration of
+        start, end: points at the start of the step and at its predicted end, (p, 3) [m]. time, h: start and duration of
         the step [s].
         """
         found: list[TouchedPlanes] = []
         for one in self.obstacles:
-            planes = one.mesh.planes(begun, end, time, h, one.side, self.gap + NEAR * self.size)
+            planes = one.mesh.planes(start, end, time, h, one.side, self.gap + NEAR * self.size)
             if planes is None:
                 continue
             rough = np.einsum("kc,kc->k", planes.weights, one.friction[planes.corners])
-            found.append(TouchedPlanes(planes.points, planes.places + self.gap * planes.normals, planes.normals,
+            found.append(TouchedPlanes(planes.points, planes.positions + self.gap * planes.normals, planes.normals,
                                        planes.velocities, mixed(rough, self.friction[planes.points])))
         if not found:
             return None
-        names = ("points", "places", "normals", "velocities", "friction")
+        names = ("points", "origins", "normals", "velocities", "friction")
         return TouchedPlanes(*(np.concatenate([getattr(one, name) for one in found]) for name in names))

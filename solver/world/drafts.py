@@ -43,28 +43,33 @@ class Draft(SteppedPart):
 
     @property
     def unknowns(self) -> int:
+        """Return the number of coordinates of the reduced body."""
         return self.body.size
 
     @property
     def backend(self) -> str:
+        """Return the name of the linear solver, for the log."""
         return "dense Cholesky"
 
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
+        """Return the name, first vertex and number of vertices of the body, in a list of one entry."""
         return [(self.shown.name, 0, self.shown.vertices)]
 
     @property
     def fundamental_hertz(self) -> dict[str, float]:
+        """Return the fundamental frequency of the body [Hz] by its name; empty where it has no modes."""
         found = self.body.truth.frequencies
         return {self.shown.name: float(found[0])} if len(found) else {}
 
     def owns(self, name: str) -> bool:
+        """Return whether the part has the body of this name."""
         return name == self.shown.name
 
     def initial_state(self) -> State:
         """Return the state at the start frame: at rest in the rest shape, with pins at their first positions."""
-        began = self.body.rest()
-        return state_of(replace(began, carrier_motion=self._carrier_motion(0.0)))
+        start = self.body.rest()
+        return state_of(replace(start, carrier_motion=self._carrier_motion(0.0)))
 
     def check(self, state: State) -> None:
         """Check the memory of a state. Raises ValueError or KeyError where it does not belong to these pins."""
@@ -97,13 +102,13 @@ class Draft(SteppedPart):
         if self.obstacles is None:
             return None
         body, points = self.body, self.body.touching
-        begun = body.points_of(points, state.y, state.carrier_motion)
-        found = self.obstacles.touched(begun, body.points_of(points, state.y + h * state.u, carrier_motion),
+        start = body.points_of(points, state.y, state.carrier_motion)
+        found = self.obstacles.touched(start, body.points_of(points, state.y + h * state.u, carrier_motion),
                                        state.time, h)
         if found is None:
             return None
-        some = SkinPoints(points.rows[found.points], points.carrier_motion[found.points], points.rest[found.points])
-        return Planes(some, found.normals, np.einsum("ij,ij->i", found.places, found.normals),
+        some = SkinPoints(points.rows[found.points], points.prescribed[found.points], points.rest[found.points])
+        return Planes(some, found.normals, np.einsum("ij,ij->i", found.origins, found.normals),
                       np.full(len(found.points), self.stiffness), found.friction, found.velocities)
 
     def _springs(self, time: float) -> list[PointSprings]:
@@ -111,8 +116,8 @@ class Draft(SteppedPart):
         found = []
         for pull, points in self.pulls:
             if pull.at_work(time):
-                _, stiffness, places = pull.springs_at(time)
-                found.append(PointSprings(points, places, stiffness))
+                _, stiffness, positions = pull.springs_at(time)
+                found.append(PointSprings(points, positions, stiffness))
         return found
 
     def _carrier_motion(self, time: float) -> Vec:
@@ -133,7 +138,7 @@ def reduced_of(state: State) -> ReducedState:
 
 def state_of(reduced: ReducedState) -> State:
     """Return the state of a part from the state of its reduced body."""
-    memory = {"led": reduced.carrier_motion, "led_rate": reduced.led_rate}
+    memory = {"led": reduced.carrier_motion, "led_rate": reduced.carrier_rate}
     if reduced.past is not None:
         y, u, carrier_motion, rate, h = reduced.past
         memory |= dict(zip(PAST, (y.ravel(), u.ravel(), carrier_motion, rate, np.array([h])), strict=True))

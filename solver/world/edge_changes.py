@@ -36,6 +36,6 @@ class EdgeChanges:
         in_contact = np.unique(self._of_nodes[np.concatenate(pairs)]) if pairs else NONE
         few = [np.flatnonzero(self._body == body) for body in in_contact]
         others = np.flatnonzero(~np.isin(self._body, in_contact))
-        along = min(self._volumes.change_of_most(way, few, others, self.most) if len(in_contact) else
-                    self._volumes.largest_change(way) for way in (moved, end - start))
+        along = min(self._volumes.change_of_most(displacement, few, others, self.most) if len(in_contact) else
+                    self._volumes.largest_change(displacement) for displacement in (moved, end - start))
         return max(along, self._cloth.largest_stretch(start, end))

@@ -40,12 +40,13 @@ def gains(soft: SoftBodies, before: State, after: State, admissible: float) -> b
     body, and the next steps can amplify this.
     """
     (x, v), (y, w) = soft.nodes_at(before), soft.nodes_at(after)
-    (pulled, stored), (pulls, stores) = soft.evaluate(x, after.time), soft.evaluate(y, after.time)
+    (force_before, energy_before), (force_after, energy_after) = (soft.evaluate(x, after.time),
+                                                                  soft.evaluate(y, after.time))
     free, prescribed = soft.coordinates.free, soft.coordinates.prescribed
-    moved, moves = (0.5 * float(np.vdot(soft.mass[free, None] * u[free], u[free])) for u in (v, w))
-    worked = -0.5 * float(np.vdot(pulled[prescribed] + pulls[prescribed], y[prescribed] - x[prescribed]))
-    gained = moves + stores - moved - stored - worked
-    return not gained <= admissible * max(moved, moves, abs(stores - stored))
+    kinetic_before, kinetic_after = (0.5 * float(np.vdot(soft.mass[free, None] * u[free], u[free])) for u in (v, w))
+    work = -0.5 * float(np.vdot(force_before[prescribed] + force_after[prescribed], y[prescribed] - x[prescribed]))
+    gain = kinetic_after + energy_after - kinetic_before - energy_before - work
+    return not gain <= admissible * max(kinetic_before, kinetic_after, abs(energy_after - energy_before))
 
 
 def step_without_gain(soft: SoftBodies, has_energy: bool, rule: StepRule, integrate: Integrate, state: State, h: float,

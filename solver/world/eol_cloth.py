@@ -65,13 +65,16 @@ class EolCloth(SteppedPart):
 
     @property
     def backend(self) -> str:
+        """Return the name of the linear solver of the steps, for the log."""
         return self.steps.backend
 
     @property
     def sheet_names(self) -> list[str]:
+        """Return the names of all sheets, whose topology changes between frames."""
         return self.names
 
     def owns(self, name: str) -> bool:
+        """Return whether a sheet of this name belongs to the part."""
         return name in self.names
 
     def initial_state(self) -> State:
@@ -99,9 +102,9 @@ class EolCloth(SteppedPart):
             if values.dtype != like.dtype or values.shape != (rows, *like.shape[1:]):
                 raise ValueError(f'"{name}" of "{self.name}" is {values.dtype} of shape {values.shape}')
         cloth = self.cloth(state)
-        features = self.steps.things.at(state.time, 1.0).features
-        places = len(features.points) + len(features.edges)
-        for name, numbers, end in (("on", cloth.mesh.on, places),
+        features = self.steps.obstacles.at(state.time, 1.0).features
+        feature_count = len(features.points) + len(features.edges)
+        for name, numbers, end in (("on", cloth.mesh.on, feature_count),
                                    ("pin", cloth.pin, int(self.start.pin.max(initial=-1)) + 1)):
             if not ((numbers >= -1) & (numbers < end)).all():
                 raise ValueError(f'"{name}" of "{self.name}" refers to something that does not exist')
@@ -152,16 +155,18 @@ class EolCloth(SteppedPart):
         """Return the largest length of an edge of each sheet, relative to rest, (s,)."""
         mesh = self.cloth(state).mesh
         ends = mesh.edges
-        length, rest = (np.linalg.norm(places[ends[:, 1]] - places[ends[:, 0]], axis=1)
-                        for places in (mesh.x, mesh.material))
+        length, rest = (np.linalg.norm(positions[ends[:, 1]] - positions[ends[:, 0]], axis=1)
+                        for positions in (mesh.x, mesh.material))
         longest = np.zeros(len(self.names))
         np.maximum.at(longest, self.apart.sheet_of(mesh.material[ends[:, 0]]), length / rest)
         return longest
 
     def forget_past(self) -> None:
+        """Discard caches of earlier steps that are not in the State."""
         self.steps.forget_past()
 
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
+        """Return the error for the artist, with the name of the first sheet, the frame and a remedy."""
         remedy = failure.remedy or "Lower the step, or raise Finest Edges"
         return Diverged(f"the motion could not be solved: {failure}", f"{remedy}; earlier frames are kept",
                         self.names[0], frame)

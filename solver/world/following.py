@@ -26,7 +26,7 @@ class Following:
 
     nodes: slice  #: of the body
     frames: OverTime  #: of the object, (4, 4) at a time, of which translation and rotation are used
-    share: OverTime  #: in [0, 1], (1,) at a time
+    fraction: OverTime  #: in [0, 1], (1,) at a time
 
     def velocity_change(self, x: Vec, v: Vec, time: float, h: float, two_step: tuple[bool, bool]) -> Vec:
         """Return the change of the velocities of its nodes before a step of h seconds, (k, 3) [m/s].
@@ -34,8 +34,8 @@ class Following:
         x, v: positions and velocities of its nodes, (k, 3) [m], [m/s]. two_step: whether the difference quotients of
         the previous step and of this step are (3 x₁ − 4 x₀ + x₋₁) / 2h, as in BDF2; else (x₁ − x₀) / h.
         """
-        share = float(np.clip(self.share.at(time)[0], 0.0, 1.0))
-        if share == 0.0:
+        fraction = float(np.clip(self.fraction.at(time)[0], 0.0, 1.0))
+        if fraction == 0.0:
             return np.zeros_like(v)
         # rigid motion of the object from now to other times; it is at rest before its first sample
         now = np.linalg.inv(rigid_frame(self.frames.at(time)))
@@ -43,14 +43,14 @@ class Following:
         if two_step[0]:
             own = v - (3.0 * x - 4.0 * carried(back, x) + carried(before, x)) / (2.0 * h)
         else:
-            there = x - h * v
-            own = v - (carried(np.linalg.inv(back), there) - there) / h
+            shifted = x - h * v
+            own = v - (carried(np.linalg.inv(back), shifted) - shifted) / h
         if two_step[1]:
-            there = x + h * own
-            coming = (3.0 * carried(onwards, there) - 4.0 * there + carried(back, there)) / (2.0 * h)
+            shifted = x + h * own
+            coming = (3.0 * carried(onwards, shifted) - 4.0 * shifted + carried(back, shifted)) / (2.0 * h)
         else:
             coming = (carried(onwards, x) - x) / h
-        change: Vec = share * (coming + own @ onwards[:3, :3].T - v)
+        change: Vec = fraction * (coming + own @ onwards[:3, :3].T - v)
         return change
 
 

@@ -42,5 +42,5 @@ class FrictionRecord:
             return ""
         worst, time = self._worst
         first, second = (f'"{self._bodies[body]}"' if body >= 0 else GROUND for body in worst.bodies)
-        where = ", ".join(f"{c:.4g}" for c in worst.place)
+        where = ", ".join(f"{c:.4g}" for c in worst.position)
         return f", least where {first} touches {second} near ({where}) m at {time:.4g} s, by {worst.off:.2g} m/s"

@@ -29,21 +29,21 @@ def finish_linear_stage(soft: SoftBodies, posed: Touched, stage: Stage, start: S
     stage: of all rates. is_last: whether the stage ends the step, where quasistatic nodes are relaxed.
     """
     u = posed.solve()
-    found = friction_impulses(soft, posed, posed.stage, u, start.memory)
+    friction = friction_impulses(soft, posed, posed.stage, u, start.memory)
     base, sticking = start.q if stage.base is None else stage.base, None
     evaluate: Evaluate = soft.evaluate
-    if found is not None:
-        posed = posed.under(found.impulses)
+    if friction is not None:
+        posed = posed.under(friction.impulses)
         u = posed.solve()
         # without quasistatic nodes, friction on velocities is friction on positions as well
-        sticking = _with_sticking(soft, posed, found, u, start) if is_last and posed.balances else None
+        sticking = _with_sticking(soft, posed, friction, u, start) if is_last and posed.balances else None
         if sticking is not None:
             posed, evaluate = sticking.posed, sticking.evaluate
     q = base + stage.b * stage.h * (u + posed.correction(u))
     if is_last:
         q = posed.relax(q, u, evaluate)
     after = State(stage.time, q, u, start.memory, tree_stage=posed.tree_stage)
-    after = remember(after, posed.stage, found)
+    after = remember(after, posed.stage, friction)
     return after if sticking is None else replace(after, memory=sticking.remembered(after.memory, q))
 
 
@@ -68,21 +68,22 @@ class _StickingStage:
         return with_anchors(memory, self.soft.ground.static_friction(x, time, self.anchors), x)
 
 
-def _with_sticking(soft: SoftBodies, posed: Touched, found: Found, u: Vec, start: State) -> _StickingStage | None:
+def _with_sticking(soft: SoftBodies, posed: Touched, friction: FrictionImpulses, u: Vec,
+                   start: State) -> _StickingStage | None:
     """Return the stage with static friction as a force of positions; None where the ground has none. Raises StepFailed.
 
     Such friction acts on displacements by relaxation at each node, whereas velocities have too few degrees of freedom
     to stop each node. It is evaluated at the positions to which velocities u move the nodes, with the normal impulses
-    of `found`.
+    of `friction`.
     """
     stage, law = posed.stage, soft.ground
     if not law.has_static_friction:
         return None
     step_start = soft.coordinates.positions(start.q, start.time)
     anchors = law.anchors(start.memory, step_start, start.time)
-    load = found.contacts.normal_impulse / (stage.a * stage.h)
-    static_friction = law.static_friction_under_load(load, found.contacts.nodes, found.contacts.normal, stage.time,
-                                                     anchors)
+    load = friction.contacts.normal_impulse / (stage.a * stage.h)
+    static_friction = law.static_friction_under_load(load, friction.contacts.nodes, friction.contacts.normal,
+                                                     stage.time, anchors)
     if static_friction is None:
         return None
     base = step_start if stage.base is None else soft.coordinates.positions(stage.base, stage.time)
@@ -100,21 +101,21 @@ def with_ground_friction(soft: SoftBodies, posed: Touched, after: State, correct
     posed: stage linearised at `after`. correction: change of the rates by one more iteration without friction, which
     may be as large as the change by friction, (m,) [m/s]; None for none.
     """
-    alone, stage = posed.solve(), posed.stage
+    frictionless, stage = posed.solve(), posed.stage
     own = 3 * len(soft.coordinates.free)
     # normal forces are those at the stage's end, not where velocities alone would have moved quasistatic nodes
     ended = replace(stage, base=(after.q - stage.b * stage.h * after.u)[:own])
     rates = after.u if correction is None else after.u + correction
-    found = friction_impulses(soft, posed, ended, rates, after.memory)
-    if found is None:
+    friction = friction_impulses(soft, posed, ended, rates, after.memory)
+    if friction is None:
         return replace(remember(after, stage, None), tree_stage=posed.tree_stage)
-    under = posed.under(found.impulses)
-    change = under.solve() - alone + (rates - after.u)
+    under = posed.under(friction.impulses)
+    change = under.solve() - frictionless + (rates - after.u)
     q, u = after.q + stage.b * stage.h * change, after.u + change
     # friction is among the loads in equilibrium
     q = under.relax(q, u, soft.evaluate, BALANCE_STEPS)
     end = State(after.time, q, u, after.memory, tree_stage=under.tree_stage)
-    return remember(end, stage, found)
+    return remember(end, stage, friction)
 
 
 def under(stage: NodeStage, with_friction: State, mass: Vec) -> NodeStage:
@@ -128,7 +129,7 @@ def under(stage: NodeStage, with_friction: State, mass: Vec) -> NodeStage:
 
 
 @dataclass(frozen=True)
-class Found:
+class FrictionImpulses:
     """Nodes in contact with the ground in a stage, and their friction impulses."""
 
     contacts: SlidingNodes
@@ -136,7 +137,7 @@ class Found:
 
 
 def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec,
-                      memory: Mapping[str, Vec]) -> Found | None:
+                      memory: Mapping[str, Vec]) -> FrictionImpulses | None:
     """Return the friction impulses at rates u; None where there is no friction.
 
     u: rates, of the free nodes first, (m,) [m/s]. memory: has the initial guess. Contacts are those of the stage's
@@ -146,27 +147,27 @@ def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec
     law, touching = soft.ground, posed.lin.contacts.of(soft.ground.is_free)
     if law.friction is None or not len(touching):
         return None
-    coordinates, share = soft.coordinates, stage.a * stage.h
+    coordinates, seconds = soft.coordinates, stage.a * stage.h
     nodes, normal = touching.nodes, touching.normal
     u = u[: 3 * len(coordinates.free)]
     v = coordinates.spread(u, stage.w)[nodes]
-    predicted = stage.stiffness_and_share(posed.lin) / share  # time over which K extrapolates, β and damping included
+    predicted = stage.damped_stiffness_factor(posed.lin) / seconds  # time over which K extrapolates, with  and damping
     moved = predicted * coordinates.spread(posed.moving(u), stage.w)[nodes]
     if stage.base is not None:
         moved += coordinates.positions(stage.base, stage.time, stage.carrier_motion)[nodes] - posed.lin.x[nodes]
     depth = -touching.gap - np.einsum("ka,ka->k", normal, moved)
     stiffness = law.stiffness[nodes]
-    pressing = share * stiffness * np.maximum(depth, 0.0)
+    pressing = seconds * stiffness * np.maximum(depth, 0.0)
     contacts = SlidingNodes(nodes, normal, along(v - law.plane.velocity(stage.time), normal), pressing,
-                      share * predicted * stiffness, soft.mass[nodes], share * friction_force(soft, memory)[nodes])
+                      seconds * predicted * stiffness, soft.mass[nodes], seconds * friction_force(soft, memory)[nodes])
     impulses = np.zeros((len(soft.mass), 3))
     impulses[nodes] = law.friction.impulses(contacts, posed.compliance(nodes))
-    return Found(contacts, impulses)
+    return FrictionImpulses(contacts, impulses)
 
 
-def remember(after: State, stage: NodeStage, found: Found | None) -> State:
-    """Return the state with the friction of a stage in its memory, and without anchors. found: friction or None."""
-    return remember_force(after, None if found is None else found.impulses / (stage.a * stage.h))
+def remember(after: State, stage: NodeStage, friction: FrictionImpulses | None) -> State:
+    """Return the state with the friction of a stage in its memory, and without anchors. friction: friction or None."""
+    return remember_force(after, None if friction is None else friction.impulses / (stage.a * stage.h))
 
 
 def remember_force(after: State, force: Vec | None) -> State:

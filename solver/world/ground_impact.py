@@ -59,8 +59,11 @@ def gained_energy(nodes: Moving, before: State, after: State, jump: float) -> fl
     if jump < GENTLE or jump > 1.0:
         return jump
     (x, v), (y, w) = nodes.nodes_at(before), nodes.nodes_at(after)
-    (pulled, stored), (pulls, stores) = nodes.evaluate(x, after.time), nodes.evaluate(y, after.time)
+    (force_before, energy_before), (force_after, energy_after) = (nodes.evaluate(x, after.time),
+                                                                  nodes.evaluate(y, after.time))
     prescribed, mass = nodes.coordinates.prescribed, nodes.mass[nodes.coordinates.free, None]
-    moved, moves = (0.5 * float(np.vdot(mass * u[nodes.coordinates.free], u[nodes.coordinates.free])) for u in (v, w))
-    worked = -0.5 * float(np.vdot(pulled[prescribed] + pulls[prescribed], y[prescribed] - x[prescribed]))
-    return np.inf if moves + stores - moved - stored - worked > GAINED * max(moved, moves) else jump
+    kinetic, kinetic_after = (0.5 * float(np.vdot(mass * u[nodes.coordinates.free], u[nodes.coordinates.free]))
+                              for u in (v, w))
+    work = -0.5 * float(np.vdot(force_before[prescribed] + force_after[prescribed], y[prescribed] - x[prescribed]))
+    return np.inf if (kinetic_after + energy_after - kinetic - energy_before - work
+                      > GAINED * max(kinetic, kinetic_after)) else jump

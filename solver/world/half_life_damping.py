@@ -152,7 +152,7 @@ class HalfLifeDampers:
     def __init__(self, parts: Sequence[HalfLifeDamping], count: int) -> None:
         """parts: damping of each connected component. count: number of all nodes."""
         self.parts, self._count = parts, count
-        self._may_stand = any(part.pin_motion is None for part in parts)
+        self._may_be_supported = any(part.pin_motion is None for part in parts)
 
     def apply(self, system: MovingNodes, state: State, h: float, of_rates: Sequence[str]) -> tuple[State, Vec | None]:
         """Return the state at the start of a step of h seconds after the decay, and the reaction on attached nodes.
@@ -219,7 +219,7 @@ class HalfLifeDampers:
 
         before: memory at the start of the step.
         """
-        if not self._may_stand:
+        if not self._may_be_supported:
             return after
         touched, nodes = np.zeros(self._count), self._carrying(system, after)
         if not len(nodes) and CONTACT_TIME not in before:

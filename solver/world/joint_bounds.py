@@ -15,7 +15,7 @@ class JointBounds:
     """Check of states of jointed bodies, which rejects those not finite, too fast or rotated too far in a step."""
 
     chart_ends = 6.0  #: angle from the center of a chart of rotations at which it ends [rad]; it is singular at 2π
-    largest_turn = 0.45  #: largest rotation of a body and of its path in a semi-implicit step [rad]
+    largest_rotation = 0.45  #: largest rotation of a body and of its path in a semi-implicit step [rad]
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -52,7 +52,7 @@ class JointBounds:
         spin at any rate, as its centre moves along a line.
         """
         u = half_step_rates(after.u, after.memory, h)
-        if h * np.abs(u) @ self._tree.angular < self.largest_turn:
+        if h * np.abs(u) @ self._tree.angular < self.largest_rotation:
             return
         end = self._tree.posture(after.q, u, after.memory, self._postures[0])
         start = self._tree.posture(after.q - h * u, u, after.memory, self._postures[1])
@@ -61,7 +61,7 @@ class JointBounds:
         # the end of an arc of angle t deviates by t/2 of its length from the straight path
         rotated = 2.0 * deviation / np.maximum(np.linalg.norm(straight, axis=1), np.finfo(float).tiny)
         rotation = np.minimum(rotated, h * np.linalg.norm(start.twist[:, :3], axis=1))
-        if len(rotation) and rotation.max() > self.largest_turn:
+        if len(rotation) and rotation.max() > self.largest_rotation:
             body = int(np.argmax(rotation))
             raise StepFailed(f"its path turned by {rotation[body]:.1f} radians", self._tree.bodies[body])
 

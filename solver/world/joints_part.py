@@ -63,6 +63,7 @@ class JointsPart(Part):
 
     @property
     def constraints(self) -> Constraints | None:
+        """Return the constraints of the mechanisms; None without any."""
         return self.condensation.constraints
 
     @property
@@ -90,6 +91,7 @@ class JointsPart(Part):
 
     @property
     def backend(self) -> str:
+        """Return the name of the factorization of the mass matrix, for the log."""
         return type(self.condensation.factor).__name__
 
     def initial_state(self) -> State:

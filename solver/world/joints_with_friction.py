@@ -36,7 +36,7 @@ class StageRows:
         at, tree = posed.lin.posture, posed.owner.tree
         self.parent, self.dof, self.E, self.X, self.S = tree.parent, tree.dof, at.E, at.X, at.S
         self.respond = posed.respond
-        self.free: Vec = posed.owner.factor.solve(posed.right)
+        self.free: Vec = posed.owner.factor.solve(posed.rhs)
         self.solution: Solution | None = None
         self._unconstrained: Vec = self.free  #: unconstrained rates of the last solution
         self._external: DenseDual | None = None
@@ -161,7 +161,7 @@ class JointsWithFriction(MechanismConstraints):
         memory = posed.lin.memory
         warm = RowMultipliers(memory[FRICTION_NAMES].astype(np.int64), fraction * memory[FRICTION]) if (
             FRICTION_NAMES in memory) else NO_MULTIPLIERS
-        result = self.law.rub(rows, self.bearings, warm)
+        result = self.law.solve(rows, self.bearings, warm)
         self.stages, self.sweeps = self.stages + 1, self.sweeps + result.passes
         self.iterations += result.iterations
         self.unsettled += not result.converged

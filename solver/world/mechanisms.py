@@ -48,6 +48,6 @@ class OwnFrames:
     def poses(self, E: Vec, time: float) -> Vec:
         """Return the own frames of bodies in world at a time [s], (b, 4, 4). E: frames in the tree, (n, 4, 4)."""
         poses: Vec = E[self.body] @ self.own if len(E) else np.tile(np.eye(4), (len(self.body), 1, 1))
-        for place, motion in self.obstacles.items():
-            poses[place] = motion.at(time)
+        for index, motion in self.obstacles.items():
+            poses[index] = motion.at(time)
         return poses

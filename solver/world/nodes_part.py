@@ -59,8 +59,8 @@ class NodesPart(SoftSystem, Part):
         if self._damping is not None:
             self._damping.begin(h, self.nodes_at_ground(state, h))
         if self.losses is not None:
-            state, pushes = self.losses.apply(self, state, h, rates)
-            forces = [force for force in (external_force, pushes) if force is not None]
+            state, loss_force = self.losses.apply(self, state, h, rates)
+            forces = [force for force in (external_force, loss_force) if force is not None]
             external_force = sum(forces[1:], forces[0]) if forces else None
         if self.sliding is not None:
             state = self.sliding.apply(self, state, h, rates)

@@ -62,6 +62,7 @@ class ShownBodies(ABC):
 
     @property
     def summary(self) -> list[str]:
+        """Return sentences of all parts about the steps up to now, for the end of the log."""
         return [note for part in self.parts for note in part.summary]
 
     @property
@@ -71,6 +72,7 @@ class ShownBodies(ABC):
 
     @property
     def mechanisms(self) -> list[dict[str, Any]]:
+        """Return the manifest's entries of the mechanisms of all parts."""
         return [values for part in self.parts for values in part.mechanisms]
 
     def output(self, state: State, frame: int) -> Vec:

@@ -237,11 +237,11 @@ class SlidingDampers:
         pairs = None
         if system.contacts and others.any():
             pairs = block_diagonal([law.fill(x, state.time, True) for law in system.contacts])
-        shares = slides * _rise(late, self.slides, 2.0 * self.slides)
-        for body, share, strength in zip(self._bodies, shares, slides * np.minimum(speed / self.slides, 1.0)):
+        fractions = slides * _rise(late, self.slides, 2.0 * self.slides)
+        for body, fraction, strength in zip(self._bodies, fractions, slides * np.minimum(speed / self.slides, 1.0)):
             tables = [body.viscosity(x, h * float(strength))] if strength > 0.0 else []
-            if share > 0.0 and pairs is not None:
-                tables.append(body.dashpots(*pairs, others, system.mass, h * float(share), self._scratch))
+            if fraction > 0.0 and pairs is not None:
+                tables.append(body.dashpots(*pairs, others, system.mass, h * float(fraction), self._scratch))
             if any(len(nodes) for nodes, _ in tables):
                 rates = body.damped(rates, system.mass, tables, self._scratch)
         left = [rate[coordinates.free].ravel() for rate in rates]
@@ -295,10 +295,10 @@ class SlidingDampers:
         for law in system.contacts:
             if law.has_friction:
                 pairs, slip = law.slips(x, v)
-                apart = self._owner[pairs[:, 0]] != self._owner[pairs[:, 1]]
-                nodes += [*pairs[apart].T]
-                slips += [slip[apart], -slip[apart]]
-                carriers += [v[pairs[apart, 1]], v[pairs[apart, 0]]]
+                between_bodies = self._owner[pairs[:, 0]] != self._owner[pairs[:, 1]]
+                nodes += [*pairs[between_bodies].T]
+                slips += [slip[between_bodies], -slip[between_bodies]]
+                carriers += [v[pairs[between_bodies, 1]], v[pairs[between_bodies, 0]]]
         found, bodies = np.concatenate(nodes), len(self._bodies)
         owner = self._owner[found]
         count = np.bincount(owner, minlength=bodies + 1)[:-1, None]

@@ -160,7 +160,7 @@ class SoftBodies(ContactBounds, StepLimits):
         force = self._weight.copy()
         elements = self._elements_without_contact
         elements.fill(x, time, True, force)
-        return Linearised(x, v, self.mass, force, elements.blocks, self.blocks_without_contact(time),
+        return Linearised(x, v, self.mass, force, elements.blocks, self.contact_free_blocks(time),
                           others=elements.others)
 
     @cached_property
@@ -197,7 +197,7 @@ class SoftBodies(ContactBounds, StepLimits):
         for pull in self.pulls:
             pull.add_force(x, time, force)
         if self.pulls:
-            products += np.einsum("nij,cnj->cni", self.blocks_without_contact(time), columns)
+            products += np.einsum("nij,cnj->cni", self.contact_free_blocks(time), columns)
         contacts = self.ground.find(x, time)
         self.ground.add_force(contacts, force)
         return Products(x, v, self.mass, force, products, damped, contacts)
@@ -219,7 +219,7 @@ class SoftBodies(ContactBounds, StepLimits):
         energy += sum(pull.add_force(x, time, force) for pull in self.pulls)
         return force, energy + self.ground.add_force(self.ground.find(x, time), force)
 
-    def blocks_without_contact(self, time: float) -> Vec:
+    def contact_free_blocks(self, time: float) -> Vec:
         """Return the diagonal blocks of K of pulls, without contacts, (n, 3, 3) [N/m]; overwritten by the next call."""
         self._no_contacts[:] = 0.0
         for pull in self.pulls:

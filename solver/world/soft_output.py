@@ -46,6 +46,7 @@ class SoftOutput:
 
     @property
     def fundamental_hertz(self) -> dict[str, float]:
+        """Return the fundamental frequency of each body for which it is known [Hz], by name."""
         return {body.name: body.hertz for body in self.bodies_in_world if body.hertz is not None}
 
     @property
@@ -104,6 +105,7 @@ class SoftOutput:
         return np.concatenate([law.contact_forces(x) for law in self.contacts])
 
     def refuse_blow_up(self, state: State) -> None:
+        """Raise StepFailed where a body of the state has a position that is not finite or has grown too much."""
         x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         for body in self.bodies_in_world:
             body.refuse_blow_up(x)

@@ -57,6 +57,7 @@ class SoftSystem(SoftBodies):
 
     @property
     def backend(self) -> str:
+        """Return the name of the linear solver, for the log."""
         return type(self.linear).__name__
 
     def linearise(self, state: State, time: float | None = None) -> Linearised:
@@ -116,7 +117,7 @@ class SoftSystem(SoftBodies):
         lin = self.linearise(at, time)
         if stage.base is None and len(lin.contacts):
             # contacts act on velocities by forces, and do not change the condensation
-            lin = replace(lin, blocks_without_contact=self.blocks_without_contact(at.time))
+            lin = replace(lin, contact_free_blocks=self.contact_free_blocks(at.time))
         return self._posed(lin, NodeStage.of(stage, self.coordinates))
 
     def _posed(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
@@ -201,6 +202,10 @@ class SoftSystem(SoftBodies):
 
     def _solve_stage_by(self, solver: StageSolver, stage: Stage, start: State,
                         prescribed_directions: EliminatedRows | None = None) -> State:
+        """Return the end of a stage by this stage solver, from the rates of `start`, with friction on the ground.
+
+        Where linearised friction would cause intersections, the stage is solved again under its impulses.
+        """
         nodes, damped = NodeStage.of(stage, self.coordinates), self.damped_through(stage, start)
         after = self.stage_method.solve_stage(solver, nodes, start, damped, prescribed_directions)
         if not self.ground.has_friction_at(self.coordinates.positions(after.q, stage.time), stage.time):

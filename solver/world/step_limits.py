@@ -68,7 +68,7 @@ class StepLimits:
         Bodies with prescribed nodes are ignored, as their carriers move them. On obstacles, only bodies without other
         contacts count: in a heap, other bodies absorb most of an impact, at every step.
         """
-        lands = self._is_free_body & (self._reach_ground(before, after) | self._reach_still(before, after))
+        lands = self._is_free_body & (self._reach_ground(before, after) | self._touch_resting(before, after))
         if not lands.any():
             return 0.0, None
         jumps = np.where(lands, velocity_jumps(self.mass, self._body_groups, self._sizes, self.velocity(before),
@@ -83,7 +83,7 @@ class StepLimits:
         return self._bodies_of(np.concatenate([self.ground.find(self._at(one), one.time).nodes
                                                for one in (before, after)]))
 
-    def _reach_still(self, before: State, after: State) -> Mask:
+    def _touch_resting(self, before: State, after: State) -> Mask:
         """Return whether each body is in contact only with prescribed nodes at rest, at either end of a step, (b,).
 
         False for bodies without tetrahedra.
@@ -94,13 +94,13 @@ class StepLimits:
         pairs = np.concatenate([np.zeros((0, 2), dtype=np.int32),
                                 *(law.node_pairs_within(x, 1.0) for law in self.contacts for x in (start, end))])
         owner, none = self._body_groups[pairs], len(self.bodies_in_world)
-        stands = (owner == none) & (start[pairs] == end[pairs]).all(axis=2)
-        on_still = np.zeros(none + 1, dtype=bool)
-        on_others = on_still.copy()
+        at_rest = (owner == none) & (start[pairs] == end[pairs]).all(axis=2)
+        on_resting = np.zeros(none + 1, dtype=bool)
+        on_others = on_resting.copy()
         for side in (0, 1):
-            on_still[owner[stands[:, 1 - side], side]] = True
-            on_others[owner[~stands[:, 1 - side] & (owner[:, 0] != owner[:, 1]), side]] = True
-        return on_still[:none] & ~on_others[:none] & self._bodies_of(self.tets.ravel())
+            on_resting[owner[at_rest[:, 1 - side], side]] = True
+            on_others[owner[~at_rest[:, 1 - side] & (owner[:, 0] != owner[:, 1]), side]] = True
+        return on_resting[:none] & ~on_others[:none] & self._bodies_of(self.tets.ravel())
 
     def _bodies_of(self, nodes: Index) -> Mask:
         """Return whether each body has free nodes among some nodes, (b,)."""
@@ -127,6 +127,7 @@ class StepLimits:
 
     @cached_property
     def edges(self) -> Edges:
+        """Return the edges of all elements, with their rest lengths."""
         return Edges(self.tets, self.rest)
 
     @cached_property

@@ -47,17 +47,24 @@ class StretchedForces(Stretched):
         return self
 
     def start(self) -> None:
+        """Begin a stage: set the stretches to those at the positions of the first linearisation."""
         for one in self._elements:
             one.start()
 
     def follow(self, moved: Vec) -> float:
+        """Set the direction of the stretches for a displacement of all nodes `moved`, (n, 3) [m].
+
+        Returns the second derivative of the energies of the stretches along it [J]. [MFEM 7, 8]
+        """
         return sum(one.follow(moved) for one in self._elements)
 
-    def go(self, share: float) -> None:
+    def set_fraction(self, fraction: float) -> None:
+        """Evaluate from now on with the stretches after this fraction of the step along their direction."""
         for one in self._elements:
-            one.go(share)
+            one.set_fraction(fraction)
 
     def keep(self) -> None:
+        """Make the stretches of the last evaluation the start of the next step."""
         for one in self._elements:
             one.keep()
 
@@ -69,6 +76,6 @@ def stretched_forces(elements: Sequence[BodyElements], bodies: Sequence[int] | N
 
     elements: of each body. bodies: indices; None: all. evaluate, linearise: functions of all forces.
     """
-    asked = elements if bodies is None else [elements[k] for k in bodies]
-    own = [found for one in asked if (found := one.in_stretches(InStretches)) is not None]
+    selected = elements if bodies is None else [elements[k] for k in bodies]
+    own = [found for one in selected if (found := one.in_stretches(InStretches)) is not None]
     return StretchedForces(own, evaluate, linearise) if own else None

@@ -23,11 +23,11 @@ class Subsystems:
         if len({*taken}) < len(taken):
             raise BadScene("the carrier of a part is carried itself, or a part has two carriers",
                            "Attach each part to one mechanism, and no mechanism to an attached part")
-        alone = [(part, (k,)) for k, part in enumerate(parts) if k not in taken and isinstance(part, Subsystem)]
-        if len(alone) + len(taken) < len(parts):
+        uncoupled = [(part, (k,)) for k, part in enumerate(parts) if k not in taken and isinstance(part, Subsystem)]
+        if len(uncoupled) + len(taken) < len(parts):
             raise BadScene("a part has no integrator and is in no coupling", "Couple it with another part")
         #: subsystems, and the indices of their parts
-        self.solved: list[tuple[Subsystem, tuple[int, ...]]] = [*alone, *coupled]
+        self.solved: list[tuple[Subsystem, tuple[int, ...]]] = [*uncoupled, *coupled]
         self._count = len(parts)
 
     def parted(self, states: list[State]) -> list[State]:

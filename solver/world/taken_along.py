@@ -14,21 +14,21 @@ NEAR = 2.0  #: in activation distances: a body so near to a moving one moves alo
 
 
 def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Mask, contacts: Sequence[ContactLaw],
-                begun: Vec, end: Vec, shares_of: Callable[[Vec, Vec], Vec]) -> Vec | None:
+                step_start: Vec, end: Vec, fractions_of: Callable[[Vec, Vec], Vec]) -> Vec | None:
     """Return contact-free positions of all nodes after prescribed motion, (n, 3) [m].
 
     Prescribed nodes are at their end positions, bodies in their path have made the same rigid or affine motion, and all
     other bodies have not moved; straight displacements to these positions have no contact. None where there are no such
     positions: a prescribed object changes its shape, a body is between two moving objects, or has no room.
 
-    bodies, obstacles: their nodes. is_free: whether each node is not prescribed, (n,). begun, end: positions at the
-    start and at the end of prescribed motion, (n, 3) [m]. shares_of: returns the contact-free fraction of a straight
-    displacement between two positions for each node, (n,), equal for all nodes of a body.
+    bodies, obstacles: their nodes. is_free: whether each node is not prescribed, (n,). step_start, end: positions at
+    the start and at the end of prescribed motion, (n, 3) [m]. fractions_of: returns the contact-free fraction of a
+    straight displacement between two positions for each node, (n,), equal for all nodes of a body.
     """
     count, spans = len(bodies), [*bodies, *obstacles]
-    x = begun.copy()
+    x = step_start.copy()
     x[~is_free] = end[~is_free]
-    moved = x - begun
+    moved = x - step_start
 
     # prescribed motion: of obstacles, and of bodies with pinned nodes
     motions: dict[int, MovedAsOne] = {}
@@ -40,23 +40,23 @@ def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Ma
         prescribed.add(k)
         if not moved[own].any():
             continue
-        found = MovedAsOne.of(begun[own], end[own])
+        found = MovedAsOne.of(step_start[own], end[own])
         if found is not None:
             motions[k] = found
         elif k < count:
             return None
         if k < count and found is not None:
-            x[nodes] = np.where(is_free[nodes, None], found.of_points(begun[nodes]), x[nodes])
+            x[nodes] = np.where(is_free[nodes, None], found.of_points(step_start[nodes]), x[nodes])
 
     links: set[tuple[int, int]] | None = None
     for _ in range(ROUNDS):
-        shares = shares_of(begun, x)
-        if shares.min() == 1.0:
+        fractions = fractions_of(step_start, x)
+        if fractions.min() == 1.0:
             return x
-        hit = [k for k in range(count) if k not in prescribed and k not in motions and shares[spans[k]].min() < 1.0]
+        hit = [k for k in range(count) if k not in prescribed and k not in motions and fractions[spans[k]].min() < 1.0]
         if not hit or not motions:
             return None
-        links = _links(contacts, spans, begun) if links is None else links
+        links = _links(contacts, spans, step_start) if links is None else links
         only = next(iter(motions.values())) if len({id(one) for one in motions.values()}) == 1 else None
         found_now: dict[int, MovedAsOne] = {}
         for k in hit:
@@ -64,7 +64,7 @@ def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Ma
             if one is None:
                 return None
             found_now[k] = one
-            x[spans[k]] = one.of_points(begun[spans[k]])
+            x[spans[k]] = one.of_points(step_start[spans[k]])
         motions |= found_now
     return None
 
@@ -74,27 +74,27 @@ class MovedAsOne:
 
     exact = 1.0e-6  #: relative error that is admissible for a motion as one body
 
-    def __init__(self, turned: Vec, middle: Vec, there: Vec) -> None:
-        """turned: A, (3, 3). middle: c, (3,) [m]. there: d, (3,) [m]."""
-        self._turned, self._middle, self._there = turned, middle, there
+    def __init__(self, matrix: Vec, centre: Vec, target: Vec) -> None:
+        """matrix: A, (3, 3). centre: c, (3,) [m]. target: d, (3,) [m]."""
+        self._matrix, self._centre, self._target = matrix, centre, target
 
     @classmethod
     def of(cls, start: Vec, end: Vec) -> MovedAsOne | None:
         """Return the rigid or affine motion of points from start to end, (k, 3) [m]; None where it is neither."""
-        middle, there = start.mean(axis=0), end.mean(axis=0)
-        before, after = start - middle, end - there
-        size = float(np.abs(before).max(initial=0.0)) + float(np.abs(there - middle).max())
+        centre, target = start.mean(axis=0), end.mean(axis=0)
+        before, after = start - centre, end - target
+        size = float(np.abs(before).max(initial=0.0)) + float(np.abs(target - centre).max())
         u, _, vt = np.linalg.svd(after.T @ before)
-        turned = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ vt)) or 1.0]) @ vt
-        if np.abs(before @ turned.T - after).max() > cls.exact * size:
-            turned = np.linalg.lstsq(before, after, rcond=None)[0].T
-            if np.abs(before @ turned.T - after).max() > cls.exact * size:
+        matrix = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ vt)) or 1.0]) @ vt
+        if np.abs(before @ matrix.T - after).max() > cls.exact * size:
+            matrix = np.linalg.lstsq(before, after, rcond=None)[0].T
+            if np.abs(before @ matrix.T - after).max() > cls.exact * size:
                 return None
-        return cls(turned, middle, there)
+        return cls(matrix, centre, target)
 
     def of_points(self, x: Vec) -> Vec:
         """Return points after the motion, (k, 3) [m]."""
-        out: Vec = (x - self._middle) @ self._turned.T + self._there
+        out: Vec = (x - self._centre) @ self._matrix.T + self._target
         return out
 
 

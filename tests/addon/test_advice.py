@@ -84,6 +84,32 @@ def test_what_is_held_or_lies_on_a_ground_does_not_fall(soft_cube):
     assert "falls" not in keys(soft_cube)
 
 
+def test_weights_of_soft_pins_hold_below_half_too(soft_cube):
+    soft_cube.vertex_groups.new(name="Pin").add([0], 0.3, "REPLACE")
+    for soft in (True, False):
+        soft_cube.conjac.soft_pins = soft
+        assert ("falls" in keys(soft_cube)) is not soft
+
+
+def test_what_is_tied_to_something_that_is_held_does_not_fall(soft_cube):
+    bpy.ops.mesh.primitive_cube_add(location=(0, 0, 3))
+    other = bpy.context.object
+    soft_cube.conjac.constraints.add().object = other
+    assert "falls" not in keys(soft_cube)  # a mesh that is not simulated stays where it is
+    other.conjac.kind = "soft_body"
+    assert "falls" in keys(soft_cube) and "falls" in keys(other)  # they fall together
+    soft_cube.conjac.constraints.clear()
+    soft_cube.conjac.welds.add().object = other
+    assert "falls" in keys(soft_cube)
+    pin = other.vertex_groups.new(name="Pin")
+    pin.add([0], 1.0, "REPLACE")
+    assert "falls" not in keys(soft_cube)
+    other.vertex_groups.remove(pin)
+    assert "falls" in keys(other)
+    soft_cube.vertex_groups.new(name="Pin").add([0], 1.0, "REPLACE")
+    assert "falls" not in keys(other)  # the weld stands with the other one
+
+
 def test_a_mesh_below_that_is_no_collider_is_made_one(soft_cube):
     soft_cube.location.z = 3.0
     bpy.ops.mesh.primitive_cube_add(location=(0.5, 0, 0))
@@ -243,7 +269,7 @@ def test_what_lies_on_its_ground_from_the_start_is_told(addon):
 def test_force_fields_that_do_not_move_it_are_told(soft_cube):
     bpy.ops.object.effector_add(type="WIND")
     bpy.context.object.name = "Fan"
-    assert '"Fan" does not move it: of force fields, Wind alone blows, and at cloth alone' in told(soft_cube)
+    assert '"Fan" does not move it: the only force field that acts is Wind, and only on cloth' in told(soft_cube)
     soft_cube.conjac.kind = "cloth"
     assert "unfelt" not in keys(soft_cube)
     bpy.ops.object.effector_add(type="TURBULENCE")

@@ -36,7 +36,7 @@ def test_only_what_is_read_over_time_can_have_keyframes(scene):  # noqa: F811
 
 def test_a_scene_whose_gravity_is_animated_is_refused_at_every_frame(scene):  # noqa: F811
     scene.frame_end = 3
-    obj, words = add_jelly(), 'Gravity of the scene "Scene" is animated and can only be read once'
+    obj, words = add_jelly(), 'Gravity of the scene "Scene" is animated, but a bake reads it only once'
     for prop in (scene.unit_settings.bl_rna.properties["scale_length"], scene.render.bl_rna.properties["fps"]):
         assert not prop.is_animatable
     assert obj.conjac.bake() == 0 and bake.status(obj).state == "complete"
@@ -83,7 +83,8 @@ def test_old_keyframes_of_settings_are_told_and_change_nothing(scene, path, labe
     old_keyframes(obj, path, 50.0)
     scene.frame_set(12)
     assert obj.conjac.youngs_modulus == 5.0e3
-    assert bake.status(obj).text == (f"Its {label} is animated and can only be read once: Delete its keyframes or its "
+    assert bake.status(obj).text == (f"Its {label} is animated, but a bake reads it only once: Delete its keyframes "
+                                     "or its "
                                      "driver; Activation and targets of motors are read over time")
     assert obj.conjac.bake() == 2
 

@@ -116,7 +116,7 @@ def test_what_cannot_hold_is_refused(scene, tmp_path):  # noqa: F811
     assert nothing.object is None
     flesh.conjac.attachments.remove(2)
     first.part, first.group = "B0", "Gone"
-    with pytest.raises(NoSuchThing, match='no vertex group "Gone" with the part of it that follows "B0"'):
+    with pytest.raises(NoSuchThing, match='no vertex group "Gone" for the part that follows "B0"'):
         job_of(rig, tmp_path / "2")
     first.group = flesh.vertex_groups.new(name="Nothing").name
     with pytest.raises(BadInput, match='no vertex in its group "Nothing" is painted above 0.5, so nothing follows'):
@@ -131,7 +131,7 @@ def test_what_cannot_hold_is_refused(scene, tmp_path):  # noqa: F811
         job_of(rig, tmp_path / "7")
     flesh.parent = None
     first.object = add_chain(1, name="Other")
-    with pytest.raises(BadInput, match='it is attached to "Other" and to "Rig", and they are baked apart'):
+    with pytest.raises(BadInput, match='it is attached to "Other" and to "Rig", and they are baked separately'):
         job_of(members.owner(flesh), tmp_path / "5")
     bpy.data.objects["Other"].conjac.enabled = False
     with pytest.raises(BadInput, match='it is attached to "Other", which is not simulated'):

@@ -206,7 +206,7 @@ def test_a_renamed_object_file_or_folder_keeps_the_bake(scene, tmp_path, key):  
     os.rename(tmp_path / "conjac_cache", tmp_path / "frames of it")
     obj.conjac.cache_folder = "//frames of it/"
     status = addon_bake.status(obj)
-    assert (status.state, status.done) == ("stale", LAST) and "The file that it plays is gone" in status.text
+    assert (status.state, status.done) == ("stale", LAST) and "The file that it plays is missing" in status.text
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     obj = bpy.data.objects["Ham"]

@@ -65,7 +65,7 @@ def test_jaws_keeps_out_of_itself_wherever_its_chaos_leads(scene, tmp_path, seed
     for k in range(round((timeline.end - timeline.start) / timeline.fps / timeline.step)):
         state = advance(part, replace(state, time=k * timeline.step), timeline.step, 1,
                         largest=timeline.largest_deformation)
-        now = part.steps.things.at(state.time, timeline.step)
+        now = part.steps.obstacles.at(state.time, timeline.step)
         mesh = part.cloth(state).mesh
         assert part.steps.pushing.crossing(mesh, now) is None, k
         assert smallest_angle(mesh.material, mesh.faces) > 2.0, k

@@ -232,6 +232,17 @@ def test_a_body_that_is_thin_everywhere_has_shorter_edges_than_its_box_gives(add
     assert 0.0 < obj.conjac.edge_length < 0.7 * fineness.edges(obj)[1]
 
 
+def test_a_hand_has_edges_as_long_whatever_the_gap_between_its_fingers(addon):
+    """Its box grows with the gaps, so a hand whose fingers were far apart had edges a seventh shorter than others, and
+    twice their nodes; one whose fingers were 2 mm apart was drawn bent by a seventh more."""
+    from benchmarks import apart
+    from conjac.conjac_addon.operators import fineness
+
+    wide, *close = (fineness.edges(apart.hand(gap)[0]) for gap in apart.GAPS)
+    assert wide[0] < 0.8 * wide[1]
+    assert all(0.9 * wide[0] < enough <= wide[0] for enough, _ in close)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("sizes,turn", THIN)
 def test_a_body_that_is_thin_everywhere_has_about_two_thousand_nodes(addon, sizes, turn):

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from benchmarks.drawn import chosen, places, subdivided
+from benchmarks.drawn import chosen, positions, subdivided
 
 HAIR = 0.002  #: of the size: so far apart, or into each other
 
@@ -85,13 +85,13 @@ def test_it_bakes_and_nothing_jumps(addon, tmp_path, place, gap):
     scene.frame_start, scene.frame_end, scene.render.fps, scene.gravity = 1, 3, 24, (0.0, 0.0, 0.0)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
     bodies, size = place(gap)
-    rest = [places(one, 1) for one in bodies]
+    rest = [positions(one, 1) for one in bodies]
     from conjac.conjac_addon.bake import foreground
 
     notes = []
     assert foreground.bake_object(bodies[0], True, notes.append) == 0, notes[-3:]
     for one, stood in zip(bodies, rest):
-        assert np.abs(places(one, 1) - stood).max() < 1.5 * HAIR * size, "it is drawn where it was put"
+        assert np.abs(positions(one, 1) - stood).max() < 1.5 * HAIR * size, "it is drawn where it was put"
         for frame in (2, 3):
-            moved = np.abs(places(one, frame) - stood).max() / size
+            moved = np.abs(positions(one, frame) - stood).max() / size
             assert moved < 2 * HAIR, f"{one.name} at frame {frame} by {moved:.4f} of the size"

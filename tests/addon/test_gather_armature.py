@@ -111,7 +111,7 @@ def test_a_start_outside_of_the_limits_is_told(scene, tmp_path):  # noqa: F811
     bone.rotation_mode, bone.rotation_euler = "XYZ", (0.5, 0.0, 0.0)
     notes = []
     mechanism_of(rig, tmp_path / "job", notes)
-    assert any('"B1" begins at 28.65°, outside of its limits -5.73° to 5.73°' in note for note in notes), notes
+    assert any('"B1" begins at 28.65°, outside its limits -5.73° to 5.73°' in note for note in notes), notes
 
 
 def test_settings_of_a_bone(scene, tmp_path):  # noqa: F811

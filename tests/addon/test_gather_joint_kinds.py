@@ -73,7 +73,7 @@ def test_a_kind_that_cannot_be_read_is_refused_in_a_sentence(made_up, rates, mot
     made_up(rates, motions)
     for call in (lambda: articulation.coordinates("made_up", np.eye(3), np.zeros(3)),
                  lambda: articulation.turned("made_up", np.ones(len(rates)))):
-        with pytest.raises(BadInput, match='"Made Up" cannot be told from the positions of objects'):
+        with pytest.raises(BadInput, match='"Made Up" cannot be recognized from the positions of objects'):
             call()
 
 

@@ -128,7 +128,7 @@ def test_what_blender_asks_for_and_no_bake_does_is_told(scene, tmp_path):  # noq
     owner, notes = mechanism(), []
     job_of(owner, tmp_path, notes)
     assert f'"{owner.name}": "Ball" has Bounciness: rigid bodies do not bounce off what they hit' in notes
-    assert f'"{owner.name}": "{hinge.name}" has Breakable: joints hold whatever pulls' in notes
+    assert f'"{owner.name}": "{hinge.name}" has Breakable: joints never break' in notes
     ball.rigid_body.restitution, hinge.rigid_body_constraint.use_breaking = 0.0, False
     quiet = []
     job_of(owner, tmp_path / "2", quiet)
@@ -145,8 +145,8 @@ def test_bodies_that_are_rough_alike_say_how_rough_the_mechanism_is(scene, tmp_p
     assert not any("Contact Friction" in note for note in notes)
     ice[1].rigid_body.friction = 0.9
     job_of(owner, tmp_path / "2", notes)
-    assert f'"{owner.name}": "Ice 1" has another Friction than Contact Friction of the mechanism, 0.02, which counts ' \
-        "for all" in notes
+    assert f'"{owner.name}": "Ice 1" has another Friction than Contact Friction of the mechanism, 0.02, which ' \
+        "applies to all" in notes
     # that of a body which nobody touched asks for nothing
     ice[1].rigid_body.friction, quiet = 0.5, []
     job_of(owner, tmp_path / "3", quiet)

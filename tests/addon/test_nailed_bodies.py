@@ -81,7 +81,7 @@ def test_what_cannot_be_a_nail_is_told(scene, tmp_path):  # noqa: F811
         job_of(obj, tmp_path / "disabled")
     nail.object.hide_viewport = False
     nail.is_drawn, nail.until = True, 5
-    with pytest.raises(BadInput, match="drawn at frame 5 already"):
+    with pytest.raises(BadInput, match="lets go at frame 5 already"):
         job_of(obj, tmp_path / "drawn")
     nail.object = None
     with pytest.raises(BadInput, match="its nail at frame 5 has no Empty"):

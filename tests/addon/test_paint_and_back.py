@@ -82,7 +82,7 @@ def test_each_map_says_what_is_painted(soft_cube):
     weigh(soft_cube, "Pin", {0: 1.0, 1: 0.75, 2: 0.5})
     assert "2 of 8 vertices are held" in labels(soft_cube)
     weigh(soft_cube, "Pin", {0: 0.4, 1: 0.5})
-    assert "Nothing is above one half, so nothing is held" in labels(soft_cube)
+    assert "No weight is above 0.5, so nothing is held" in labels(soft_cube)
     weigh(soft_cube, "Pin", dict.fromkeys(range(8), 1.0))
     weigh(soft_cube, "Stiffness", {3: 0.25})
     shown = labels(soft_cube)
@@ -98,6 +98,15 @@ def test_each_map_says_what_is_painted(soft_cube):
     assert "1 of 8 vertices is painted, up to 1.00" in labels(soft_cube)
     soft_cube.conjac.stiffness_group = "Missing"
     assert "It is not on the mesh: a bake looks for it after the modifiers" in labels(soft_cube)
+
+
+def test_the_pin_of_a_rope_says_what_is_painted(addon):
+    bpy.ops.curve.primitive_nurbs_path_add()
+    assert bpy.ops.conjac.add_rope() == {"FINISHED"}
+    rope = bpy.context.object
+    assert rope.conjac.kind == "rope" and "…" not in labels(rope)
+    weigh(rope, "Pin", {0: 1.0, 1: 1.0})
+    assert f"2 of {len(rope.data.vertices)} vertices are held hard" in labels(rope)
 
 
 def test_dynamic_spots_are_counted(addon):

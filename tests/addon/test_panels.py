@@ -137,9 +137,9 @@ def test_one_hint_says_that_method_and_integrator_do_not_go_together(soft_cube):
         return " ".join(str(text) for kind, text in drawn(soft_cube) if kind == "label")
 
     soft_cube.conjac.method, soft_cube.conjac.integrator = "conjac", "midpoint"
-    assert "moves every node" in told() and "has iterations of its own" not in told()
+    assert "moves every node" in told() and "has its own iterations" not in told()
     soft_cube.conjac.integrator = "bdf2"
-    assert "moves every node" not in told() and "has iterations of its own" in told()
+    assert "moves every node" not in told() and "has its own iterations" in told()
 
 
 def test_material_maps_show_both_ends_once_there_is_one(soft_cube):

@@ -240,6 +240,6 @@ def test_bones_that_have_gone_are_told(scene, tmp_path):  # noqa: F811
     with pytest.raises(BadInput, match='"Rig": the bone "Hand" of the bake is missing'):
         playback.mechanism.show(rig, places, tmp_path / "arrays", 1, 1.0)
     rig.data.bones["Paw"].name = "Hand"
-    with pytest.raises(BadInput, match="lacks files that playing the bake needs"):
+    with pytest.raises(BadInput, match="lacks files that are needed to play the bake"):
         playback.mechanism.show(rig, places, tmp_path / "gone", 1, 1.0)
     assert action.ours(rig) is None

@@ -7,7 +7,7 @@ from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
 from benchmarks import seen, seen_resting
-from benchmarks.drawn import places
+from benchmarks.drawn import positions
 from benchmarks.seen import inside
 
 
@@ -97,7 +97,7 @@ def test_a_heavy_ball_is_not_seen_in_the_light_slab_that_it_presses_to_the_groun
     lowest = np.inf
     for frame in range(1, 10):
         if seen_resting.crosses(ball, slab, frame):
-            depth = inside(places(ball, frame), ball.data, places(slab, frame), slab.data)
+            depth = inside(positions(ball, frame), ball.data, positions(slab, frame), slab.data)
             assert depth < 1e-3 * size, f"frame {frame}"
-        lowest = min(lowest, places(ball, frame)[:, 2].min())
+        lowest = min(lowest, positions(ball, frame)[:, 2].min())
     assert -1e-4 < lowest < 0.02, "it has pressed the slab to the ground"

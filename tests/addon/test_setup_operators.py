@@ -35,7 +35,7 @@ def test_grey_buttons_say_why(addon):
     for name in ("preview_tets", "preview_field", "suggest_handles", "set_wobble", "bake", "export"):
         assert "Leave Edit Mode" in reason(getattr(bpy.ops.conjac, name))
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert "Nothing of it is shown" in reason(bpy.ops.conjac.remove_previews)
+    assert "Nothing is shown for it" in reason(bpy.ops.conjac.remove_previews)
     for name in ("export", "free_bake"):
         assert "Nothing is baked" in reason(getattr(bpy.ops.conjac, name))
     for name in ("pause", "cancel"):

@@ -68,11 +68,11 @@ def test_the_panels_say_what_the_integrator_does_not_do(scene, monkeypatch):  # 
     def labels():
         return " ".join(text for kind, text in drawn(obj) if kind == "label")
 
-    assert "always uses linearised Backward Euler steps" in labels()
+    assert "always uses linearized Backward Euler steps" in labels()
     obj.conjac.sharp_coarser = 2.0
     assert "A preview" in labels()
     obj.conjac.sharp_edges = False
-    assert "always uses linearised Backward Euler steps" not in labels() and "A preview" not in labels()
+    assert "always uses linearized Backward Euler steps" not in labels() and "A preview" not in labels()
 
 
 def test_it_hangs_on_a_soft_body_that_is_baked_with_it(scene):  # noqa: F811

@@ -272,7 +272,7 @@ def test_more_maps_than_blender_has_room_for_are_told(scene, capfd):  # noqa: F8
     mesh = evaluated(obj, 2)
     maps = maps_of(mesh)
     assert np.abs(maps["More 4"] - maps["UVMap"]).max() < 1e-6 and not maps["More 5"].any()
-    assert "room for 8 UV maps, so frames are without More 5" in capfd.readouterr().out
+    assert "room for 8 UV maps, so frames leave out More 5" in capfd.readouterr().out
     assert len(mesh.vertices) == len(meshes[1].x)
 
 

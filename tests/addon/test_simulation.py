@@ -278,7 +278,7 @@ def test_a_body_that_never_had_a_bake_of_its_own_says_whose_it_plays(balls, scen
     assert (status.state, status.text) == (
         "stale", "It plays the bake of an object that was deleted; bake again to see its own frames")
     shutil.rmtree(folder)
-    assert bake.status(high).text == "The file that it plays is gone; bake again to see its own frames"
+    assert bake.status(high).text == "The file that it plays is missing; bake again to see its own frames"
     assert bake.bake_object(high) == 0
     assert bake.status(high).state == "complete"
 

@@ -13,7 +13,7 @@ from mathutils import Matrix  # noqa: E402
 from rig import add_armature, world_of  # noqa: E402
 
 from benchmarks import drawn  # noqa: E402
-from benchmarks.drawn import chosen, places, subdivided  # noqa: E402
+from benchmarks.drawn import chosen, positions, subdivided  # noqa: E402
 
 SIZE, LAST = 0.3, 8
 ABOVE = 2.0  #: where the body is [m]
@@ -96,7 +96,7 @@ def on_a_nail(radius):
     def near():
         bpy.context.scene.frame_set(3)
         axis = np.array(nail.object.matrix_world)[:3, 2]
-        away = places(body, 3) - np.array(nail.object.matrix_world)[:3, 3]
+        away = positions(body, 3) - np.array(nail.object.matrix_world)[:3, 3]
         return np.flatnonzero(np.linalg.norm(away - np.outer(away @ axis, axis), axis=1) <= nail.radius)
 
     return body, near, 3, lambda: nail.object.matrix_world.copy()
@@ -138,10 +138,10 @@ def test_what_is_taken_is_drawn_where_it_is_led(scene, name):  # noqa: F811
     grip = grip() if callable(grip) else grip
     assert len(grip), "something is taken"
     scene.frame_set(first)
-    begun, taken = carrier(), places(body, first)
+    begun, taken = carrier(), positions(body, first)
     off = left = 0.0
     for frame in range(first, LAST + 1):
-        now = places(body, frame)
+        now = positions(body, frame)
         motion = np.array(carrier() @ begun.inverted())
         led = taken @ motion[:3, :3].T + motion[:3, 3]
         away = np.linalg.norm(now - led, axis=1)
@@ -168,7 +168,7 @@ def test_a_nail_between_all_nodes_holds_what_it_goes_through(scene):  # noqa: F8
     nail = body.conjac.nails[-1]
     nail.radius, nail.object.location, nail.object.rotation_euler = 1e-3, (0.02, 0.01, ABOVE), (0.5, 0.3, 0.0)
     assert body.conjac.bake(wait=True) == 0
-    assert places(body, 12)[:, 2].mean() > ABOVE - 0.1 * SIZE, "it hangs on it"
+    assert positions(body, 12)[:, 2].mean() > ABOVE - 0.1 * SIZE, "it hangs on it"
 
 
 @pytest.mark.parametrize("at", [(0.013, 0.007, 0.0), (0.0, 0.0, 0.5 * SIZE)])
@@ -179,7 +179,7 @@ def test_a_pull_smaller_than_a_tetrahedron_takes_its_body_along(scene, at):  # n
     pull = body.conjac.pulls[0]
     pull.radius, pull.object.location = 2e-3, np.add(at, (0.0, 0.0, ABOVE))
     assert body.conjac.bake(wait=True) == 0
-    heights = [places(body, frame)[:, 2].mean() for frame in (1, LAST)]
+    heights = [positions(body, frame)[:, 2].mean() for frame in (1, LAST)]
     assert heights[1] > heights[0] - 0.3 * 0.5 * 9.81 * ((LAST - 1) / 24) ** 2, "it falls by far less than freely"
 
 
@@ -197,7 +197,7 @@ def test_a_stiff_bar_swings_freely_about_the_one_vertex_that_is_pinned(scene):  
     bpy.ops.conjac.add_soft_body()
     bar.conjac.use_ground, scene.frame_end = False, LAST + 1
     assert bar.conjac.bake(wait=True) == 0
-    where = np.array([places(bar, frame) for frame in range(1, LAST + 2)])
+    where = np.array([positions(bar, frame) for frame in range(1, LAST + 2)])
     assert np.abs(where[:, hinge] - where[0, hinge]).max() < 1e-3 * long
     arm = where.mean(axis=1) - where[0, hinge]
     swung = -np.arctan2(arm[:, 2], arm[:, 0])

@@ -215,7 +215,7 @@ def test_places_that_cannot_be_are_refused_by_the_preview(tmp_path, odd):
         if odd is other:
             assert not still.to_object(tmp_path).any()
             return
-        with pytest.raises(Environment, match="hat was read of the scene has gone"):
+        with pytest.raises(Environment, match="he data read from the scene is missing"):
             still.to_object(tmp_path)
 
 

@@ -97,10 +97,10 @@ def test_what_a_blender_that_died_left_is_taken_over_and_freed(scene):  # noqa: 
     gone.wait()
     folder = place.own_folder(obj)
     folder.mkdir(parents=True)
-    dead = lock.Holder(gone.pid, lock.here().host, "1", lock.machine(), beats=True)
+    dead = lock.Holder(gone.pid, lock.this_process().host, "1", lock.machine(), beats=True)
     (folder / lock.LOCK).write_text(json.dumps(dead.__dict__))
     bake = session.Bake(obj, scene)
-    assert lock.holder(folder) == lock.here()
+    assert lock.holder(folder) == lock.this_process()
     assert bake.wait() == 0 and lock.holder(folder) is None
     (folder / lock.LOCK).write_text(json.dumps(dead.__dict__))
     bpy.ops.conjac.free_bake()

@@ -33,7 +33,7 @@ def test_the_cache_of_a_deleted_object_is_listed_and_deleted_and_no_other_one(ba
     stranger = gone / "notes.txt"
     stranger.write_text("mine")
     assert bpy.ops.conjac.remove_unused_caches() == {"FINISHED"}
-    assert 'are free: caches of "Gone"' in capfd.readouterr().out
+    assert 'freed: caches of "Gone"' in capfd.readouterr().out
     assert [path for path in gone.rglob("*") if path.is_file()] == [stranger]  # what is not ours stays
     assert own.is_dir()
     assert_plays(kept, (1, 2))

@@ -44,7 +44,7 @@ def test_the_button_welds_to_what_is_selected_too(addon):
     assert up.conjac.contact.collides_with == "all", "what sticks together is baked together"
     assert weld.stiffness > 10 * down.conjac.youngs_modulus / 0.1
     up.select_set(False)
-    with pytest.raises(RuntimeError, match="Select the soft bodies or cloths"):
+    with pytest.raises(RuntimeError, match="Also select the soft bodies or cloth"):
         bpy.ops.conjac.add_weld()
 
 

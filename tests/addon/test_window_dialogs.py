@@ -56,8 +56,13 @@ def dialog(buttons):
     raise AssertionError(f"no dialog: {{found}}")
 
 def no_dialog():
+    # one that is there stays until it is answered, and then takes a moment to go
     yield from rest()
-    assert blue_buttons() == []
+    for _ in range(40):
+        if not blue_buttons():
+            return
+        yield
+    raise AssertionError(f"a dialog: {{blue_buttons()}}")
 
 def choose(beside):
     chosen, _ = yield from dialog(2)
@@ -128,6 +133,7 @@ def artist():
 
     yield from save_as("third.blend")
     yield from dialog(2)
+    yield from rest()  # 5.3 hears no key in the moment in which it draws a dialog
     send("key", "Escape")  # plays on, as when shared
     yield from no_dialog()
     assert place.job_folder(cube) == own and not place.of(cube).own and bake.status(cube).state == "complete"
@@ -188,7 +194,8 @@ def artist():
 
 
 @pytest.mark.long
-def test_each_choice_after_save_as_does_what_it_says(tmp_path):
+def test_each_choice_after_save_as_does_what_it_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
     said = in_a_window(script(SAVE_AS), tmp_path, "900x700")
     assert "all seen" in said, said
 

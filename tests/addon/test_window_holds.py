@@ -77,11 +77,14 @@ def places(obj, frame):
     scene.frame_set(frame)
     return places_of(obj)
 
+found_at = {{}}  # fields, by how far below the top of the sidebar they were found last [px]
+
 def field(name, near=150):
     # the mouse over the field of the panel that sets it, which Blender's Copy Data Path tells; near: where it is
     # looked for first, below the top of the sidebar
     ui = region("UI")
     x, clipboard = ui.x + 2 * ui.width // 3, bpy.context.window_manager
+    near = found_at.get(name, near)
     for below in sorted(range(150, ui.height - 20, 17), key=lambda one: abs(one - near)):
         clipboard.clipboard = ""
         send("mousemove", x, window().height - (ui.y + ui.height - below))
@@ -89,6 +92,8 @@ def field(name, near=150):
         send("key", "ctrl+shift+c")
         yield from rest(2)
         if clipboard.clipboard.endswith(name):
+            found_at[name] = below
+            print("found", name, below, flush=True)
             return x, ui.y + ui.height - below
     seen("no_field")
     raise AssertionError("no field of the panel sets " + name)

@@ -41,6 +41,8 @@ def press_bake():
         yield
 
 def artist():
+    # nothing of the view shines through below the panels, such as its red axis
+    bpy.context.preferences.system.use_region_overlap = False
     area, _ = sidebar()
     area.spaces.active.show_region_ui = True
     yield from rest()
@@ -68,6 +70,13 @@ def artist():
     yield from press_bake()
     yield from rest(20)
     assert not len(red(seen()))
+    # beside its button a note shows more than two words
+    from conjac.conjac_addon import text
+    from conjac.conjac_addon.ui import notes
+    said = "Only 49 vertices: too few to bend visibly"
+    alone = text.one_line(said, sidebar()[1], notes.BESIDE)
+    beside = text.one_line(said, sidebar()[1], notes.BESIDE, notes.LINE)
+    assert beside.startswith("Only 49 vertices:") and len(beside) < len(alone) < len(said), (beside, alone)
     print("all seen", flush=True)
 
 run(artist(), 0.1)

@@ -144,7 +144,7 @@ def artist():
     found = {{}}
     for number in ("0", "0.02"):
         yield from tab()
-        yield from typed(LIMIT, number)
+        yield from typed(LIMIT, number, 660)
         assert abs(getattr(flag.conjac, LIMIT) - float(number)) < 1e-6, getattr(flag.conjac, LIMIT)
         yield from button(BAKE)
         # so few vertices may be baked before the click has come to rest

@@ -31,9 +31,9 @@ def load(root):
     from pathlib import Path
 
     from solver import catalogue, threads
-    from solver.build.loading import load_share
+    from solver.build.loading import load_kernels
 
-    load_share([("material", "stable_neo_hookean")], "auto")
+    load_kernels([("material", "stable_neo_hookean")], "auto")
     chosen = [("method", "conjac"), ("method", "vanilla"), ("integrator", "semi_implicit"), ("integrator", "sdirk2"),
               ("stage_solver", "newton_d"), ("stage_solver", "quick"),
               *(("joint", key) for key in catalogue.family("joint"))]

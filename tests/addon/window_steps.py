@@ -72,6 +72,12 @@ def view_on_screen():
     return screen[view.y:view.y + view.height, view.x:right]
 
 
+def save_picture(picture, path):
+    height, width, _ = picture.shape
+    subprocess.run(["convert", "-size", f"{width}x{height}", "-depth", "8", "rgb:-", path], check=False,
+                   input=picture.astype(np.uint8).tobytes())
+
+
 def seen_where_it_is(obj):
     """Look whether the screen shows an object where it is at this frame, and nowhere else; a generator.
 
@@ -83,14 +89,18 @@ def seen_where_it_is(obj):
     # no tooltip of the sidebar is in the way
     subprocess.run(["xdotool", "mousemove", str(view.x + 40), str(window.height - view.y - 40)], check=False)
     active, selected = bpy.context.view_layer.objects.active, obj.select_get()
-    # bones are an overlay, and fall away from their origin; text names the active object, a ground is hidden with it
+    # bones are an overlay, and fall away from their origin; text names the active object, a ground is hidden with it;
+    # outlines of other objects go where the number of objects has them
     settings = ((space.overlay, "show_overlays", obj.type == "ARMATURE"), (space.overlay, "show_text", False),
+                (space.shading, "show_object_outline", False),
                 (space.overlay, "show_object_origins", False), (space.overlay, "show_relationship_lines", False),
                 (bpy.context.window_manager, "conjac_show_ground", False),
                 (bpy.context.preferences.system, "viewport_aa", "OFF"))
     before = [getattr(owner, name) for owner, name, _ in settings]
     for owner, name, value in settings:
         setattr(owner, name, value)
+    for _ in range(8):  # 5.3 draws outlines a while after they are switched off
+        yield
     found = []
     for hidden in (True, False):
         obj.hide_set(hidden)
@@ -105,6 +115,9 @@ def seen_where_it_is(obj):
     pixels = np.stack((abs(found[1] - found[0]).max(axis=2) > 8).nonzero()[::-1], axis=1)
     around = 16  # half the thickness of a rope or a bone, and of an outline [px]
     inside = ((pixels > at.min(axis=0) - around) & (pixels < at.max(axis=0) + around)).all(axis=1)
+    if os.environ.get("CONJAC_SHOTS") and (len(pixels) <= 150 or inside.mean() <= 0.95):
+        for name, picture in zip(("hidden", "shown"), found, strict=True):
+            save_picture(picture[::-1], f"{os.environ['CONJAC_SHOTS']}/{name}.png")
     assert len(pixels) > 150, f"{obj.name} is not seen: {len(pixels)} pixels"
     assert inside.mean() > 0.95, f"{obj.name}: {inside.mean()} of {len(pixels)} pixels are where it is"
 

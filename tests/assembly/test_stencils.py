@@ -258,7 +258,7 @@ def test_products_know_them_too(scene, few):
         product = met.multiply(lin, columns[met.nodes])
         whole = dense(np.concatenate([tets, table]), lin.blocks, count) @ columns.reshape(3 * count, 2)
         rows = whole.reshape(count, 3, 2)[wanted_nodes]
-        assert np.abs(product[met.place[wanted_nodes]] - rows).max() <= 1e-12 * np.abs(rows).max()
+        assert np.abs(product[met.row_of[wanted_nodes]] - rows).max() <= 1e-12 * np.abs(rows).max()
     assert near.of(plain) is near
 
 

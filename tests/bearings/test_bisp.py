@@ -41,7 +41,7 @@ def test_what_joints_carry_does_no_work(seed, springs):
     posed = Dense(tree, q, u, 0.01, centres=centres, stiff=half**2 if springs else None,
                   push=rng.normal(size=tree.rates) if springs else None)
     table = bearings(tree, kinds_of(tree, kinds), 0.3)
-    rubbed = Bisp(EXACT).rub(posed, table)
+    rubbed = Bisp(EXACT).solve(posed, table)
     assert rubbed.friction.value.any()
     at, held = carried(posed, table, rubbed.u, rubbed.friction.value)
     size = np.abs(held).max()
@@ -99,11 +99,11 @@ def test_without_friction_it_is_the_plain_step(seed):
     tree = random_tree(rng, kinds)
     q, u, centres = random_state(rng, tree)
     posed = Dense(tree, q, u, 0.01, centres=centres)
-    plain = Frictionless({}).rub(posed, bearings(tree, kinds_of(tree, kinds), 0.3)).u
+    plain = Frictionless({}).solve(posed, bearings(tree, kinds_of(tree, kinds), 0.3)).u
     assert np.allclose(plain, np.linalg.solve(posed.A, posed.b))
-    frictionless = Bisp(EXACT).rub(posed, bearings(tree, kinds_of(tree, kinds), 0.0))
+    frictionless = Bisp(EXACT).solve(posed, bearings(tree, kinds_of(tree, kinds), 0.0))
     assert np.abs(frictionless.u - plain).max() < 1e-12 * np.abs(plain).max()
-    rough = Bisp(EXACT).rub(posed, bearings(tree, kinds_of(tree, kinds), 0.3))
+    rough = Bisp(EXACT).solve(posed, bearings(tree, kinds_of(tree, kinds), 0.3))
     assert np.abs(rough.u - plain).max() > 1e-4 * np.abs(plain).max()
 
 
@@ -119,7 +119,7 @@ def test_friction_is_within_its_bound_and_against_the_slip(seed):
     q, u, centres = random_state(rng, tree)
     posed = Dense(tree, q, 0.05 * u, 0.01, centres=centres)
     table = bearings(tree, kinds_of(tree, kinds), 0.3, radius=0.1)
-    rubbed = Bisp({"passes": 300, "agreement": 1e-10}).rub(posed, table)
+    rubbed = Bisp({"passes": 300, "agreement": 1e-10}).solve(posed, table)
     assert rubbed.converged
     at, held = carried(posed, table, rubbed.u, rubbed.friction.value)
     loads = at.loads(held, None)
@@ -145,7 +145,7 @@ def test_friction_is_within_its_bound_also_where_passes_run_out(passes):
     q, u, centres = random_state(rng, tree)
     posed = Dense(tree, q, 0.05 * u, 0.01, centres=centres)
     table = bearings(tree, kinds_of(tree, kinds), 0.6, radius=0.2)
-    rubbed = Bisp({"passes": passes, "agreement": 1e-10}).rub(posed, table)
+    rubbed = Bisp({"passes": passes, "agreement": 1e-10}).solve(posed, table)
     assert not rubbed.converged and rubbed.passes == passes
     most = carried(posed, table, rubbed.u, rubbed.friction.value)[0].bounds(rubbed.loads)
     assert (np.abs(rubbed.friction.value) <= most * (1.0 + 1e-12)).all()
@@ -188,7 +188,7 @@ def test_pendulum_with_a_rough_pin_stops_when_its_equation_says(radius):
     law = Bisp({"passes": 50, "agreement": 1e-8})
     q, u, guess, moving = np.array([angle]), np.zeros(1), NO_MULTIPLIERS, 0.0
     for step in range(int(12.0 / h)):
-        rubbed = law.rub(Dense(tree, q, u, h), table, guess)
+        rubbed = law.solve(Dense(tree, q, u, h), table, guess)
         u, guess = rubbed.u, rubbed.friction
         q = q + h * u
         if abs(u[0]) > 1e-9:
@@ -210,9 +210,9 @@ def test_staggered_projections_give_the_same_chain():
     q, u, guess, warm, away, passes = np.zeros(n), np.zeros(n), NO_MULTIPLIERS, NO_MULTIPLIERS, [], []
     for step in range(30):
         posed = Dense(tree, q, u, h)
-        rubbed = Bisp({"passes": 100, "agreement": 1e-10}).rub(posed, table, guess)
+        rubbed = Bisp({"passes": 100, "agreement": 1e-10}).solve(posed, table, guess)
         if step % 5 == 4:
-            beside = Staggered({"passes": 400, "agreement": 1e-7}).rub(posed, table, warm)
+            beside = Staggered({"passes": 400, "agreement": 1e-7}).solve(posed, table, warm)
             warm = beside.friction
             away.append(np.abs(beside.u - rubbed.u).max() / np.abs(rubbed.u).max())
             passes.append((rubbed.passes, beside.passes))
@@ -231,8 +231,8 @@ def test_staggered_projections_start_warm_where_the_last_step_ended():
     posed = Dense(tree, np.array([0.3, -0.4, 0.2]), np.array([3.0, -5.0, 2.0]), h)
     table = bearings(tree, ["revolute"] * n, 0.3, 0.03, 0.06)
     law = Staggered({"passes": 400, "agreement": 1e-7})
-    cold = law.rub(posed, table)
-    warm = law.rub(posed, table, cold.friction)
+    cold = law.solve(posed, table)
+    warm = law.solve(posed, table, cold.friction)
     assert len(cold.friction.value) == table.tangents > table.lines
     assert cold.converged and warm.converged and 2 * warm.passes < cold.passes
     assert np.abs(warm.u - cold.u).max() <= 1e-6 * np.abs(cold.u).max()
@@ -244,9 +244,9 @@ def test_one_sided_points_shift_the_load_by_the_friction_angle():
     posed = Dense(tree, np.array([0.3, -0.4]), np.array([3.0, -5.0]), 5e-3)
     table = bearings(tree, ["revolute"] * 2, 0.3, 0.03, 0.06)
     law = Staggered({"passes": 100, "agreement": 1e-7})
-    both = law.rub(posed, table)
+    both = law.solve(posed, table)
     law.one_sided = True
-    one = law.rub(posed, table)
+    one = law.solve(posed, table)
     braked = np.abs(posed.solve(np.zeros(2)) - both.u).max()
     assert one.converged and 1e-4 * braked < np.abs(one.u - both.u).max() < 0.1 * braked
     assert all((load[:, :12] >= 0.0).all() for load in one.loads)
@@ -268,8 +268,8 @@ def test_friction_takes_energy_and_warm_starts_save_passes():
     rises, drifts, warm, cold = [], [], 0, 0
     for _ in range(150):
         posed = Dense(tree, q, u, h)
-        rubbed = law.rub(posed, table, guess)
-        again = law.rub(posed, table)
+        rubbed = law.solve(posed, table, guess)
+        again = law.solve(posed, table)
         assert np.abs(again.u - rubbed.u).max() < 1e-6 * (1.0 + np.abs(rubbed.u).max())
         warm, cold = warm + rubbed.passes, cold + again.passes
         u, guess = rubbed.u, rubbed.friction
@@ -289,7 +289,7 @@ def test_a_step_starts_from_the_friction_of_the_same_bearings(law):
     n = 3
     tree = chain(n, 0.3, 0.05)
     posed = Dense(tree, np.array([0.3, -0.4, 0.2]), np.array([3.0, -5.0, 2.0]), 5e-3)
-    solve, table = law({"passes": 400, "agreement": 1e-6}).rub, bearings(tree, ["revolute"] * n, 0.3, 0.03, 0.06)
+    solve, table = law({"passes": 400, "agreement": 1e-6}).solve, bearings(tree, ["revolute"] * n, 0.3, 0.03, 0.06)
     cold = solve(posed, table)
     friction = cold.friction
     assert len(np.unique(friction.name)) == len(friction.name) and not friction.at(friction.name[:2] + 1000).any()
@@ -305,5 +305,5 @@ def test_a_step_starts_from_the_friction_of_the_same_bearings(law):
 def test_nothing_to_rub_is_the_plain_step():
     tree = chain(2)
     posed = Dense(tree, np.zeros(2), np.ones(2), 0.01)
-    rubbed = Bisp(EXACT).rub(posed, bearings(tree, ["fixed"] * 2, 0.3))
+    rubbed = Bisp(EXACT).solve(posed, bearings(tree, ["fixed"] * 2, 0.3))
     assert np.allclose(rubbed.u, posed.solve(np.zeros(2))) and rubbed.friction.value.shape == (0,)

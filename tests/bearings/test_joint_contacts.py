@@ -66,7 +66,7 @@ def bounds_of(one, mu, wrench):
     bearing = Bearing(JOINTS["revolute"][0], mu, RADIUS, LENGTH, 12, 0, 0, -1, np.eye(4))
     table = Bearings([bearing], np.eye(6)[None], np.eye(4)[None])
     group = replace(table.groups[0], out=one.out, surface=one.surface, point=one.point, ratio=one.ratio,
-                    line=one.line, lead=one.lead[None], every_way=one.every_way)
+                    line=one.line, lead=one.lead[None], all_directions=one.all_directions)
     return [bound[0] for bound in group.bounds(load_of(one, wrench)[None])]
 
 

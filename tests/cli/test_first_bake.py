@@ -162,7 +162,7 @@ def test_no_kernel_is_compiled_by_both():
                for entry in catalogue.family(family).values() if not entry.able("draft")]
     materials = [(name, key) for name in ("material", "fiber_material") for key in catalogue.family(name)]
     modules = ("solver.build.world", "solver.forces.fiber_kernels")
-    shares = [f"loading.load_share({materials!r}, 'auto')",
+    shares = [f"loading.load_kernels({materials!r}, 'auto')",
               f"[importlib.import_module(name) for name in {modules!r}]; "
               f"[catalogue.find(*one).load() for one in {methods!r}]"]
     ran = subprocess.run([sys.executable, "-c", LOAD, *shares], cwd=ROOT, capture_output=True, text=True)

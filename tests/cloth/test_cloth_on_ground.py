@@ -11,7 +11,7 @@ from solver.contact.find.ground import Ground
 from solver.coordinates.prescribed import Motion
 from solver.parts.eol.feature_contacts import PUSH, FeatureContacts
 from solver.parts.eol.obstacles import FeatureObstacles
-from solver.parts.eol.tunnelling import gone_through
+from solver.parts.eol.tunnelling import detect_tunnelling
 from solver.parts.eol.unknowns import Unknowns
 from solver.sheet.sheet_mesh import SheetMesh
 
@@ -56,7 +56,7 @@ def test_what_a_step_takes_into_the_ground_is_asked_to_stay_out_by_as_much():
     v = np.tile(WAY, (25, 1))
     v[7] -= 0.2 * n  # by 1.5 mm
     v[8] -= 0.04 * n  # hardly to it
-    more, deepest = gone_through(look, unknowns(mesh), v, 1e-5)
+    more, deepest = detect_tunnelling(look, unknowns(mesh), v, 1e-5)
     assert more.rows.vertex.tolist() == [7] and deepest == pytest.approx(1.5e-3, abs=1e-9)
     # what parts as fast ends the step on the ground
     assert more.rows.target == pytest.approx([n @ WAY - 5e-4 / H], abs=1e-9)

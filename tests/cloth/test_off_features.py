@@ -15,7 +15,7 @@ from solver.sheet.conform import conform
 from solver.sheet.limits import RemeshLimits
 from solver.sheet.sheet_mesh import SheetMesh
 from solver.sheet.sizing import Sizing
-from solver.sheet.tracking import material_share
+from solver.sheet.tracking import limit_slide
 
 
 def test_who_lifts_off_keeps_the_velocity_of_the_material():
@@ -103,8 +103,8 @@ def test_how_far_sliding_may_go():
     slide = np.where(mesh.on[:, None] >= 0, [1.0, 0.0], 0.0)
     moving = replace(mesh, slide=slide)
     # the next row of vertices is a tenth of a metre away
-    assert material_share(moving, 0.01) == 1.0
-    assert material_share(moving, 1.0) == pytest.approx(0.08, rel=1e-9)
+    assert limit_slide(moving, 0.01) == 1.0
+    assert limit_slide(moving, 1.0) == pytest.approx(0.08, rel=1e-9)
     later = replace(moving, material=moving.material + 0.08 * slide)
     assert later.areas.min() == pytest.approx(0.2 * 0.005, rel=1e-9)
 
@@ -115,16 +115,16 @@ def test_how_far_sliding_may_go_before_a_triangle_is_thin():
     mesh = SheetMesh.at_rest(np.pad(rest, ((0, 0), (0, 1))), rest, faces)
     falls = replace(mesh, slide=np.array([[0.0, 0.0], [0.0, 0.0], [0.0, -1.0]]))
     thinnest = np.tan(np.deg2rad(12.0))  # that is where the tip is 0.5 tan 12° high, and area would let it fall to 0.1
-    assert material_share(falls, 1.0, thinnest) == pytest.approx(0.5 - 0.5 * thinnest, rel=1e-12)
-    assert material_share(falls, 1.0) == pytest.approx(0.4, rel=1e-12)
+    assert limit_slide(falls, 1.0, thinnest) == pytest.approx(0.5 - 0.5 * thinnest, rel=1e-12)
+    assert limit_slide(falls, 1.0) == pytest.approx(0.4, rel=1e-12)
     thin = replace(falls, material=np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.05]]))
-    assert material_share(thin, 1.0, thinnest) == pytest.approx(0.1 * 0.05, rel=1e-12)
+    assert limit_slide(thin, 1.0, thinnest) == pytest.approx(0.1 * 0.05, rel=1e-12)
     rest, faces = grid(6, 6, 1.0, 1.0)
     rng = np.random.default_rng(1)
     mesh = SheetMesh.at_rest(rest, rest[:, :2] + rng.uniform(-0.03, 0.03, (len(rest), 2)), faces)
     for speed in (0.5, 2.0, 8.0):
         slides = replace(mesh, slide=speed * rng.normal(size=(len(rest), 2)))
-        share = material_share(slides, 0.1, thinnest)
+        share = limit_slide(slides, 0.1, thinnest)
         later = replace(slides, material=slides.material + share * 0.1 * slides.slide)
         assert 0.0 < share < 1.0 and smallest_angle(later.material, later.faces) >= 12.0 - 1e-9
         further = replace(slides, material=slides.material + 1.01 * share * 0.1 * slides.slide)

@@ -163,7 +163,7 @@ def test_what_flies_into_cloth_is_braked_by_what_it_gives_that_and_does_not_cros
     cloth, begun = world.parts[number], None
     for _ in range(8):
         state = advance(world, state, H, 1)
-        mesh, now = cloth.cloth(world.parted(state)[number]).mesh, cloth.steps.things.at(state.time, H)
+        mesh, now = cloth.cloth(world.parted(state)[number]).mesh, cloth.steps.obstacles.at(state.time, H)
         assert cloth.steps.pushing.crossing(mesh, now) is None
         of_cloth, of_rest, owed = momentum(world, state, number)
         begun = of_cloth + of_rest + owed if begun is None else begun
@@ -207,7 +207,7 @@ def test_a_towel_that_lies_on_a_jelly_weighs_on_it(tmp_path):
     for _ in range(48):
         state = advance(world, state, H, 1)
         memory = world.parted(state)[number].memory
-        mesh, now = cloth.cloth(world.parted(state)[number]).mesh, cloth.steps.things.at(state.time, H)
+        mesh, now = cloth.cloth(world.parted(state)[number]).mesh, cloth.steps.obstacles.at(state.time, H)
         assert cloth.steps.pushing.crossing(mesh, now) is None
         pressed.append(memory[ACTING].sum(axis=0)[2])
     fallen = -DENSITY * WIDE**2 * 9.81 * 48 * H

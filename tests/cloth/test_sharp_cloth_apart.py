@@ -13,7 +13,7 @@ from sliding_strips import DENSITY, STRETCH, block, fabric, start, steps_of
 from solver.build.world import build
 from solver.contact.find.sharp import sharp_surface
 from solver.contact.laws.barrier import Barrier
-from solver.coordinates.prescribed import Still
+from solver.coordinates.prescribed import Constant
 from solver.errors import BadScene
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.sheet import Sheet
@@ -105,17 +105,17 @@ def test_a_step_ends_where_what_pushes_is_what_it_was_solved_with(monkeypatch):
     with another push than it was solved with throws the cloth in the next one."""
     h, mesh, ways = 1 / 192, folded(), []
 
-    def go(pushes, at, end, went=BarrierContacts.go):
+    def advance(pushes, at, end, advanced=BarrierContacts.advance):
         ways.append((pushes, at, end))
-        return went(pushes, at, end)
+        return advanced(pushes, at, end)
 
-    monkeypatch.setattr(BarrierContacts, "go", go)
+    monkeypatch.setattr(BarrierContacts, "advance", advance)
     steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=barrier(h))
     cloth, worst, hardest = start(mesh), 0.0, 0.0
     for k in range(20):
         cloth = steps.step(cloth, k * h, h)
         pushes, at, end = ways[-1]
-        missed, pushed = (h * one / (DENSITY * pushes.mesh.vertex_areas) for one in pushes.missed(at, end))
+        missed, pushed = (h * one / (DENSITY * pushes.mesh.vertex_areas) for one in pushes.force_errors(at, end))
         worst = max(worst, float((missed / np.maximum(1.0, pushed)).max()))
         hardest = max(hardest, float(pushed.max()))
     assert hardest > 0.1 and 0.0 < worst < 0.03
@@ -126,10 +126,10 @@ def test_rounds_begin_where_a_step_goes_on_to():
     mesh = folded(gap=0.9 * NEAR)
     pushes = barrier(1.0).of(mesh, FeatureObstacles([]).at(0.0, 1.0))
     for h, meets in ((1e-4, False), (0.05, True)):
-        at, near = pushes.guessed(h)
+        at, near = pushes.initial_guess(h)
         goes = (at.x == mesh.x + h * mesh.v).all(axis=1)
         assert pushes.largest(pushes.start, at) == 1.0 and goes.all() != meets and goes.any() and near
-    still = pushes.guessed(0.0)
+    still = pushes.initial_guess(0.0)
     np.testing.assert_array_equal(still[0].x, mesh.x)
 
 
@@ -153,7 +153,7 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
     one would end on the line between the others, at no distance from it, where a barrier has no digits left."""
     h, held = 1 / 96, np.load(PLEATS)
     x, triangles = held["tooth"], held["triangles"]
-    tooth = FeatureObstacles([Obstacle("tooth", Still(x), triangles, True, sharp_surface(x, triangles), 0.05, 0.05,
+    tooth = FeatureObstacles([Obstacle("tooth", Constant(x), triangles, True, sharp_surface(x, triangles), 0.05, 0.05,
                                        0.0)])
     mesh = SheetMesh(*(held[name] for name in ("x", "material", "faces", "v", "slide", "on", "kept")))
     apart, now, cloth = barrier(h), tooth.at(0.0, h), replace(start(mesh), free=held["free"])
@@ -179,7 +179,7 @@ def test_where_layers_crossed_the_others_are_still_kept_apart(sizing):
     x = mesh.x.copy()
     x[corner, 2] = -0.01
     mesh, apart, now = replace(mesh, x=x), barrier(h), FeatureObstacles([]).at(0.0, h)
-    lost = apart.lost(mesh, now)
+    lost = apart.tangled_region(mesh, now)
     assert 0 < lost.of(mesh).sum() < 0.3 * len(mesh.x)
     steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=apart,
                      sizing=sizing)
@@ -289,7 +289,7 @@ def test_cloth_over_a_ball_stays_out_of_it_and_of_itself(tmp_path):
     bake(folder, Quiet())
     cache = Cache(folder / "cache")
     part = build(load(folder), lambda *_: None)[0].parts[0]
-    now = part.steps.things.at(0.0, 1 / 96)
+    now = part.steps.obstacles.at(0.0, 1 / 96)
     for frame in range(1, 10):
         sheet = cache.sheets(frame)["Cloth"]
         mesh = SheetMesh.at_rest(sheet.x, sheet.material, sheet.faces)
@@ -326,7 +326,7 @@ def test_cloth_sits_on_the_sharp_edges_of_what_is_open_below_and_round(tmp_path)
     state, part = world.initial_state(), world.parts[0]
     for _ in range(32):
         state = advance(world, state, 1 / 96, 1)
-    cloth, now = part.cloth(world.parted(state)[0]), part.steps.things.at(state.time, 1 / 96)
+    cloth, now = part.cloth(world.parted(state)[0]), part.steps.obstacles.at(state.time, 1 / 96)
     mesh, on = cloth.mesh, cloth.mesh.x[(cloth.mesh.on >= 0) & ~cloth.free]
     assert len(on) > count and part.steps.pushing.crossing(mesh, now) is None
     # the lowest point of the corners of a regular polygon, and those themselves
@@ -363,7 +363,7 @@ def test_cloth_sits_on_both_edges_of_a_bevel_of_what_is_open_below(tmp_path):
     state, part = world.initial_state(), world.parts[0]
     for _ in range(40):
         state = advance(world, state, 1 / 96, 1)
-    mesh, now = part.cloth(world.parted(state)[0]).mesh, part.steps.things.at(state.time, 1 / 96)
+    mesh, now = part.cloth(world.parted(state)[0]).mesh, part.steps.obstacles.at(state.time, 1 / 96)
     assert part.steps.pushing.crossing(mesh, now) is None and mesh.x[:, 2].min() < 0.0
     on = mesh.x[mesh.on >= 0]
     upper, lower = np.abs(on[:, 2] - 0.101) < 2e-4, on[:, 2] < 0.099
@@ -379,5 +379,5 @@ def test_two_rub_with_the_geometric_mean_of_what_both_say(tmp_path, own, its, bo
     box = obstacle("Box", BOX[0], BOX[1], arrays, friction=its)
     contact = {"law": {"kind": "barrier", "params": {"friction_coefficient": 0.5}}}
     folder = cloth_job(tmp_path / "job", [body], arrays, end=2, contact=contact, obstacles=[box])
-    thing = build(load(folder), lambda *_: None)[0].parts[0].steps.things.each[0]
+    thing = build(load(folder), lambda *_: None)[0].parts[0].steps.obstacles.each[0]
     assert thing.friction == pytest.approx(both) and thing.sharp_friction == pytest.approx(both)

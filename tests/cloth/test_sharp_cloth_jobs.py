@@ -128,7 +128,7 @@ def test_a_job_says_how_folds_rub_and_which_forces_slide(tmp_path):
         part = build(load(folder), lambda *_: None)[0].parts[0]
         made, = part.steps.fabrics
         assert made.exact is exact and (made.friction is not None) is rubs
-        thing = part.steps.things.each[0]
+        thing = part.steps.obstacles.each[0]
         assert thing.friction == 0.0 and thing.sharp_friction == sharp.get("friction", 0.0)
 
 

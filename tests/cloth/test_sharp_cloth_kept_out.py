@@ -12,7 +12,7 @@ from solver.errors import StepFailed
 from solver.parts.eol.eol_elements import Assembler
 from solver.parts.eol.feature_contacts import FeatureContacts
 from solver.parts.eol.obstacles import FeatureObstacles
-from solver.parts.eol.tunnelling import gone_through, inside
+from solver.parts.eol.tunnelling import detect_tunnelling, inside
 from solver.sheet.sheet_mesh import SheetMesh
 
 H, BOX = 1 / 96, FeatureObstacles([block((-1, -1, -1), (0, 1, 0))])
@@ -85,7 +85,7 @@ def test_what_is_hardly_below_a_lid_is_not_asked_out_at_the_edges_below_it():
     mesh = sheet(lambda a, b: (a - 0.05, b - 0.055, -4e-6), (0.0, 0.0, 0.0))
     look = FeatureContacts.around(mesh, box, box.at(0.0, H), np.zeros(3), H)
     unknowns = Assembler([fabric(1e-5)], np.zeros(3)).assemble(mesh, H).unknowns
-    more, deepest = gone_through(look, unknowns, np.zeros_like(mesh.v), 1e-5)
+    more, deepest = detect_tunnelling(look, unknowns, np.zeros_like(mesh.v), 1e-5)
     assert deepest == 0.0 and not len(more.rows) and not len(more.spread)
 
 
@@ -119,7 +119,7 @@ def test_a_border_that_comes_in_nearly_along_an_edge_is_asked_out(turned):
     mesh = sheet(lambda a, b: (turned * (a - 0.06), a - 0.06, 1e-4 + b), (0.0, 0.0, -(deep + 1e-4) / H), cells=1)
     look = FeatureContacts.around(mesh, blade, blade.at(0.0, H), np.zeros(3), H)
     unknowns = Assembler([fabric(1e-5)], np.zeros(3)).assemble(mesh, H).unknowns
-    more, deepest = gone_through(look, unknowns, mesh.v, 1e-5)
+    more, deepest = detect_tunnelling(look, unknowns, mesh.v, 1e-5)
     assert deepest == pytest.approx(deep, rel=1e-3) and len(more.spread) == 1 and not len(more.rows)
 
 

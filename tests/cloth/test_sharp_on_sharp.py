@@ -49,7 +49,7 @@ def steps(world, count, begun=None):
     for _ in range(count):
         state = advance(world, state, H, 1)
         cloth = part.cloth(world.parted(state)[-1])
-        assert part.steps.pushing.crossing(cloth.mesh, part.steps.things.at(state.time, H)) is None
+        assert part.steps.pushing.crossing(cloth.mesh, part.steps.obstacles.at(state.time, H)) is None
         yield state, part.apart.sheets(cloth.mesh)
 
 
@@ -109,14 +109,14 @@ def test_each_sheet_weighs_and_resists_as_it_does_alone(tmp_path):
                          slide=slide)
     own = part.apart.sheet_of(mesh.material)
     whole = part.steps._solving.assembler.assemble(mesh, H)
-    A, b = whole.matrix.toarray(), whole.right
+    A, b = whole.matrix.toarray(), whole.rhs
     of_rate = np.repeat(own, np.diff(whole.unknowns.first))
     assert not A[np.ix_(of_rate == 0, of_rate == 1)].any() and not A[np.ix_(of_rate == 1, of_rate == 0)].any()
     for k, (fabric, sheet) in enumerate(zip(part.steps.fabrics, part.apart.sheets(mesh))):
         alone = Assembler([fabric], part.steps.gravity, part.steps.air).assemble(sheet, H)
         mine = of_rate == k
         np.testing.assert_allclose(A[np.ix_(mine, mine)], alone.matrix.toarray(), atol=1e-12 * np.abs(A).max())
-        np.testing.assert_allclose(b[mine], alone.right, atol=1e-12 * np.abs(b).max())
+        np.testing.assert_allclose(b[mine], alone.rhs, atol=1e-12 * np.abs(b).max())
     assert part.steps.fabrics[0].drag == 0.0 and part.steps.air is not None
 
 
@@ -124,7 +124,7 @@ def test_each_sheet_has_its_own_edges_and_rubs_as_it_says(tmp_path):
     """Cloths at one place take the more careful setting of both, and the log names it."""
     world = two(tmp_path / "job", table=True, cells=(6, 6), napkin=REACTION)
     part, = world.parts
-    things = part.steps.things
+    things = part.steps.obstacles
     usual = things.friction[0, 0]
     np.testing.assert_allclose(things.friction, np.tile([usual, np.sqrt(0.8 * usual)], (len(things.triangles), 1)))
     np.testing.assert_allclose(things.each[0].sharp_friction, [usual, 0.4])

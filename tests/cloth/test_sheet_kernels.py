@@ -28,7 +28,7 @@ def test_quadratic_bending_is_its_formula():
     law, hinges = QuadraticBending(sheet, {"bending_stiffness": 3e-3}), sheet.bends
     at_a, at_b, other_a, other_b = hinges.cotangents.T
     c = np.column_stack([at_b + other_b, at_a + other_a, -at_a - at_b, -other_a - other_b])
-    k = 3e-3 * hinges.share / hinges.areas.sum(axis=1)
+    k = 3e-3 * hinges.weight / hinges.areas.sum(axis=1)
     curvature = np.einsum("ha,hai->hi", c, x[hinges.nodes])
     forces, blocks = np.full((len(k), 4, 3), np.nan), np.full((len(k), 6, 9), np.nan)
     law.fill(x, True, forces, blocks)

@@ -10,7 +10,7 @@ from sliding_strips import DENSITY, block, fabric, run, start, steps_of
 
 from benchmarks.sharp_variants import SCENES, measured
 from solver.contact.find.sharp import wires
-from solver.coordinates.prescribed import Still
+from solver.coordinates.prescribed import Constant
 from solver.parts.eol.cone import Cone
 from solver.parts.eol.lifting_off import LIFTS, OFF, stays_within
 from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
@@ -28,7 +28,7 @@ def on_a_wire(cells, prop):
     rest, faces = lattice(cells, LENGTH, WIDTH)
     mesh = SheetMesh.at_rest(rest + [0.0, -WIDTH / 2, 0.0], rest[:, :2], faces)
     line = np.array([[prop, -1.0, 0.0], [prop, 1.0, 0.0]])
-    wire = Obstacle("Wire", Still(line), NONE, False, wires(line, np.array([[0, 1]])), 0.0, 0.0, 0.0)
+    wire = Obstacle("Wire", Constant(line), NONE, False, wires(line, np.array([[0, 1]])), 0.0, 0.0, 0.0)
     return mesh, FeatureObstacles([wire]), np.flatnonzero(rest[:, 0] < LENGTH / cells + 1e-9)
 
 

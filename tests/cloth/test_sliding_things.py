@@ -8,7 +8,7 @@ from sheets import grid
 from sliding_strips import block, fabric, start, steps_of
 
 from solver.contact.find.sharp import nails, wires
-from solver.coordinates.prescribed import Still
+from solver.coordinates.prescribed import Constant
 from solver.parts.eol.cone import ROWS
 from solver.parts.eol.contact_rows import OVER, edge_key, renumbered, row_key
 from solver.parts.eol.feature_contacts import FeatureContacts
@@ -25,7 +25,7 @@ def falling(places, sharp):
     """A square metre that falls by 4 mm onto what is sharp at these places, and its steps."""
     rest, faces = grid(10, 10, 1.0, 1.0)
     mesh = SheetMesh.at_rest(rest + [-0.45, -0.5, 0.004], rest[:, :2], faces)
-    things = FeatureObstacles([Obstacle("sharp", Still(places), NONE, False, sharp, 0.0, 0.0, 0.0)])
+    things = FeatureObstacles([Obstacle("sharp", Constant(places), NONE, False, sharp, 0.0, 0.0, 0.0)])
     return steps_of(mesh, things, fabric(bending=2e-5, damping=2e-3), sizing=Sizing(0.04, 0.16)), start(mesh)
 
 
@@ -136,7 +136,7 @@ def test_nails_that_rub_hold_cloth_that_smooth_ones_let_go(friction):
     """Sixteen tips under a square metre on a slope of 0.2: what snags is Coulomb's law at the tips."""
     tips = np.array([[x, y, 0.0] for x in (-0.35, -0.12, 0.12, 0.35) for y in (-0.35, -0.12, 0.12, 0.35)])
     places = np.stack([tips - [0.0, 0.0, 0.3], tips], axis=1).reshape(-1, 3)
-    things = FeatureObstacles([Obstacle("nails", Still(places), NONE, False, nails(np.arange(32).reshape(-1, 2)),
+    things = FeatureObstacles([Obstacle("nails", Constant(places), NONE, False, nails(np.arange(32).reshape(-1, 2)),
                                         friction,
                                  friction,
                                  0.0)])

@@ -188,7 +188,7 @@ def test_sliding_along_itself_costs_nothing():
         vertex, factor = (np.concatenate([part[k] for part in rows]) for k in (0, 1))
         table = VertexRows.hard(vertex.astype(np.int32), factor, np.zeros(len(vertex)), np.ones(len(vertex), bool),
                                 np.arange(len(vertex), dtype=np.int64))
-        answer = program.solve(posed.matrix, posed.right, posed.unknowns.table, table)
+        answer = program.solve(posed.matrix, posed.rhs, posed.unknowns.table, table)
         v, slide = posed.unknowns.parted(answer.u)
         mesh = replace(mesh, x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
     assert kinetic(mesh) == pytest.approx(before, rel=1e-6)

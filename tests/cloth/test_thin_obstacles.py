@@ -66,7 +66,7 @@ def test_heads_of_nails_are_nothing_that_cloth_touches(tmp_path):
     from solver.build.world import build
 
     part = build(load(falling(tmp_path / "job", nails)), lambda *_: None)[0].parts[0]
-    assert part.steps.things.count == 8 and not len(part.steps.things.blunt)
+    assert part.steps.obstacles.count == 8 and not len(part.steps.obstacles.blunt)
 
 
 def test_a_body_that_is_no_sharp_cloth_is_refused(tmp_path):

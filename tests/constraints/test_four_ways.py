@@ -7,8 +7,8 @@ from scipy.integrate import solve_ivp
 from scipy.sparse.linalg import splu
 
 from solver import catalogue
+from solver.constraints.enforcement.interface import RowSystem
 from solver.constraints.points.ends import BodyShape, bound
-from solver.constraints.ways.interface import RowSystem
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import boundary_faces
 
@@ -126,7 +126,7 @@ def test_mass_modification_is_the_hard_one_for_rows_of_single_nodes(count):
     J[:count, 9:12] = turned[:count]
     J[count, 30:33] = turned[0]
     value = 1e-3 * np.array([1.0, -2.0, 0.5, 0.7])[: count + 1]
-    rows = RowSystem(stage.matrix, stage.right, stage.respond, sp.csr_array(J), value, H, H)
+    rows = RowSystem(stage.matrix, stage.rhs, stage.respond, sp.csr_array(J), value, H, H)
     hard, modified = (WAYS[key].load()().solve(rows, np.zeros(count + 1)) for key in ("hard", "mass_modification"))
     assert np.abs(hard.v - modified.v).max() < 1e-10 * np.abs(hard.v).max()
     assert np.abs(hard.impulse - modified.impulse).max() < 1e-10 * np.abs(hard.impulse).max()
@@ -139,10 +139,10 @@ def test_redundant_rows_share_and_contradictory_ones_are_refused():
     twice = sp.csr_array(sp.vstack([stage.jacobian, stage.jacobian]))
 
     def with_values(*values):
-        return RowSystem(stage.matrix, stage.right, stage.respond, twice, np.array(values), H, H)
+        return RowSystem(stage.matrix, stage.rhs, stage.respond, twice, np.array(values), H, H)
 
     hard = WAYS["hard"].load()()
-    once = hard.solve(RowSystem(stage.matrix, stage.right, stage.respond, stage.jacobian, np.array([1e-3]), H, H),
+    once = hard.solve(RowSystem(stage.matrix, stage.rhs, stage.respond, stage.jacobian, np.array([1e-3]), H, H),
                       np.zeros(1))
     both = hard.solve(with_values(1e-3, 1e-3), np.zeros(2))
     assert len(both.redundant) == 1 and len(once.redundant) == 0

@@ -7,7 +7,7 @@ from solver.constraints.points.ball import BallConstraint
 from solver.constraints.points.distance import Distance
 from solver.constraints.points.ends import TiedEnd
 from solver.constraints.points.point_constraint import PointConstraint
-from solver.coordinates.prescribed import Still
+from solver.coordinates.prescribed import Constant
 
 NO_EDGES, NO_FACES = np.zeros((0, 2), np.int32), np.zeros((0, 3), np.int32)
 COUNT, FIRM = 12, 1.0e4
@@ -25,7 +25,7 @@ def tied(request):
     one = end("A", [[0, 1, 2, 3], [4, 5, 6, 7]], [[0.2, 0.3, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0]])
     other = end("B", [[8, 9], [10, 11]], [[0.4, 0.6], [0.0, 1.0]])
     make, params = {"distance": (Distance, {"at_most": 0.0}), "ball": (BallConstraint, {"closes": 0.0})}[request.param]
-    force = PointConstraint(make(one, other, x, params, None), FIRM, Still(np.zeros(1)))
+    force = PointConstraint(make(one, other, x, params, None), FIRM, Constant(np.zeros(1)))
     force.recall(rng.normal(size=force.remembers))
     return force, x + 0.1 * rng.normal(size=x.shape), x
 

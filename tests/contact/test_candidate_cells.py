@@ -4,7 +4,7 @@ import numpy as np
 from solids import ball
 
 from solver.contact.find.obstacle_planes import ObstacleMesh
-from solver.coordinates.prescribed import Still
+from solver.coordinates.prescribed import Constant
 from solver.meshing.closest import triangle_distances
 
 
@@ -22,28 +22,28 @@ def cloud(count, seed=0):
 def test_places_are_the_nearest_of_all():
     vertices, triangles = ball(24)
     points = cloud(400)
-    found = planes(ObstacleMesh(triangles, Still(vertices)), points)
+    found = planes(ObstacleMesh(triangles, Constant(vertices)), points)
     assert len(found.points) == 400
     nearest = triangle_distances(points[:, None], vertices[triangles][None]).min(axis=1)
-    np.testing.assert_allclose(np.linalg.norm(points - found.places, axis=1), nearest, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(points - found.positions, axis=1), nearest, atol=1e-9)
 
 
 def test_what_was_asked_before_says_nothing():
     vertices, triangles = ball(24)
-    points, mesh = cloud(200), ObstacleMesh(triangles, Still(vertices))
+    points, mesh = cloud(200), ObstacleMesh(triangles, Constant(vertices))
     alone = planes(mesh, points)
     planes(mesh, cloud(900, seed=3))
     again = planes(mesh, points)
-    other = ObstacleMesh(triangles, Still(vertices))
+    other = ObstacleMesh(triangles, Constant(vertices))
     planes(other, cloud(900, seed=4)[::-1])
     for one in (again, planes(other, points)):
-        np.testing.assert_array_equal(one.places, alone.places)
+        np.testing.assert_array_equal(one.positions, alone.positions)
         np.testing.assert_array_equal(one.normals, alone.normals)
 
 
 def test_what_is_beyond_all_cells_is_found_as_well():
     vertices, triangles = ball(24)
     far = np.array([[0.0, 0.0, 5.0], [0.0, 0.0, 1.01]])
-    found = planes(ObstacleMesh(triangles, Still(vertices)), far, margin=10.0)
+    found = planes(ObstacleMesh(triangles, Constant(vertices)), far, margin=10.0)
     np.testing.assert_array_equal(found.points, [0, 1])
-    np.testing.assert_allclose(found.places, [[0, 0, 1.0], [0, 0, 1.0]], atol=0.02)
+    np.testing.assert_allclose(found.positions, [[0, 0, 1.0], [0, 0, 1.0]], atol=0.02)

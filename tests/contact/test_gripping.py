@@ -41,8 +41,8 @@ def test_its_force_is_the_slope_of_its_energy_within_coulomb_s_bound():
         slope[i, a] = (force_at(grip, x + step)[1] - force_at(grip, x - step)[1]) / 2e-6
     assert force == pytest.approx(-slope, abs=1e-7)
     size = np.linalg.norm(force, axis=1)
-    assert (size <= grip.most * (1 + 1e-12)).all()
-    assert 3 <= (size < 0.999 * grip.most).sum() <= 9
+    assert (size <= grip.bound * (1 + 1e-12)).all()
+    assert 3 <= (size < 0.999 * grip.bound).sum() <= 9
     assert np.abs(np.einsum("ka,ka->k", force, grip.normal)).max() <= 1e-12
 
 
@@ -66,7 +66,7 @@ def test_what_slides_drags_its_anchor_and_is_braked_as_before():
     force, again = force_at(grip, x)[0], force_at(replace(grip, anchors=kept), x)
     assert again[0] == pytest.approx(force, abs=1e-12)
     across = x - kept - np.einsum("ka,ka->k", x - kept, grip.normal)[:, None] * grip.normal
-    assert (np.linalg.norm(across, axis=1) <= grip.most / grip.stiffness * (1 + 1e-12)).all()
+    assert (np.linalg.norm(across, axis=1) <= grip.bound / grip.stiffness * (1 + 1e-12)).all()
     # who has none yet begins where it is, and an anchor goes with the ground
     assert np.array_equal(law.anchors({}, x, 0.0), x - POINT)
 

@@ -93,7 +93,8 @@ def test_own_ways_are_those_beside_the_body_s_middle():
     here, way = rng.normal(size=(20, 3)), 5.0 + rng.normal(size=(20, 3))
     way[10:] = 0.0
     way[12] = [1.0, 2.0, 2.0]
-    found, together = IsolatedBodies(owner, None, np.zeros((0, 3), np.int32)).own_ways(here, here + way)
+    bodies = IsolatedBodies(owner, None, np.zeros((0, 3), np.int32))
+    found, together = bodies.measure_own_displacements(here, here + way)
     for which in (2, 4):
         own = way[owner == which]
         middle = 0.5 * (own.min(axis=0) + own.max(axis=0))

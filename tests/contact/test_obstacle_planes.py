@@ -5,7 +5,7 @@ import pytest
 import solids
 
 from solver.contact.find.obstacle_planes import ObstacleMesh
-from solver.coordinates.prescribed import Motion, Still
+from solver.coordinates.prescribed import Constant, Motion
 
 CORNERS, SIDES = solids.box()
 SQUARE = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], float)
@@ -15,7 +15,7 @@ MARGIN, H = 0.01, 0.02
 
 def box(low=(0, 0, 0), high=(1, 1, 1)):
     vertices, triangles = solids.box(low, high)
-    return ObstacleMesh(triangles, Still(vertices))
+    return ObstacleMesh(triangles, Constant(vertices))
 
 
 def planes(mesh, begun, end, side=1.0):
@@ -27,7 +27,7 @@ def test_a_point_that_would_be_inside_has_the_plane_of_the_face_that_it_came_thr
     found = planes(box(), [[0.5, 0.4, 1.03], [-0.02, 0.5, 0.3], [0.5, 0.5, 1.5]],
                    [[0.5, 0.4, 0.9], [0.2, 0.5, 0.3], [0.5, 0.5, 1.3]])
     assert found.points.tolist() == [0, 1]
-    np.testing.assert_allclose(found.places, [[0.5, 0.4, 1.0], [0.0, 0.5, 0.3]], atol=1e-12)
+    np.testing.assert_allclose(found.positions, [[0.5, 0.4, 1.0], [0.0, 0.5, 0.3]], atol=1e-12)
     np.testing.assert_allclose(found.normals, [[0, 0, 1], [-1, 0, 0]], atol=1e-12)
 
 
@@ -35,13 +35,13 @@ def test_a_point_that_is_inside_has_a_plane_wherever_it_goes():
     """Its velocity points outwards, but external forces may keep it inside."""
     found = planes(box(), [0.5, 0.5, 0.99], [0.5, 0.5, 1.2])
     np.testing.assert_allclose(found.normals, [[0, 0, 1]], atol=1e-12)
-    np.testing.assert_allclose(found.places[0, 2], 1.0)
+    np.testing.assert_allclose(found.positions[0, 2], 1.0)
 
 
 def test_a_point_that_falls_by_an_edge_is_not_thrown_off():
     """No plane is above it at its end."""
     found = planes(box(), [1.005, 0.5, 1.02], [1.005, 0.5, 0.8])
-    assert np.einsum("ij,ij->i", np.array([1.005, 0.5, 0.8]) - found.places, found.normals) > 0.0
+    assert np.einsum("ij,ij->i", np.array([1.005, 0.5, 0.8]) - found.positions, found.normals) > 0.0
     assert planes(box(), [1.2, 0.5, 1.02], [1.2, 0.5, 0.8]) is None
 
 
@@ -61,7 +61,7 @@ def test_what_goes_right_through_a_thin_plate_leaves_where_it_came_in():
 
 @pytest.mark.parametrize("height, side", [(0.2, 1.0), (-0.2, -1.0)])
 def test_a_sheet_holds_what_begins_on_either_side_of_it_and_nothing_beside_it(height, side):
-    sheet = ObstacleMesh(HALVES, Still(SQUARE))
+    sheet = ObstacleMesh(HALVES, Constant(SQUARE))
     start = np.array([[0.5, 0.5, height], [0.3, 0.6, height], [1.4, 0.5, -height]])
     assert sheet.side_of(start) == side
     # a tenth of it beyond, and so far in by now
@@ -72,7 +72,7 @@ def test_a_sheet_holds_what_begins_on_either_side_of_it_and_nothing_beside_it(he
 
 
 def test_a_box_that_is_turned_inside_out_keeps_out_what_is_out_of_it():
-    turned = ObstacleMesh(SIDES[:, ::-1], Still(CORNERS))
+    turned = ObstacleMesh(SIDES[:, ::-1], Constant(CORNERS))
     side = turned.side_of(np.array([[0.5, 0.5, 1.3], [0.6, 0.5, 1.2]]))
     np.testing.assert_allclose(planes(turned, [0.5, 0.5, 1.01], [0.5, 0.5, 0.9], side).normals, [[0, 0, 1]],
                                atol=1e-12)
@@ -82,7 +82,7 @@ def test_planes_are_those_of_a_moving_mesh_at_the_end_of_the_step():
     way = np.stack([CORNERS + [0.0, 0.0, 0.5 * k * H] for k in range(5)])
     mesh = ObstacleMesh(SIDES, Motion(way, H))
     found = planes(mesh, [0.5, 0.5, 1.002], [0.5, 0.5, 1.002])
-    np.testing.assert_allclose(found.places, [[0.5, 0.5, 1.01]], atol=1e-12)
+    np.testing.assert_allclose(found.positions, [[0.5, 0.5, 1.01]], atol=1e-12)
     np.testing.assert_allclose(found.velocities, [[0.0, 0.0, 0.5]], atol=1e-9)
 
 
@@ -102,7 +102,7 @@ def test_long_thin_triangles_are_sampled_along_them_alone():
     ring = np.stack([np.cos(angles), np.sin(angles), np.zeros(1000)], axis=1)
     k, after = np.arange(1000), (np.arange(1000) + 1) % 1000
     sides = np.concatenate([np.stack([k, after, after + 1000], axis=1), np.stack([k, after + 1000, k + 1000], axis=1)])
-    column = ObstacleMesh(sides.astype(np.int32), Still(np.concatenate([ring, ring + [0, 0, 30.0]])))
-    assert len(column._whose) < 2000 * 31**2 / 3
+    column = ObstacleMesh(sides.astype(np.int32), Constant(np.concatenate([ring, ring + [0, 0, 30.0]])))
+    assert len(column._sampled_triangles) < 2000 * 31**2 / 3
     found = planes(column, [1.001, 0.0, 17.3], [0.9, 0.0, 17.3])
     np.testing.assert_allclose(found.normals, [[1, 0, 0]], atol=1e-2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solver import threads
-from solver.contact.find.taking_kernels import cut_ways, goes_less, reach_of_pairs, take_pairs
+from solver.contact.find.taking_kernels import mark_reduced, reach_of_pairs, reduce_fractions, take_pairs
 
 NODES, PAIRS, BODIES = 40, 700, 5
 
@@ -52,7 +52,7 @@ def test_ways_are_cut_where_pairs_meet(rng, goes_on):
     steps = rng.choice([0.25, 0.5, 1.0], 12)
     when = np.where(rng.random(PAIRS) < 0.01, rng.random(PAIRS), np.inf)
     cut = np.empty(12)
-    assert cut_ways(when, pairs, number, steps, goes_on, cut)
+    assert reduce_fractions(when, pairs, number, steps, goes_on, cut)
     wanted = steps.copy()
     for k in np.flatnonzero(when <= 1.0):
         own = steps[number[pairs[k]]]
@@ -62,6 +62,6 @@ def test_ways_are_cut_where_pairs_meet(rng, goes_on):
         np.minimum.at(wanted, number[pairs[k]], to)
     assert (cut == wanted).all() and (cut < steps).any()
     less = np.empty(PAIRS, dtype=bool)
-    threads.parallel_for(goes_less, PAIRS, pairs, number, steps, cut, less)
+    threads.parallel_for(mark_reduced, PAIRS, pairs, number, steps, cut, less)
     assert (less == (cut < steps)[number][pairs].any(axis=1)).all()
-    assert not cut_ways(np.full(PAIRS, np.inf), pairs, number, steps, goes_on, cut) and (cut == steps).all()
+    assert not reduce_fractions(np.full(PAIRS, np.inf), pairs, number, steps, goes_on, cut) and (cut == steps).all()

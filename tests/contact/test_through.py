@@ -7,7 +7,7 @@ from test_near import crumpled
 from touching import sheet
 
 from solver.contact.find.mesh import Surfaces
-from solver.contact.find.through_kernels import may_go_through
+from solver.contact.find.through_kernels import may_intersect
 
 CORNERS = np.array([[0, 1, 1], [2, 3, 4]], np.int32)
 PAIR = np.array([[0, 1]], np.int32)
@@ -28,7 +28,7 @@ def pairs(flatness, shared, seed=0, count=3000):
 
 @pytest.mark.parametrize("flatness", [1.0, 1e-3])
 def test_an_edge_at_any_place_goes_through_a_triangle_where_the_toolkit_says_so(flatness):
-    found = [(bool(may_go_through(x, CORNERS, PAIR)), ipctk.is_edge_intersecting_triangle(*x))
+    found = [(bool(may_intersect(x, CORNERS, PAIR)), ipctk.is_edge_intersecting_triangle(*x))
              for x in pairs(flatness, False)]
     assert all(ours == theirs for ours, theirs in found)
     assert 100 < sum(ours for ours, _ in found) < 1500
@@ -36,7 +36,7 @@ def test_an_edge_at_any_place_goes_through_a_triangle_where_the_toolkit_says_so(
 
 @pytest.mark.parametrize("flatness,shared", [(0.0, False), (1e-12, False), (1.0, True)])
 def test_what_rounding_leaves_in_doubt_is_never_told_apart(flatness, shared):
-    found = [(bool(may_go_through(x, CORNERS, PAIR)), ipctk.is_edge_intersecting_triangle(*x))
+    found = [(bool(may_intersect(x, CORNERS, PAIR)), ipctk.is_edge_intersecting_triangle(*x))
              for x in pairs(flatness, shared)]
     assert all(ours for ours, theirs in found if theirs)
     assert any(not ours for ours, _ in found) != shared  # most that lie beside it in its plane are told

@@ -61,10 +61,10 @@ def test_yielding_pins_stay_before_what_is_in_their_way_and_come_back(tmp_path, 
         assert not crosses(part, state) and distance(part, state) > 0.0
         deepest = min(deepest, float(x[:27, 2].min()))
         if k == 12:  # in the air it goes where it is told, but for a hair
-            assert np.abs(x[pins.nodes] - pins.places.at(state.time)).max() < 0.004
+            assert np.abs(x[pins.nodes] - pins.targets.at(state.time)).max() < 0.004
     # 20 cm below the table is where they were told to go
     assert 0.0 < deepest < 0.01
-    assert np.abs(x[pins.nodes] - pins.places.at(state.time)).max() < 0.01
+    assert np.abs(x[pins.nodes] - pins.targets.at(state.time)).max() < 0.01
     begun = [note for note in part.notes[said:] if "give way" in note]
     assert len(begun) == 1 and '"Block"' in begun[0] and "at frame 5" in begun[0] and "near (" in begun[0]
     assert any("gave way by up to 0.2" in sentence for sentence in part.summary)

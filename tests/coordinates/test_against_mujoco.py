@@ -84,7 +84,7 @@ def set_state(model, data, tree, kinds, q, u, centres):
             to, rate = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
             if name == "free":
                 # its rates are the velocity in world axes and the angular velocity in the body's
-                whole = tree.in_parent[i] @ at.place[i]
+                whole = tree.in_parent[i] @ at.joint_poses[i]
                 data.qpos[to:to + 7] = [*whole[:3, 3], *quaternion(whole[:3, :3])]
                 B[rate:rate + 3, first + 3:first + 6] = tree.in_parent[i, :3, :3]
                 B[rate + 3:rate + 6, first:first + 3] = at.subspace[first:first + 3, :3].T
@@ -92,7 +92,7 @@ def set_state(model, data, tree, kinds, q, u, centres):
             elif name == "ball":
                 # mujoco's rates of a ball are its angular velocity in the moving frame
                 rows = slice(rate, rate + 3)
-                data.qpos[to:to + 4] = quaternion(at.place[i, :3, :3])
+                data.qpos[to:to + 4] = quaternion(at.joint_poses[i, :3, :3])
                 B[rows, place:place + 3] = at.subspace[place:place + 3, :3].T
                 b[rows] = at.bend[i, :3]
             else:

@@ -50,12 +50,12 @@ def check(tree, rng):
 
     for i in range(tree.count):
         rates = slice(tree.dof[i], tree.dof[i + 1])
-        moved = np.linalg.inv(at.place[i]) @ slope(lambda p, i=i: p.place[i])
+        moved = np.linalg.inv(at.joint_poses[i]) @ slope(lambda p, i=i: p.joint_poses[i])
         assert moved == pytest.approx(hat(at.subspace[rates].T @ u[rates]), abs=2e-10)
         bent = slope(lambda p, rates=rates: p.subspace[rates].T @ u[rates])
         assert at.bend[i] == pytest.approx(bent, abs=2e-10)
         assert vee(moved) == pytest.approx(at.subspace[rates].T @ u[rates], abs=2e-10)
-        rotation = at.place[i, :3, :3]
+        rotation = at.joint_poses[i, :3, :3]
         assert rotation @ rotation.T == pytest.approx(np.eye(3), abs=1e-14)
         if rates.stop > rates.start:
             assert np.linalg.svd(at.subspace[rates], compute_uv=False)[-1] > 1e-3, "its rates move it in one way only"
@@ -79,7 +79,7 @@ def test_exponential_coordinates_near_and_far_from_their_centre(kind, size):
     at, h = tree.posture(q, u, centres), 1e-5
     after, before = tree.posture(q + h * u, u, centres), tree.posture(q - h * u, u, centres)
     assert at.bend[0] == pytest.approx((after.subspace - before.subspace).T @ u / (2 * h), abs=1e-8)
-    moved = np.linalg.inv(at.place[0]) @ (after.place[0] - before.place[0]) / (2 * h)
+    moved = np.linalg.inv(at.joint_poses[0]) @ (after.joint_poses[0] - before.joint_poses[0]) / (2 * h)
     assert vee(moved) == pytest.approx(at.subspace.T @ u, abs=1e-8)
 
 
@@ -97,7 +97,7 @@ def test_the_catalogue_says_which_rates_are_angles(kind):
     tree = random_tree(rng, [kind])
     q = np.zeros(tree.rates)
     at = tree.posture(q, q, tree.fresh)
-    assert at.place[0] == pytest.approx(np.eye(4), abs=0)
+    assert at.joint_poses[0] == pytest.approx(np.eye(4), abs=0)
     for k, rate in enumerate(catalogue.find("joint", kind).rates):
         angular, linear = np.linalg.norm(at.subspace[k, :3]), np.linalg.norm(at.subspace[k, 3:])
         assert (angular, linear) == ((1.0, 0.0) if rate == "angle" else (0.0, 1.0))

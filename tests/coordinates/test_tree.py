@@ -47,7 +47,7 @@ def test_a_joint_s_frames_coincide_up_to_its_own_motion():
     at = tree.posture(q, u, centres)
     for i, p in enumerate(tree.parent):
         above = np.eye(4) if p < 0 else at.E[p]
-        assert at.E[i] @ tree.in_child[i] == pytest.approx(above @ tree.in_parent[i] @ at.place[i], abs=1e-13)
+        assert at.E[i] @ tree.in_child[i] == pytest.approx(above @ tree.in_parent[i] @ at.joint_poses[i], abs=1e-13)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -178,7 +178,7 @@ def test_a_ball_that_tumbles_for_long_stays_a_rotation():
     assert at.subspace.T @ state.u == pytest.approx([*omega, 0, 0, 0], abs=1e-10)
     angle = np.linalg.norm(omega) * state.time
     axis = omega / np.linalg.norm(omega)
-    R = at.place[0, :3, :3]
+    R = at.joint_poses[0, :3, :3]
     assert R @ R.T == pytest.approx(np.eye(3), abs=1e-13)
     assert np.trace(R) == pytest.approx(1 + 2 * np.cos(angle), abs=1e-9)
     assert R @ axis == pytest.approx(axis, abs=1e-10)

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "cloth"))
 from ragged_sheets import PLACE, ragged
 from sheets import grid
 
-from solver.embedding.locate_faces import containing_faces, corner_shares
+from solver.embedding.locate_faces import barycentric_weights, containing_faces
 from solver.embedding.sheets import ShownSheet
 from solver.sheet.sheet_mesh import SheetMesh
 
@@ -26,9 +26,9 @@ def test_points_lie_in_the_faces_that_are_found():
     material, faces = ragged()
     points = np.random.default_rng(0).uniform(0.0, 1.0, (500, 2))
     found = containing_faces(points, material, faces)
-    shares = corner_shares(points, material, faces[found])
-    assert shares.min() >= -1e-9 and np.abs(shares.sum(axis=1) - 1.0).max() <= 1e-12
-    assert np.abs(np.einsum("pk,pki->pi", shares, material[faces[found]]) - points).max() <= 1e-12
+    weights = barycentric_weights(points, material, faces[found])
+    assert weights.min() >= -1e-9 and np.abs(weights.sum(axis=1) - 1.0).max() <= 1e-12
+    assert np.abs(np.einsum("pk,pki->pi", weights, material[faces[found]]) - points).max() <= 1e-12
 
 
 def test_points_outside_are_in_the_face_that_they_are_least_outside_of():

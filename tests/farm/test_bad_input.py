@@ -120,7 +120,7 @@ def test_a_worker_whose_clock_is_wrong_is_not_driven_out(tmp_path, monkeypatch, 
     asked = task.Task(job, out, None, 1, None, 1)
     cache = task.job_folder(asked) / "cache"
     cache.mkdir()
-    other = asdict(lock.here()) | {"host": "elsewhere", "machine": "another"}
+    other = asdict(lock.this_process()) | {"host": "elsewhere", "machine": "another"}
     (cache / "lock").write_text(json.dumps(other), encoding="utf-8")
     monkeypatch.setattr(lock, "BEAT", 0.3)
     ended = threading.Event()

@@ -257,7 +257,7 @@ def test_the_lock_of_a_node_that_died_is_waited_for(tmp_path, monkeypatch):
     asked = task.Task(job, out, None, 1, None, 1)
     cache = task.job_folder(asked) / "cache"
     cache.mkdir()
-    dead = asdict(lock.here()) | {"host": "elsewhere", "machine": "another"}
+    dead = asdict(lock.this_process()) | {"host": "elsewhere", "machine": "another"}
     monkeypatch.setattr(lock, "BEAT", 0.1)
     monkeypatch.setattr(lock, "EXPIRY", 1.0)
 

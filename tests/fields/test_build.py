@@ -230,11 +230,11 @@ def test_what_is_smaller_than_a_tetrahedron_is_pinned_and_attached():
                    bar.fields(pin=schema.Pin(weights=bar.name("five", five)),
                               attach=[schema.Attach(mechanism="Arm", body="Hand", weights=bar.name("one", one))])):
         hinge, firm = sorted((fields.pinned, fields.attached), key=len)
-        assert len(hinge) == 1 and fields.places[hinge[0]] == pytest.approx(bar.vertices[inner])
-        spread = np.linalg.svd(fields.places[firm] - fields.places[firm].mean(axis=0), compute_uv=False)
+        assert len(hinge) == 1 and fields.moved_nodes[hinge[0]] == pytest.approx(bar.vertices[inner])
+        spread = np.linalg.svd(fields.moved_nodes[firm] - fields.moved_nodes[firm].mean(axis=0), compute_uv=False)
         assert len(firm) >= 3 and spread[1] > 0.02
         volumes = tet_volumes(bar.volume.nodes, bar.volume.tets)
-        assert (tet_volumes(fields.places, bar.volume.tets) >= 0.2 * volumes).all() and fields.notes == ()
+        assert (tet_volumes(fields.moved_nodes, bar.volume.tets) >= 0.2 * volumes).all() and fields.notes == ()
 
 
 def test_one_vertex_whose_paint_reaches_a_node_beside_it_is_a_hinge_at_its_own_place():
@@ -251,7 +251,7 @@ def test_one_vertex_whose_paint_reaches_a_node_beside_it_is_a_hinge_at_its_own_p
         fields = bar.fields(**({"pin": schema.Pin(weights=bar.name("one", one))} if role == "pinned" else {
             "attach": [schema.Attach(mechanism="Arm", body="Hand", weights=bar.name("one", one))]}))
         [hinge] = getattr(fields, role)
-        assert fields.places[hinge] == pytest.approx(bar.vertices[vertex])
+        assert fields.moved_nodes[hinge] == pytest.approx(bar.vertices[vertex])
 
 
 def test_listed_nodes_follow_before_painted_ones(bar):
@@ -328,7 +328,7 @@ def test_each_list_of_spots_moves_in_its_own_way_and_no_node_in_two():
     dynamic = schema.Dynamic(weights=around(0.2), spots=lists)
     fields = bar.fields(dynamic=dynamic, spot=way("mean"))
     first, second, third = fields.patches
-    assert [one.ways.__name__ for one in fields.patches] == ["mean", "mean_and_turn", "affine"]
+    assert [one.motions.__name__ for one in fields.patches] == ["mean", "mean_and_turn", "affine"]
     assert all(len(one.nodes) > 3 for one in fields.patches) and len(fields.dynamic) == 1
     nodes = np.concatenate([one.nodes for one in fields.patches] + [fields.dynamic])
     assert len(np.unique(nodes)) == len(nodes)

@@ -131,7 +131,7 @@ def on_last_factor(elastic, x, seed=5):
     filled(one, x)
     first = 0.006 * np.random.default_rng(seed).normal(size=x.shape)
     one.follow(first)
-    one.go(0.5)
+    one.set_fraction(0.5)
     one.keep()
     there = np.ascontiguousarray(x + first)  # positions went all the way: z̄ and z differ
     return one, there, filled(one, there)
@@ -206,14 +206,14 @@ def test_the_lagrangian_falls_as_its_slopes_say(fibers):
     one, x, _ = on_last_factor(elastic, poses(nodes)["random"])
     way = 0.003 * np.random.default_rng(8).normal(size=x.shape)
     bends = one.follow(way)
-    one.go(0.0)
+    one.set_fraction(0.0)
     at, forces = measured(one, x)
     step = 1e-4
     ahead, behind = measured(one, x + step * way)[0], measured(one, x - step * way)[0]
     assert (ahead - behind) / (2 * step) == pytest.approx(-np.sum(forces * way[tets]), rel=1e-5)
     stretched = []
     for share in (step, -step):
-        one.go(share)
+        one.set_fraction(share)
         stretched.append(measured(one, x)[0])
     # ψ' − λ = −H dz
     assert (stretched[0] - stretched[1]) / (2 * step) == pytest.approx(-bends, rel=1e-4)
@@ -240,7 +240,7 @@ def test_stretches_stay_positive_definite_where_those_of_positions_are(material)
     filled(one, nodes)
     crushing = -1.7 * (nodes - nodes.mean(axis=0)) * [1.0, 0.2, 0.0]
     one.follow(np.ascontiguousarray(crushing))
-    one.go(1.0)
+    one.set_fraction(1.0)
     one.keep()
 
     def least():

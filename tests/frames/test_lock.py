@@ -35,7 +35,7 @@ def test_two_bakers_cannot_share_a_cache(tmp_path):
         other.communicate("")
     assert not (tmp_path / lock.LOCK).exists()
     with lock.acquired(tmp_path):
-        assert lock.holder(tmp_path) == lock.here()
+        assert lock.holder(tmp_path) == lock.this_process()
 
 
 def test_the_lock_of_a_dead_process_is_taken_over(tmp_path):
@@ -54,7 +54,7 @@ def leave_lock(folder, who):
 
 
 def test_a_process_number_given_out_again_is_not_mistaken(tmp_path):
-    leave_lock(tmp_path, lock.Holder(os.getpid(), lock.here().host, "1"))
+    leave_lock(tmp_path, lock.Holder(os.getpid(), lock.this_process().host, "1"))
     assert not lock.busy(tmp_path)
     with lock.acquired(tmp_path):
         pass
@@ -78,7 +78,7 @@ def test_an_empty_lock_is_young_or_dead(tmp_path):
 
 def test_only_one_heir_takes_over(tmp_path):
     """Eight processes find the lock of a dead one at once: one gets it, for the others it is busy."""
-    leave_lock(tmp_path, lock.Holder(2**22 + 1, lock.here().host, ""))
+    leave_lock(tmp_path, lock.Holder(2**22 + 1, lock.this_process().host, ""))
     code = """
 import sys, time
 from pathlib import Path

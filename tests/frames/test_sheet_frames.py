@@ -58,7 +58,7 @@ def test_each_frame_has_a_mesh_of_its_own_and_the_artists_vertices(tmp_path):
         assert np.abs(cache.frame(frame)["Cloth"] - vertices).max() < 1e-6
         # what is known at rest is known here: a map that is the place itself
         rest = np.array(grid(6, 6, 1.0, 1.0)[0][:, :2])
-        at = np.einsum("mck,mcki->mci", sheet.shares(triangles), rest[triangles[sheet.source]])
+        at = np.einsum("mck,mcki->mci", sheet.barycentric_weights(triangles), rest[triangles[sheet.source]])
         assert np.abs(at - told.material[told.faces]).max() < 1e-6
         counts.append(len(sheet.x))
     assert len(set(counts)) == 4

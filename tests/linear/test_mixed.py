@@ -256,6 +256,6 @@ def test_the_error_of_j_enters_the_reduced_stiffness_squared():
         for _ in range(2):  # the first factor is a double one
             lin = world.linearise(state)
             posed = world.condensation.pose(lin, NodeStage(1 / 120, 1.0, 1.0, 1 / 120, None, lin.v, None))
-        told.append((posed.here.stiffness, posed.here.jacobian))
+        told.append((posed.motion.stiffness, posed.motion.jacobian))
     off = [np.abs(b - a).max() / np.abs(a).max() for a, b in zip(*told)]
     assert off[1] > 1e-8 and off[0] <= 1e-3 * off[1]

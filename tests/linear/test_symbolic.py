@@ -9,7 +9,8 @@ import scipy.sparse as sp
 
 from solver import threads
 from solver.linear.cholesky import multifrontal
-from solver.linear.cholesky.fronts import Fronts, LaterPatterns, Room
+from solver.linear.cholesky.fronts import Fronts, LaterPatterns
+from solver.linear.cholesky.multifrontal import Workspace
 from solver.linear.cholesky.symbolic import NodeGraph
 from solver.linear.interface import NotPositiveDefinite
 
@@ -76,7 +77,7 @@ def test_a_factor_solves_and_what_is_kept_is_eliminated_last(seed, nodes, joined
     right = np.random.default_rng(9).normal(size=(len(whole), 5))
     for order in (None, np.random.default_rng(seed).permutation(nodes).astype(np.int32)):
         found = NodeGraph(lower.indptr, lower.indices, kept).tree(order).symbolic()
-        fronts = Fronts(found, lower, Room())
+        fronts = Fronts(found, lower, Workspace())
         fronts.factor(lower)
         assert np.abs(whole @ fronts.solve(right) - right).max() <= 1e-12
         dense = np.zeros_like(whole)
@@ -99,7 +100,7 @@ def test_the_same_bytes_with_one_thread_and_two(monkeypatch):
     try:
         for many in (1, 2):
             threads.configure(many)
-            fronts = Fronts(NodeGraph(lower.indptr, lower.indices, 6).tree().symbolic(), lower, Room())
+            fronts = Fronts(NodeGraph(lower.indptr, lower.indices, 6).tree().symbolic(), lower, Workspace())
             fronts.factor(lower)
             said.append(fronts.values.copy())
     finally:
@@ -109,11 +110,11 @@ def test_the_same_bytes_with_one_thread_and_two(monkeypatch):
 
 def test_what_is_not_definite_is_refused_and_does_not_stand():
     lower, _ = over_nodes(0, 40, 60, 0)
-    fronts = Fronts(NodeGraph(lower.indptr, lower.indices, 0).tree().symbolic(), lower, Room())
+    fronts = Fronts(NodeGraph(lower.indptr, lower.indices, 0).tree().symbolic(), lower, Workspace())
     lower.data[lower.indptr[60]] = -1.0
     with pytest.raises(NotPositiveDefinite):
         fronts.factor(lower)
-    assert not fronts.stands
+    assert not fronts.is_complete
 
 
 def test_a_matrix_that_is_not_over_nodes_is_left_to_others():
@@ -134,10 +135,10 @@ def test_what_followed_before_stands_no_more():
     first, second = over_nodes(1, 40, 90, 0)[0], over_nodes(2, 40, 90, 0)[0]
     before = following.follow(first)
     before.factor(first)
-    assert before.stands
+    assert before.is_complete
     after = following.follow(second)
     after.factor(second)
-    assert after.stands and not before.stands
+    assert after.is_complete and not before.is_complete
 
 
 def test_what_followed_before_leaves_its_memory_at_once():
@@ -196,12 +197,12 @@ def joined(pairs, count):
 
 
 def test_what_needs_too_much_room_is_left_to_others(monkeypatch):
-    monkeypatch.setattr(multifrontal, "ALWAYS_ROOM", 0)
+    monkeypatch.setattr(multifrontal, "ALWAYS_FITS", 0)
     lower, _ = over_nodes(3, 60, 400, 6)
     found = NodeGraph(lower.indptr, lower.indices, 6).tree().symbolic()
-    assert Fronts(found, lower, Room()).usable
-    monkeypatch.setattr("solver.linear.cholesky.fronts.MOST_ROOM", 10)
-    assert not Fronts(found, lower, Room()).usable
+    assert Fronts(found, lower, Workspace()).usable
+    monkeypatch.setattr("solver.linear.cholesky.fronts.MOST_UPDATE_VALUES", 10)
+    assert not Fronts(found, lower, Workspace()).usable
 
 
 def star(nodes, hub):

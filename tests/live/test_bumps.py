@@ -48,7 +48,7 @@ def play(engine, seconds, **inputs):
     for _ in range(round(60 * seconds)):
         engine.step(0, Inputs(DOWN, **inputs))
     assert engine.restarts == 0
-    return engine.places
+    return engine.positions
 
 
 def test_points_inside_go_to_the_nearest_surface():
@@ -56,11 +56,11 @@ def test_points_inside_go_to_the_nearest_surface():
     points = np.array([[0.5, 0.5, 0.95], [0.5, 0.5, 1.2], [0.03, 0.5, 0.4]])
     found = planes_before([Bump(shape, np.eye(4))], points, points, H)
     np.testing.assert_array_equal(found.points, [0, 2])
-    np.testing.assert_allclose(found.places, [[0.5, 0.5, 1.0], [0.0, 0.5, 0.4]], atol=1e-9)
+    np.testing.assert_allclose(found.positions, [[0.5, 0.5, 1.0], [0.0, 0.5, 0.4]], atol=1e-9)
     np.testing.assert_allclose(found.normals, [[0, 0, 1], [-1, 0, 0]], atol=1e-9)
     found = planes_before([Bump(shape, moved(z=0.3))], points, points, H)
     np.testing.assert_array_equal(found.points, [1, 2])
-    np.testing.assert_allclose(found.places[0], [0.5, 0.5, 1.3], atol=1e-9)
+    np.testing.assert_allclose(found.positions[0], [0.5, 0.5, 1.3], atol=1e-9)
 
 
 def test_points_that_are_far_are_not_looked_for_in_each_step(monkeypatch):
@@ -96,7 +96,7 @@ def test_a_ball_pushes_along_its_normals():
     inside = 0.9 * way + [2.0, 0.0, 0.0]
     found = planes_before([Bump(shape, moved(x=2.0))], inside, inside, H)
     assert len(found.points) == 50
-    np.testing.assert_allclose(found.places - [2.0, 0.0, 0.0], way, atol=0.05)
+    np.testing.assert_allclose(found.positions - [2.0, 0.0, 0.0], way, atol=0.05)
 
 
 def test_planes_go_with_a_mesh_that_is_turned_scaled_and_moved():
@@ -106,7 +106,7 @@ def test_planes_go_with_a_mesh_that_is_turned_scaled_and_moved():
     before[0, 3] -= 0.01
     shape, point = BumpMesh(*block([0, 0, 0], [1, 1, 1])), np.array([[3.095, 0.5, 1.0]])
     found = planes_before([Bump(shape, plate, before=before)], point, point, H, 0.02)
-    np.testing.assert_allclose(found.places, [[3.1, 0.5, 1.0]], atol=1e-9)
+    np.testing.assert_allclose(found.positions, [[3.1, 0.5, 1.0]], atol=1e-9)
     np.testing.assert_allclose(found.normals, [[1, 0, 0]], atol=1e-9)
     np.testing.assert_allclose(found.speed, [[0.01 / H, 0, 0]], atol=1e-9)
 
@@ -142,19 +142,19 @@ def test_it_slides_as_coulomb_says_along_what_it_lies_on(engine, friction, way):
     engine.change(load(engine.folder))
     slab = BumpMesh(*block([-2, -2, -0.5], [2, 2, 0.0]))
     play(engine, 0.5, bumps=(Bump(slab, np.eye(4)),))
-    before = engine.places[:, 0].mean()
+    before = engine.positions[:, 0].mean()
     for _ in range(60):
         engine.step(0, Inputs(DOWN + [1.0, 0.0, 0.0], bumps=(Bump(slab, np.eye(4)),)))
-    assert engine.places[:, 0].mean() - before == pytest.approx(way, rel=0.15, abs=0.01)
+    assert engine.positions[:, 0].mean() - before == pytest.approx(way, rel=0.15, abs=0.01)
 
 
 def test_a_belt_takes_it_along(engine):
     slab, speed = BumpMesh(*block([-2, -2, -0.5], [2, 2, 0.0])), 0.3
     play(engine, 0.5, bumps=(Bump(slab, np.eye(4)),))
-    before = engine.places[:, 0].mean()
+    before = engine.positions[:, 0].mean()
     for k in range(60):
         play(engine, 1 / 60, bumps=(Bump(slab, moved(x=speed * (k + 1) / 60), before=moved(x=speed * k / 60)),))
-    assert engine.places[:, 0].mean() - before == pytest.approx(speed, rel=0.1)
+    assert engine.positions[:, 0].mean() - before == pytest.approx(speed, rel=0.1)
 
 
 def test_the_ground_is_where_the_artist_has_it_now(engine):
@@ -175,7 +175,7 @@ def test_files_of_a_job_folder_are_read_until_one_lacks(tmp_path):
 
 
 def test_a_half_life_does_not_brake_what_falls_and_turns(engine):
-    before = engine.places.mean(axis=0)
+    before = engine.positions.mean(axis=0)
     places = play(engine, 0.5)
     assert before[2] - places[:, 2].mean() == pytest.approx(0.5 * 9.81 * 0.25, rel=0.05)
 
@@ -197,5 +197,5 @@ def test_what_is_far_off_a_closed_mesh_is_not_looked_for(monkeypatch, cut):
     asked.clear()
     every = mesh.planes(begun, end, 0.0, H, 1.0, 0.02)
     assert len(found.points) > 5 and (looked < 0.6 * asked[0]) == (cut == 0)
-    for name in ("points", "places", "normals"):
+    for name in ("points", "positions", "normals"):
         np.testing.assert_array_equal(getattr(found, name), getattr(every, name))

@@ -11,7 +11,7 @@ from solver.build.touching_surface import divided
 from solver.live.engines import modes
 from solver.live.engines.interface import Hold, Inputs
 from solver.live.run import engine_of
-from solver.live.skins import Skin, Standing, meeting
+from solver.live.skins import Skin, SurfaceMotion, meeting
 
 SIZE = 0.1
 
@@ -46,7 +46,7 @@ def play(engine, seconds, gravity=DOWN, **inputs):
     for _ in range(round(60 * seconds)):
         engine.step(0, Inputs(gravity, **inputs))
     assert engine.restarts == 0, engine.notes
-    return np.array([one.places.mean(axis=0) for one in engine.bodies])
+    return np.array([one.positions.mean(axis=0) for one in engine.bodies])
 
 
 def momentum(engine):
@@ -101,8 +101,8 @@ def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
     """After a deep step beside an edge, it is nearer to another side."""
     vertices, triangles = divided(*block([0, 0, 0], [1, 1, 1]), 0.17)
     skin, point, moved = Skin(vertices, triangles), np.array([[0.98, 0.5, 1.01]]), np.array([0.0, 0.0, -0.06])
-    still = Standing(skin, vertices, vertices, vertices, vertices)
-    comes = Standing(skin, point + moved, point, point + moved, point)
+    still = SurfaceMotion(skin, vertices, vertices, vertices, vertices)
+    comes = SurfaceMotion(skin, point + moved, point, point + moved, point)
     found = meeting(comes, still, 9)
     np.testing.assert_allclose(found.normals, [[0, 0, 1]], atol=1e-12)
     np.testing.assert_allclose([found.gaps[0], found.gaps_before[0]], [-0.05, 0.01], atol=1e-12)
@@ -110,7 +110,7 @@ def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
     at = np.einsum("kc,kcd->kd", found.weights, vertices[found.corners])
     np.testing.assert_allclose(at, [[0.98, 0.5, 1.0]], atol=1e-12)
     # what moves away with the surface is not met
-    assert meeting(comes, Standing(skin, vertices + moved, vertices, vertices, vertices), 9) is None
+    assert meeting(comes, SurfaceMotion(skin, vertices + moved, vertices, vertices, vertices), 9) is None
 
 
 def test_what_is_divided_is_the_same_surface():
@@ -151,7 +151,7 @@ def test_momentum_goes_from_one_to_the_other(tmp_path, heavy):
 def test_a_hand_pulls_one_against_the_other(tmp_path):
     engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.051], [0.15, 0, 0.051]]), quiet)
     play(engine, 0.5)
-    corner = engine.bodies[0].places[np.argmin(engine.bodies[0].places @ [1.0, 0.1, 1.0])]
+    corner = engine.bodies[0].positions[np.argmin(engine.bodies[0].positions @ [1.0, 0.1, 1.0])]
     for k in range(90):
         grab = Hold(7, corner, corner + [0.2 * min(k / 60, 1.0), 0.0, 0.0], 0.0, 2.0)
         where = play(engine, 1 / 60, grabs=(grab,))
@@ -169,5 +169,5 @@ def test_it_is_the_same_to_the_last_bit(tmp_path):
     for _ in range(2):
         engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.051], [0.03, 0.02, 0.2]]), quiet)
         play(engine, 1.0)
-        seen.append(engine.places.tobytes())
+        seen.append(engine.positions.tobytes())
     assert seen[0] == seen[1]

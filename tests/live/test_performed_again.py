@@ -119,13 +119,13 @@ def frames_of(folder):
 def played(engine, frames, inputs):
     """Return what is recorded, (f, n, 3) [m], of as many frames. inputs: of each step, by its number."""
     recording, time = Recording(24.0), 0.0
-    recording.add(time, engine.places)
+    recording.add(time, engine.positions)
     while recording.frames < frames:
         engine.step(0, inputs(len(recording._times)))
         time += engine.efforts[0].step
-        recording.add(time, engine.places)
+        recording.add(time, engine.positions)
     assert engine.restarts == 0, engine.notes
-    return np.array(recording._places)[::round(1 / 24 / engine.efforts[0].step)]
+    return np.array(recording._positions)[::round(1 / 24 / engine.efforts[0].step)]
 
 
 @pytest.fixture()

@@ -35,7 +35,7 @@ class Window:
     def __init__(self, key, job, path):
         self.said, self.clock = [], FixedClock()
         self.engine = engine_of(key, job, quiet)
-        self.start = self.engine.places
+        self.start = self.engine.positions
         self.board = boards.made(path, len(self.start), self.start.mean(axis=0))
         self.live = Live(job, self.engine, self.board, self.clock, self.said.append)
 
@@ -201,8 +201,8 @@ def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
     for _ in range(24):
         engine.step(0, Inputs(DOWN))
         anew.step(0, Inputs(DOWN))
-    assert anew.places[:, 2].min() < -0.02
-    np.testing.assert_allclose(engine.places, anew.places, atol=2e-4)
+    assert anew.positions[:, 2].min() < -0.02
+    np.testing.assert_allclose(engine.positions, anew.positions, atol=2e-4)
     change(job, "bodies.0.material.params.poisson_ratio", 0.2)
     engine.change(load(job))
     assert engine.bodies[0].body is not ways
@@ -244,7 +244,7 @@ def test_every_effort_moves_it_about_as_far(key, job):
             engine.step(effort, Inputs(DOWN))
             seconds += engine.efforts[effort].step
         assert engine.restarts == 0
-        low.append(engine.places[:, 2].min())
+        low.append(engine.positions[:, 2].min())
     # projective dynamics moves more slowly the fewer iterations it has
     assert low[1] == pytest.approx(low[0], rel=0.15 if key == "projective" else 0.02)
     assert 1.02 * low[0] < low[2] < 0.6 * low[0], low  # the longest steps are calmer
@@ -295,15 +295,15 @@ def test_a_job_that_is_none_is_refused(key, tmp_path):
 def test_a_half_life_halves_the_wobble_in_that_time(job):
     change(job, "bodies.0.wobble_half_life", 0.5)
     engine = engine_of("modes", job, quiet)
-    start = engine.places
+    start = engine.positions
     for _ in range(90):
         engine.step(0, Inputs(0.3 * DOWN))
-    hangs = engine.places
+    hangs = engine.positions
     tip = int(np.argmax(start[:, 0]))
     assert hangs[tip, 2] < start[tip, 2] - 0.005
     heights = []
     for _ in range(72):  # three half-lives without weight
         engine.step(0, Inputs(np.zeros(3)))
-        heights.append(engine.places[tip, 2] - start[tip, 2])
+        heights.append(engine.positions[tip, 2] - start[tip, 2])
     first, last = np.ptp(heights[:24]), np.ptp(heights[48:])  # a second apart
     assert 0.12 < last / first < 0.4  # a quarter, by and large

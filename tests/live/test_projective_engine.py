@@ -32,7 +32,7 @@ def play(engine, seconds, gravity=DOWN, **inputs):
     for _ in range(round(seconds / H)):
         engine.step(0, Inputs(gravity, **inputs))
     assert engine.restarts == 0, engine.notes
-    return engine.places
+    return engine.positions
 
 
 def sheets(folder, heights, touches=None, cloth=None, **scene):
@@ -121,7 +121,7 @@ def test_a_fold_lies_on_its_own_cloth(tmp_path, is_met):
 
 def test_a_hand_lifts_it_and_pins_follow_its_object(tmp_path):
     engine = engine_of("", square(tmp_path, 8, 0.4, end=1, step=H, pinned=[0, 8]), quiet)
-    start = engine.places
+    start = engine.positions
     corner = start[-1] + [0.0, 0.1, 0.0]  # where its object is by then
     hand = Hold(1, corner, corner + [0.0, 0.0, 0.2], 0.0, 3.0)
     x = play(engine, 1.0, grabs=(hand,), carriers=moved(y=0.1)[None])

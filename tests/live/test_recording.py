@@ -15,7 +15,7 @@ from solver.errors import Stopped
 from solver.frames.read import Cache
 from solver.job.arrays import read_npz
 from solver.live.board import PLAYED, RECORDED
-from solver.live.engines.interface import GrabbedPlace, Hold, Inputs
+from solver.live.engines.interface import GrabbedVertex, Hold, Inputs
 from solver.live.recording import Recording, keep
 from solver.live.run import control, engine_of
 
@@ -37,7 +37,7 @@ def test_poses_stand_between_steps_too_and_hands_are_kept(tmp_path):
         angle = 0.3 * k
         turned[0, :2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
         turned[0, 0, 3] = k
-        held = [GrabbedPlace(9, 4, np.array([k, 0.0, 0.0]), 100.0 + k)] if 2 < k < 7 else []
+        held = [GrabbedVertex(9, 4, np.array([k, 0.0, 0.0]), 100.0 + k)] if 2 < k < 7 else []
         recording.add(k / 48, np.zeros((5, 3)), turned, held)
     recording.save(tmp_path / "performed.npz")
     kept = read_npz(tmp_path / "performed.npz")
@@ -113,8 +113,8 @@ def test_bodies_and_mechanisms_are_kept_together(tmp_path):
     seen = []
     for k in range(25):
         if k % 4 == 0:
-            seen.append((engine.places.copy(), engine.poses.copy()))
-        recording.add(k / 96, engine.places, engine.poses, engine.grabbed)
+            seen.append((engine.positions.copy(), engine.poses.copy()))
+        recording.add(k / 96, engine.positions, engine.poses, engine.grabbed)
         engine.step(0, Inputs(DOWN))
     recording.save(tmp_path / "performed.npz")
     assert cli.main(["record", str(folder), str(tmp_path / "performed.npz")], read_stdin=False) == 0
@@ -133,8 +133,8 @@ def test_hands_on_soft_bodies_are_told(job):  # noqa: F811
     stiffness = []
     for key in ("modes", "world"):
         engine = engine_of(key, job, quiet)
-        vertex = int(engine.places[:, 0].argmax())
-        place = engine.places[vertex].copy()
+        vertex = int(engine.positions[:, 0].argmax())
+        place = engine.positions[vertex].copy()
         assert engine.grabbed == ()
         for _ in range(3):
             engine.step(0, Inputs(DOWN, grabs=(Hold(5, place, place + [0.0, 0.0, 0.1], 0.0, 1.0),)))

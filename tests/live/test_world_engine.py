@@ -32,7 +32,7 @@ def pendulum(tmp_path):
 
 def test_a_mechanism_is_played_as_it_is_baked(pendulum):
     engine = engine_of("", pendulum, quiet)
-    assert type(engine).__name__ == "WorldEngine" and engine.places.shape == (0, 3) and len(engine.poses) == 2
+    assert type(engine).__name__ == "WorldEngine" and engine.positions.shape == (0, 3) and len(engine.poses) == 2
     play(engine, 2 / 24)
     bake(pendulum, Quiet())
     poses = Cache(pendulum / "cache").poses(3)["pose"]
@@ -67,13 +67,13 @@ def test_a_rope_hangs_and_is_pulled(tmp_path):
     job = rope_job(tmp_path / "job", places, end=1, step=1 / 60)
     engine = engine_of("", job, quiet)
     play(engine, 1.5)
-    assert engine.places.shape == (9, 3) and engine.places[-1, 2] < -0.2
-    np.testing.assert_allclose(engine.places[0], places[0], atol=1e-9)
-    links = np.linalg.norm(np.diff(engine.places[chain(8)].reshape(-1, 2, 3), axis=1), axis=-1)
+    assert engine.positions.shape == (9, 3) and engine.positions[-1, 2] < -0.2
+    np.testing.assert_allclose(engine.positions[0], places[0], atol=1e-9)
+    links = np.linalg.norm(np.diff(engine.positions[chain(8)].reshape(-1, 2, 3), axis=1), axis=-1)
     assert links.max() < 0.08
-    end = engine.places[-1].copy()
+    end = engine.positions[-1].copy()
     play(engine, 2.0, grabs=(Hold(1, end, np.array([0.4, 0.1, -0.1]), 0.0, 5.0),))
-    assert np.linalg.norm(engine.places[-1] - [0.4, 0.1, -0.1]) < 0.1
+    assert np.linalg.norm(engine.positions[-1] - [0.4, 0.1, -0.1]) < 0.1
 
 
 def test_what_hangs_on_a_moved_object_follows(tmp_path):
@@ -83,7 +83,7 @@ def test_what_hangs_on_a_moved_object_follows(tmp_path):
     carrier = np.eye(4)
     carrier[:3, 3] = 0.0, 0.2, 0.1
     play(engine, 1 / 60, carriers=carrier[None])
-    np.testing.assert_allclose(engine.places[0], [0.0, 0.2, 0.1], atol=1e-9)
+    np.testing.assert_allclose(engine.positions[0], [0.0, 0.2, 0.1], atol=1e-9)
 
 
 
@@ -99,5 +99,5 @@ def test_bodies_of_both_kinds_are_played_together(tmp_path):
     engine = engine_of("", job, quiet)
     assert type(engine).__name__ == "WorldEngine"
     play(engine, 0.3)
-    assert engine.places[:, 2].mean() == pytest.approx(1.05 - 0.5 * 9.81 * 0.09, abs=0.03)
+    assert engine.positions[:, 2].mean() == pytest.approx(1.05 - 0.5 * 9.81 * 0.09, abs=0.03)
     assert len(engine.poses) == 2

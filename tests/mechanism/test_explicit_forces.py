@@ -75,7 +75,7 @@ def test_an_explicit_spring_leaves_the_matrix_alone(tmp_path):
     for world in (free, sprung):
         state = world.initial_state()
         one = world.pose(state, Stage(0.01, 1.0, 1.0, 0.01, None, state.u))
-        posed.append((one.respond(np.eye(len(state.u))), one.right))
+        posed.append((one.respond(np.eye(len(state.u))), one.rhs))
     assert np.array_equal(posed[0][0], posed[1][0])
     assert np.abs(posed[0][1] - posed[1][1]).max() > 0.1
     assert not len(sprung.condensation.springs.pairs)

@@ -135,7 +135,7 @@ def test_what_a_stage_from_elsewhere_adds_is_its_own_stiffness(tmp_path, make):
     rights = []
     for base in (state.q, state.q + away):
         posed = world.pose(state, Stage(1.0, 1.0, 1.0, 0.0, base, state.u))
-        rights.append(posed.right.copy())
+        rights.append(posed.rhs.copy())
     with_stiffness = posed_matrix(world, state, 1.0)
     without = posed_matrix(world, state, 0.0)
     assert rights[1] - rights[0] == pytest.approx(-(with_stiffness - without) @ away)

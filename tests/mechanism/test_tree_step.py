@@ -134,11 +134,11 @@ def test_a_chain_with_pressed_springs_steps_as_mujocos(joint):
     """
     pytest.importorskip("mujoco")
     ours, theirs = chains.Ours(12, joint), chains.Theirs(12, joint)
-    start = ours.places()
+    start = ours.positions()
     for k in range(8):
         ours.step()
         theirs.step()
-        apart, moved = np.abs(ours.places() - theirs.places()).max(), np.abs(ours.places() - start).max()
+        apart, moved = np.abs(ours.positions() - theirs.positions()).max(), np.abs(ours.positions() - start).max()
         assert apart < (1e-13 if k == 0 else 2e-3 * moved)
     assert moved > 1e-3
     assert not theirs.has_blown_up

@@ -40,13 +40,13 @@ def test_sheets_are_told(name):
     surface = clean(*SHEETS[name]())
     found = find_sheets(surface)
     # of two hundred loose triangles some stand between others as if those were a body
-    assert found.share > MOSTLY and found.parts.mean() > MOSTLY and found.triangles.mean() > MOSTLY
+    assert found.fraction > MOSTLY and found.parts.mean() > MOSTLY and found.triangles.mean() > MOSTLY
 
 
 @pytest.mark.parametrize("name", SOLIDS)
 def test_what_encloses_something_is_no_sheet(name):
     found = find_sheets(clean(*SOLIDS[name]()))
-    assert found.share == 0.0 and not found.parts.any()
+    assert found.fraction == 0.0 and not found.parts.any()
 
 
 def test_a_sheet_beside_a_ball_is_told_and_one_inside_of_it_belongs_to_it():

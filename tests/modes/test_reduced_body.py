@@ -67,7 +67,7 @@ def stage_of(body, grabs=(), floor=None, drag=0.0, alpha=0.0, h=1 / 60, planes=N
         body.points.linearise(body.points.gradients(0.3 * y, state.carrier_motion), True)
         damped = (body.points.tangents.copy(), alpha)
     held = StageLoads(grabs, floor, body.touching, state.carrier_motion, 0.3 * y, y, h, planes)
-    carrier = state.carrier_motion, state.carrier_motion, state.led_rate
+    carrier = state.carrier_motion, state.carrier_motion, state.carrier_rate
     return ReducedStage(body.points, 0.3 * y, y, h, h, *carrier, body._coupling,
                         body.weighed[:, None] * np.array([0, 0, -9.81]), drag, damped, held), y
 

@@ -85,9 +85,9 @@ def test_an_inverted_block_recovers():
     start = NODES + 0.15 * np.random.default_rng(0).normal(size=NODES.shape)
     start[LEFT] = NODES[LEFT]
     assert tet_volumes(start, TETS).min() < 0.0
-    state = body.with_places(body.initial_state(), start)
+    state = body.with_positions(body.initial_state(), start)
     for _ in range(120):
-        state = body.step(state, H, places=NODES[LEFT])
+        state = body.step(state, H, positions=NODES[LEFT])
     assert np.abs(state.x - NODES).max() < 2e-3
 
 
@@ -103,7 +103,7 @@ def test_a_block_falls_freely_and_keeps_its_momentum():
 def test_prescribed_nodes_go_where_they_are_led():
     body = cloth(6, (0, 5))
     state, there = body.initial_state(), body.rest[[0, 5]] + [0.0, 0.1, 0.2]
-    state = body.step(state, H, places=there)
+    state = body.step(state, H, positions=there)
     assert np.array_equal(state.x[[0, 5]], there)
     assert state.v[[0, 5]] == pytest.approx(np.broadcast_to([0.0, 6.0, 12.0], (2, 3)))
 

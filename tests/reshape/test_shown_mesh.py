@@ -197,7 +197,7 @@ def test_triangles_are_split_into_pieces_of_the_same_area():
         met = np.array([(pattern >> k) & 1 for k in range(3)], bool)
         shares = np.where(met, rng.uniform(0.2, 0.8, 3), np.nan)
         seam = split_triangles(3, triangle, edges, edge, shares)
-        new = between(points, seam.parents, seam.shares)
+        new = between(points, seam.parents, seam.fractions)
         x = np.concatenate([points, new])
         assert len(seam.triangles) == (1, 2, 3, 4)[met.sum()] and len(new) == (0, 2, 4, 7)[met.sum()]
         assert area(x, seam.triangles) == pytest.approx(area(points, triangle), rel=1e-12)

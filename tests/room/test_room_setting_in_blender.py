@@ -101,7 +101,7 @@ def test_a_setting_of_an_artist_is_one_declaration(tmp_path):
     found = json.loads(done.stdout.strip().splitlines()[-1])
     assert found["plain"] == [None, None] and found["set"] == [None, pytest.approx(0.15)]
     assert found["off"] == [None, None]  # its switch is off
-    assert found["tooltip"] == "How it sparkles. Greyed out while Collide by Mesh is off"
+    assert found["tooltip"] == "How it sparkles. Grayed out while Collide by Mesh is off"
     assert found["changed"] == ["Collide by Mesh", "Sparkle Length"]
     assert found["drawn"][-1] == "sparkle" and "sparkle" not in found["of cloth"]
 

@@ -13,7 +13,7 @@ from small_jobs import box_job, box_tets, change, write_job
 from worlds import nodes_of, world_of
 
 from solver import catalogue
-from solver.contact.find.distance_kernels import SQUARE, WAY
+from solver.contact.find.distance_kernels import DIFFERENCE, SQUARE
 from solver.contact.laws.barrier import Barrier
 from solver.errors import BadScene
 from solver.forces.stencils import Stencils
@@ -93,14 +93,14 @@ class Cushion(Barrier):
         found = super().active_pairs(x)
         distance = np.sqrt(found.work[:, SQUARE])
         pressed = found.stiffness * (found.activation - distance)
-        normal = found.work[:, WAY : WAY + 3] / distance[:, None]
+        normal = found.work[:, DIFFERENCE : DIFFERENCE + 3] / distance[:, None]
         forces = pressed[:, None, None] * found.work[:, :4, None] * normal[:, None, :]
         energy = 0.5 * float(pressed @ (found.activation - distance))
         return replace(found, forces=forces, energy=energy)
 
     def fill(self, x, time, project):
         found = self.active_pairs(x)
-        normal = found.work[:, WAY : WAY + 3] / np.sqrt(found.work[:, SQUARE])[:, None]
+        normal = found.work[:, DIFFERENCE : DIFFERENCE + 3] / np.sqrt(found.work[:, SQUARE])[:, None]
         outer = found.stiffness[:, None] * np.einsum("ki,kj->kij", normal, normal).reshape(-1, 9)
         blocks = np.stack([-found.work[:, a, None] * found.work[:, b, None] * outer for a, b in PAIRS], axis=1)
         return Stencils(found.nodes, found.forces, blocks, found.energy)

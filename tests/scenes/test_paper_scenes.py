@@ -35,10 +35,10 @@ def test_the_moved_end_of_twist_turns_by_half_a_turn_and_comes_back():
     world = scene.world("vanilla")
     q = world.initial_state().q
     right = np.flatnonzero(scene.nodes[:, 0] > 0.2 - 1e-9)
-    away, back = (world.coordinates.positions(q, time)[right] for time in (twist.AWAY, twist.LET_GO))
+    away, back = (world.coordinates.positions(q, time)[right] for time in (twist.AWAY, twist.RELEASE))
     assert away == pytest.approx(scene.nodes[right] * [1, -1, -1] + [0, 0, twist.RISE], abs=1e-9)
     assert back == pytest.approx(scene.nodes[right], abs=1e-9)
-    rate = world.coordinates.prescribed_rate(twist.LET_GO + 0.1)
+    rate = world.coordinates.prescribed_rate(twist.RELEASE + 0.1)
     assert rate is None or np.abs(rate).max() < 1e-9
 
 

@@ -308,7 +308,7 @@ def test_kernels_are_compiled_behind_the_window_once_and_the_window_says_so(inst
     kept_kernels.give(kept, without=["definite_kernels"])
     found = run_in_blender(COMPILE, folder)
     assert found["first"] is not None and found["again"] is False
-    assert found["said"] == ["ConJac compiles for this computer, only this once. You may go on working, and bake"]
+    assert found["said"] == ["ConJac is compiling for this computer, only this once. You can keep working, and bake"]
     version = tomllib.loads((ROOT / "blender_manifest.toml").read_text())["version"]
     assert found["marks"] == [f"compiled-{version}"]
     assert list(kept.glob("conjac/kernels-*/definite_kernels.*.nbc"))

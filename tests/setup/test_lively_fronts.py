@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.lively import SCENES, mean_share
+from benchmarks.lively import SCENES, mean_ratio
 from benchmarks.lively_picture import BEGIN, DOCS, END, at_one_step, front, points, written
 from benchmarks.lively_scenes import NUDGE, Watched, late, mean_truth
 from benchmarks.scenes import dropped
@@ -96,5 +96,5 @@ def test_nudged_starts_are_a_micrometre_apart_and_come_again():
 def test_what_is_kept_is_a_mean_over_starts_on_both_sides():
     assert mean_truth({"value": 2.0}) == 2.0
     assert mean_truth({"value": 2.0, "nudged": {"1": 3.0, "2": 4.0}}) == pytest.approx(3.0)
-    assert mean_share([0.5]) == {"kept": 0.5}
-    assert mean_share([0.3, 0.7, 0.8]) == {"kept": 0.6, "kept_least": 0.3, "kept_most": 0.8}
+    assert mean_ratio([0.5]) == {"kept": 0.5}
+    assert mean_ratio([0.3, 0.7, 0.8]) == {"kept": 0.6, "kept_least": 0.3, "kept_most": 0.8}

@@ -121,7 +121,7 @@ def test_what_is_around_held_vertices_goes_along_and_the_rest_stays():
     class Shifted:
         vertices = np.asarray(chosen)
 
-        def places(self, x, frame):
+        def positions_at(self, x, frame):
             return VERTICES[chosen] + [0.003, 0.0, 0.0]
 
     moved = PinnedVertices([Shifted()], vertices, triangles, 0.03).apply(vertices, vertices, 0) - vertices
@@ -139,7 +139,7 @@ def test_vertices_that_a_bone_carries_move_with_its_nodes():
     turn *= np.linalg.det(turn)
     x = np.concatenate([rng.normal(size=(2, 3)), nodes @ turn.T + [1.0, 2.0, 3.0]])
     target = Rigid(np.arange(6), vertices, np.arange(2, 6), nodes)
-    assert target.places(x, 7) == pytest.approx(vertices @ turn.T + [1.0, 2.0, 3.0])
+    assert target.positions_at(x, 7) == pytest.approx(vertices @ turn.T + [1.0, 2.0, 3.0])
 
 
 def test_a_bake_that_goes_on_shows_them_alike(tmp_path):

@@ -214,7 +214,7 @@ def test_attached_nodes_stand_on_their_bone():
     assert np.abs(joints.u).min() > 0.5
     x, E = world.coordinates.positions(state.q, state.time, state.carrier_motion), at.E[attached.bodies]
     local = np.einsum("aji,aj->ai", E[:, :3, :3], x[attached.nodes] - E[:, :3, 3])
-    assert np.abs(local - attached.places).max() <= 1e-14
+    assert np.abs(local - attached.local_positions).max() <= 1e-14
     # what the map says of velocities is what differences of positions say
     ahead = chain.bodies(chain.advance(joints, joints.u, 1e-7)).E
     behind = chain.bodies(chain.advance(joints, joints.u, -1e-7)).E

@@ -6,7 +6,7 @@ from bodies import box, make, nearest, positions, rows, run, settled, stiffness
 from matrix import some
 
 from solver.coordinates.floating import FloatingParts
-from solver.coordinates.prescribed import Carried, Motion, SideBySide, Still
+from solver.coordinates.prescribed import Carried, Concatenated, Constant, Motion
 from solver.meshing.volume import tet_volumes
 from solver.nonlinear.equilibrium import equilibrium
 from solver.simulate import Timeline, advance_frame
@@ -222,7 +222,7 @@ def test_what_stands_still_beside_what_moves_stays_to_the_last_digit():
     frames = np.stack([np.linalg.matrix_power(turn, k) for k in range(9)])
     at_start = np.array([[0.6, 0.8, 0.0, 1.0], [-0.8, 0.6, 0.0, 2.0], [0.0, 0.0, 1.0, 3.0], [0.0, 0.0, 0.0, 1.0]])
     moved = Motion(samples, 0.5)
-    table = SideBySide([Still(still), moved, Carried(Motion(frames @ at_start, 0.5), still)])
+    table = Concatenated([Constant(still), moved, Carried(Motion(frames @ at_start, 0.5), still)])
     for time in (0.0, 1.3, 2.0, 99.0):
         assert np.array_equal(table.at(time)[:3], still) and not table.velocity(time)[:3].any()
         assert np.array_equal(table.at(time)[3:5], moved.at(time))
@@ -230,7 +230,7 @@ def test_what_stands_still_beside_what_moves_stays_to_the_last_digit():
     assert np.abs(table.at(1.5)[5:] - (still @ frames[3, :3, :3].T + frames[3, :3, 3])).max() <= 1e-12
     slope = (table.at(1.7 + 1e-6) - table.at(1.7 - 1e-6)) / 2e-6
     assert np.abs(table.velocity(1.7) - slope).max() <= 1e-6
-    assert table.moves and not SideBySide([Still(still), Still(still)]).moves
+    assert table.moves and not Concatenated([Constant(still), Constant(still)]).moves
 
 
 def soft_column():

@@ -165,7 +165,7 @@ def test_a_patch_swings_as_the_body_does_where_its_middle_node_dents():
         world = bar(mean, places, gravity=(0, 0, 0), **more)
         _, stage = posed(world, world.initial_state())
         inert = stage.velocities * np.repeat(world.mass[world.condensation.pattern.order], 3)[:, None]
-        return scipy.linalg.eigh(-stage.here.product, stage.velocities.T @ inert, eigvals_only=True)[0] ** 0.5
+        return scipy.linalg.eigh(-stage.motion.product, stage.velocities.T @ inert, eigvals_only=True)[0] ** 0.5
 
     world = bar(gravity=(0, 0, 0))
     free = rows(world.coordinates.free)

@@ -74,7 +74,7 @@ def test_its_force_is_the_slope_of_its_energy():
                 assert force[node, axis] == pytest.approx(-rise, abs=1e-8)
                 slope = (aside[0] - aside[1]) / 2e-5
                 assert np.abs(blocks[node, :, axis] - slope[node]).max() <= 1e-8
-    assert pull.places.at(1.0) == pytest.approx(places @ turn[:3, :3].T + turn[:3, 3])
+    assert pull.targets.at(1.0) == pytest.approx(places @ turn[:3, :3].T + turn[:3, 3])
 
 
 def test_products_with_the_stiffness_of_a_pulled_body_are_slopes_of_its_force(tmp_path):

@@ -106,7 +106,7 @@ def test_all_but_one_node_dynamic():
     K, _ = stiffness(world, positions(world, state))
     step = posed(world, state)[1]
     J = -np.linalg.solve(K[np.ix_(rows([quiet]), rows([quiet]))], K[np.ix_(rows([quiet]), rows(dynamic))])
-    assert np.abs(step.here.jacobian - J).max() <= 1e-10
+    assert np.abs(step.motion.jacobian - J).max() <= 1e-10
 
 
 def test_reduced_stiffness_is_the_schur_complement():
@@ -119,7 +119,7 @@ def test_reduced_stiffness_is_the_schur_complement():
     q = np.setdiff1d(rows(world.coordinates.free), d)
     schur = K[np.ix_(d, d)] - K[np.ix_(d, q)] @ np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, d)])
     lin, step = posed(world, state)
-    got = world.condensation._retained_rows(lin, step.here.jacobian, np.eye(step.here.jacobian.shape[1]))
+    got = world.condensation._retained_rows(lin, step.motion.jacobian, np.eye(step.motion.jacobian.shape[1]))
     assert np.abs(got - got.T).max() <= 1e-9 * np.abs(got).max()
     assert np.abs(got - schur).max() <= 1e-9 * np.abs(schur).max()
     assert np.linalg.eigvalsh(got).max() < 0.0  # K = ∂f/∂x keeps its sign
@@ -148,7 +148,7 @@ def test_jacobian_is_the_slope_of_the_quasistatic_solution():
             trial[tip, axis] += sign * 1e-5
             moved.append(balanced(trial))
         slope = (moved[0] - moved[1])[inner].ravel() / 2e-5
-        assert np.abs(step.here.jacobian[:, axis] - slope).max() <= 1e-5
+        assert np.abs(step.motion.jacobian[:, axis] - slope).max() <= 1e-5
 
 
 @pytest.mark.parametrize("beta", [0.5, 1.0, 3.7])

@@ -48,14 +48,14 @@ class ClosingGap:
 
     def at(self, time: float) -> Vec:
         """Return the displacement at a time [s], (m, 3) [m]."""
-        return still_open(time, self._closes) * self._gap
+        return open_fraction(time, self._closes) * self._gap
 
     def velocity(self, time: float) -> Vec:
         """Return the rate of change of the displacement at a time [s], (m, 3) [m/s]."""
         return -self._gap / self._closes if 0.0 <= time < self._closes else np.zeros_like(self._gap)
 
 
-def still_open(time: float, closes: float) -> float:
+def open_fraction(time: float, closes: float) -> float:
     """Return the fraction of an initial gap that is left at `time` if it closes linearly until `closes`, both in [s].
     """
     return max(1.0 - time / closes, 0.0) if closes > 0.0 else 0.0

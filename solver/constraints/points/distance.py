@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...coordinates.prescribed import OverTime, Still
+from ...coordinates.prescribed import Constant, OverTime
 from ...errors import BadScene
 from ...state import Vec
 from .ends import TiedEnd
@@ -33,7 +33,7 @@ class Distance:
         if not away > SHORT * float(np.ptp(rest, axis=0).max()):
             raise BadScene(f'its points on "{one.name}" and "{other.name}" are one and the same, so they have no '
                            "distance to keep", "Move them apart, or make it a Ball or a Hinge")
-        self._length = Still(np.array([away])) if length is None else length
+        self._length = Constant(np.array([away])) if length is None else length
 
     def rows(self, x: Vec, time: float) -> PointRows:
         """Return one row at positions (n, 3) [m] and a time [s]."""

@@ -87,9 +87,9 @@ def _in_balls(shape: BodyShape, nearest: Index, points: Vec, rest: Vec, radius: 
         away = np.linalg.norm(rest[shape.tets] - center, axis=2)
         nodes = np.union1d(shape.tets[(away <= reach).any(axis=1)], own)
         local = np.column_stack([np.ones(len(nodes)), (rest[nodes] - center) / reach])
-        share = 1.0 / (1.0 + (local[:, 1:] ** 2).sum(axis=1)) ** 2
+        weight = 1.0 / (1.0 + (local[:, 1:] ** 2).sum(axis=1)) ** 2
         target = np.append(1.0, (point - center) / reach)
-        moved.append((nodes, share * (local @ np.linalg.solve((local * share[:, None]).T @ local, target))))
+        moved.append((nodes, weight * (local @ np.linalg.solve((local * weight[:, None]).T @ local, target))))
     widest = max(len(nodes) for nodes, _ in moved)
     out_nodes, out_weights = np.empty((len(points), widest), np.int32), np.zeros((len(points), widest))
     for k, (nodes, weights) in enumerate(moved):
@@ -106,8 +106,8 @@ def _inside(shape: BodyShape, tet: Index, point: Vec, rest: Vec) -> Vec:
     if within.min() >= 0.0 and within.sum() <= 1.0:
         return point
     triangle, weights = closest_triangle(shape.skin, rest, point)
-    place: Vec = weights @ rest[shape.skin[triangle]]
-    return place
+    on_skin: Vec = weights @ rest[shape.skin[triangle]]
+    return on_skin
 
 
 def closest_triangle(triangles: Index, x: Vec, point: Vec) -> tuple[int, Vec]:
@@ -144,4 +144,5 @@ def closest_segment(edges: Index, x: Vec, point: Vec) -> tuple[int, float]:
 
 
 def _square(rows: Vec) -> Vec:
+    """Return the squared lengths of vectors (k, 3), (k,)."""
     return np.asarray(np.einsum("kj,kj->k", rows, rows))

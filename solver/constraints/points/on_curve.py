@@ -8,7 +8,7 @@ import numpy as np
 
 from ...coordinates.prescribed import OverTime
 from ...state import Vec
-from .ball import still_open
+from .ball import open_fraction
 from .ends import TiedEnd, closest_segment
 from .rows import PointRows, across
 
@@ -31,6 +31,7 @@ class OnCurve:
         self._gap = self._apart(rest, *closest_segment(self._edges, rest, self._at(rest)))[0]
 
     def _at(self, x: Vec) -> Vec:
+        """Return the constrained point at positions x (n, 3) [m], (3,) [m]."""
         at: Vec = self._weights[0] @ x[self._point[0]]
         return at
 
@@ -44,7 +45,7 @@ class OnCurve:
         """Return two rows across the edge and one of the ends at positions (n, 3) [m] and a time [s]."""
         edge, along = closest_segment(self._edges, x, self._at(x))
         y, tangent = self._apart(x, edge, along)
-        y = y - still_open(time, self._closes) * self._gap
+        y = y - open_fraction(time, self._closes) * self._gap
         one, other = (axis[0] for axis in across(tangent[None]))
         beyond = float(tangent @ y) if along in (0.0, 1.0) else 0.0
         nodes = np.concatenate([self._point, self._edges[edge][None]], axis=1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...coordinates.prescribed import OverTime
 from ...state import Vec
-from .ball import still_open
+from .ball import open_fraction
 from .ends import TiedEnd, closest_triangle
 from .rows import PointRows
 
@@ -42,7 +42,7 @@ class OnSurface:
         """Return one row of the normal and one of the border at positions (n, 3) [m] and a time [s]."""
         triangle, weights = closest_triangle(self._skin, x, self._weights[0] @ x[self._point[0]])
         along, normal, y = self._apart(x, triangle, weights)
-        wanted = still_open(time, self._closes) * self._gap
+        wanted = open_fraction(time, self._closes) * self._gap
         sideways = y - along * normal
         excess = float(np.linalg.norm(sideways))
         is_beyond = excess > BEYOND * float(np.abs(x[self._skin[triangle]] - x[self._skin[triangle][0]]).max())

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...coordinates.prescribed import OverTime, Still
+from ...coordinates.prescribed import Constant, OverTime
 from ...forces.stencils import Stencils
 from ...state import Index, Vec
 from .rows import PointKind, PointRows
@@ -22,7 +22,7 @@ class NodePairs:
 
     nodes: Index  #: (p, 2)
     joint: Index  #: of each pair, (p,)
-    share: Vec  #: w_i w_j, (p,)
+    product: Vec  #: w_i w_j, (p,)
     push: Vec  #: −w_i w_j between both ends, 0 within one, (p,)
 
     @classmethod
@@ -31,11 +31,11 @@ class NodePairs:
         width = rows.nodes.shape[1]
         one, other = (index.ravel() for index in np.meshgrid(np.arange(width), np.arange(width), indexing="ij"))
         one, other = one[one < other], other[one < other]
-        share = rows.weights[:, one] * rows.weights[:, other]
-        push = np.where((one < rows.first) & (other >= rows.first), -share, 0.0)
-        joint, pair = np.nonzero(share)
+        product = rows.weights[:, one] * rows.weights[:, other]
+        push = np.where((one < rows.first) & (other >= rows.first), -product, 0.0)
+        joint, pair = np.nonzero(product)
         nodes = np.stack([rows.nodes[joint, one[pair]], rows.nodes[joint, other[pair]]], axis=1)
-        return cls(np.ascontiguousarray(nodes, dtype=np.int32), joint, share[joint, pair], push[joint, pair])
+        return cls(np.ascontiguousarray(nodes, dtype=np.int32), joint, product[joint, pair], push[joint, pair])
 
 
 class PointConstraint:
@@ -53,7 +53,7 @@ class PointConstraint:
         strength: over time, in [0, 1], (1,): factor of 1/α of a compliant constraint; a hard one yields below 1, and
         there is no constraint at 0. lasts: time at which the constraint ends [s]."""
         self._kind, self._firm, self._compliance, self._lasts = kind, firm, compliance, lasts
-        self._strength = Still(np.ones(1)) if strength is None else strength
+        self._strength = Constant(np.ones(1)) if strength is None else strength
         self._last: Vec | None = None  #: T at the end of the last step [N], (r,); None before the first
         self._expected: Vec | None = None  #: T that projected K takes [N], (r,); None: the last one
         self._none = np.zeros((0, 2), np.int32)
@@ -131,6 +131,8 @@ class PointConstraint:
         return None
 
     def _stencils(self, x: Vec, time: float, with_blocks: bool, project: bool) -> Stencils:
+        """Return forces, energy and stiffness of the rows at positions x (n, 3) [m] and `time` [s], on pairs of nodes.
+        project: whether K is negative semi-definite."""
         k = self.stiffness(time)
         if k == 0.0:
             return Stencils(self._none, np.zeros((0, 2, 3)), np.zeros((0, 1, 9)), 0.0)
@@ -147,7 +149,7 @@ class PointConstraint:
         blocks = np.zeros((0, 1, 9))
         if with_blocks:
             bending = self._bending(rows, pull, k, project).reshape(-1, 9)
-            blocks = (pairs.share[:, None] * bending[pairs.joint])[:, None]
+            blocks = (pairs.product[:, None] * bending[pairs.joint])[:, None]
         return Stencils(pairs.nodes, forces, blocks, energy)
 
     def _pairs(self, rows: PointRows) -> NodePairs:

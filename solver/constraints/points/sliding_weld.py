@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ...coordinates.prescribed import Still
+from ...coordinates.prescribed import Constant
 from ...errors import BadScene
 from ...forces.stencils import ElasticBody
 from ...forces.weld import areas, near, patches, refuse_apart
@@ -40,7 +40,7 @@ class SlidingWeld(PointConstraint):
         refuse_apart(glued, base, points, params["distance"])
         whole = (areas(glued.skin, rest) + patches(glued.wires, rest))[points]
         super().__init__(KeepsDistance(points, base.skin, rest), params["stiffness"] * float(whole.mean()),
-                         Still(np.zeros(1)), lasts=params["lasts"] or np.inf)
+                         Constant(np.zeros(1)), lasts=params["lasts"] or np.inf)
 
 
 class KeepsDistance:
@@ -72,11 +72,11 @@ class KeepsDistance:
         corners = x[self._skin]
         sides = corners[:, 1:] - corners[:, :1]
         reach = np.sqrt(np.einsum("tsi,tsi->ts", sides, sides).max(axis=1))
-        places, found, weights = x[self._points], np.zeros(self.joints, np.int64), np.zeros((self.joints, 3))
-        nearest_triangles(places, self._skin, x, reach, found, weights)
+        positions, found, weights = x[self._points], np.zeros(self.joints, np.int64), np.zeros((self.joints, 3))
+        nearest_triangles(positions, self._skin, x, reach, found, weights)
         normal = np.cross(sides[found, 0], sides[found, 1])
         normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
-        y, least = places - np.einsum("kj,kji->ki", weights, corners[found]), ROUND * reach[found]
+        y, least = positions - np.einsum("kj,kji->ki", weights, corners[found]), ROUND * reach[found]
         along = np.einsum("ki,ki->k", y, normal)
         is_over = np.linalg.norm(y, axis=1) - np.abs(along) > least
         return found, weights, y, np.where(np.abs(along) > least, along, 0.0), normal, is_over

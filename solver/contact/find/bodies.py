@@ -184,6 +184,7 @@ class Colliders:
             self._room[what] = 2 * count
 
     def _poses(self, E: Vec, time: float) -> Vec:
+        """Return the poses of all shapes at `time` [s] with bodies at E (n, 4, 4), (s, 4, 4)."""
         pose, movers = self.offset.copy(), self._movers
         pose[movers] = E[self.body[movers]] @ self.offset[movers]
         for s, motion in self.motion.items():
@@ -202,6 +203,8 @@ class Colliders:
         return slack
 
     def _table(self, shape: Index, rows: Vec, time: float) -> RigidContacts:
+        """Return contacts of pairs of shapes, (k, 2), −1 for the ground, from rows of position [m], normal and gap [m],
+        (k, 7), with the velocities of moving obstacles at `time` [s]."""
         first, second = shape[:, 0], shape[:, 1]
         body = np.stack([self.body[first], np.where(second >= 0, self.body[second], -1)], axis=1).astype(np.int32)
         obstacle = np.zeros((len(rows), 3))

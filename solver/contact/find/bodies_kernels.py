@@ -6,7 +6,7 @@ import numpy as np
 
 from ...threads import kernel
 from .convex_kernels import PLACED
-from .pair_kernels import MANY, keep_few, polyhedra, thin
+from .pair_kernels import MANY, polyhedra, reduce_contacts, thin
 
 
 @kernel("void(i4[::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1])")
@@ -93,7 +93,7 @@ def pair_contacts(pairs, radius, slack, placed, box, shape, out):  # type: ignor
             few = thin(t, s, margin, radius[t], radius[s], placed, found)
         else:
             few = thin(s, t, margin, radius[s], radius[t], placed, found)
-        few = keep_few(few, found)
+        few = reduce_contacts(few, found)
         for i in range(few):
             if count < out.shape[0]:
                 shape[count, 0], shape[count, 1] = s, t
@@ -117,14 +117,14 @@ def ground_contacts(points, normals, gaps, owner, body, radius, x, shape, out): 
         s, few = owner[points[k]], 0
         while k < points.shape[0] and owner[points[k]] == s:
             if few == MANY:  # the deepest contact remains
-                few = keep_few(few, found)
+                few = reduce_contacts(few, found)
             for a in range(3):
                 found[few, a] = x[points[k], a] - (radius[s] + 0.5 * gaps[k]) * normals[k, a]
                 found[few, 3 + a] = normals[k, a]
             found[few, 6] = gaps[k]
             few += 1
             k += 1
-        few = keep_few(few, found) if body[s] >= 0 else 0
+        few = reduce_contacts(few, found) if body[s] >= 0 else 0
         for i in range(few):
             shape[count, 0], shape[count, 1] = s, -1
             for a in range(7):

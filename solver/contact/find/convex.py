@@ -66,6 +66,7 @@ class Convex:
 
 @cache
 def _unit_box() -> Convex:
+    """Return a cube with sides of 1 m about the origin."""
     corners = np.stack(np.meshgrid(*[(-0.5, 0.5)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     return Convex.hull(corners)
 

@@ -13,7 +13,7 @@ from ...threads import inlined, kernel
 FLAT = 1.0e-20  #: relative to |u|² |v|²: below it edges are parallel, without unique nearest points
 
 # entries of a pair's row of work: w (4), w'_1 (4), w'_2 (4), number of parameters, r (3), D = |r|²
-WEIGHTS, SLOPES, FREE, WAY, SQUARE, WORK = 0, 4, 12, 13, 16, 17
+WEIGHTS, SLOPES, FREE, DIFFERENCE, SQUARE, WORK = 0, 4, 12, 13, 16, 17
 
 
 @inlined
@@ -22,10 +22,10 @@ def _measure(x, nodes, out):  # type: ignore[no-untyped-def]
     square = 0.0
     for i in range(3):
         # differences to one node, so that a body far from the origin loses nothing
-        way = (out[1] * (x[nodes[1], i] - x[nodes[0], i]) + out[2] * (x[nodes[2], i] - x[nodes[0], i])
-               + out[3] * (x[nodes[3], i] - x[nodes[0], i]))
-        out[WAY + i] = way
-        square += way * way
+        difference = (out[1] * (x[nodes[1], i] - x[nodes[0], i]) + out[2] * (x[nodes[2], i] - x[nodes[0], i])
+                      + out[3] * (x[nodes[3], i] - x[nodes[0], i]))
+        out[DIFFERENCE + i] = difference
+        square += difference * difference
     out[SQUARE] = square
 
 

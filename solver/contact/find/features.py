@@ -36,8 +36,8 @@ class Features:
     @property
     def along(self) -> Vec:
         """Return the unit directions of the edges, (E, 3)."""
-        way = self.points[self.edges[:, 1]] - self.points[self.edges[:, 0]]
-        unit: Vec = way / np.linalg.norm(way, axis=1)[:, None]
+        span = self.points[self.edges[:, 1]] - self.points[self.edges[:, 0]]
+        unit: Vec = span / np.linalg.norm(span, axis=1)[:, None]
         return unit
 
     @cached_property
@@ -57,10 +57,10 @@ class Features:
         """Return the nearest positions on edges, given by number, (k,), to points x, (k, 3) [m], and the velocities
         there, (k, 3) [m] and (k, 3) [m/s]."""
         first, second = self.edges[edge].T
-        start, way = self.points[first], self.points[second] - self.points[first]
-        share = np.einsum("ki,ki->k", x - start, way) / np.einsum("ki,ki->k", way, way)
-        share = np.clip(share, 0.0, 1.0)[:, None]
-        return start + share * way, (1.0 - share) * self.velocity[first] + share * self.velocity[second]
+        start, span = self.points[first], self.points[second] - self.points[first]
+        t = np.einsum("ki,ki->k", x - start, span) / np.einsum("ki,ki->k", span, span)
+        t = np.clip(t, 0.0, 1.0)[:, None]
+        return start + t * span, (1.0 - t) * self.velocity[first] + t * self.velocity[second]
 
 
 def joined(several: Sequence[Features]) -> Features:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...coordinates.prescribed import OverTime, Still
+from ...coordinates.prescribed import Constant, OverTime
 from ...state import Index, Mask, Vec
 
 
@@ -36,7 +36,7 @@ class Ground:
     def __init__(self, point: Vec, normal: Vec, friction: float = 0.0, motion: OverTime | None = None) -> None:
         """point: on the plane, (3,) [m], ignored if its `motion` is given. normal: (3,), not zero, out of the ground.
         friction: μ, combined by `mixed` with the coefficient of nodes that have one, and alone for all others."""
-        self.motion: OverTime = Still(point) if motion is None else motion  #: of the reference point
+        self.motion: OverTime = Constant(point) if motion is None else motion  #: of the reference point
         self.normal: Vec = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
         self.friction = friction
         self.is_there = bool(np.isfinite(point).all())

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...state import Index, Mask, Vec
 from ...threads import parallel_for
-from .isolated_bodies_kernels import body_boxes, near_others, own_ways
+from .isolated_bodies_kernels import body_boxes, measure_own_displacements, near_others
 
 
 class IsolatedBodies:
@@ -32,29 +32,29 @@ class IsolatedBodies:
         self._triangles = np.ascontiguousarray(triangles[order])
         self._starts = np.searchsorted(of_triangles[order], np.arange(len(which) + 1))  #: of each body among these
 
-    def isolated(self, here: Vec, there: Vec, distance: float, share: float) -> Mask:
+    def isolated(self, before: Vec, after: Vec, distance: float, fraction: float) -> Mask:
         """Return which nodes, (s,), are of a body with no other colliding body near it on straight displacements.
 
-        here, there: positions before and after, (s, 3) [m]. Bodies are near within `distance` [m] plus the fraction
-        `share` of the longest displacement of both.
+        before, after: positions, (s, 3) [m]. Bodies are near within `distance` [m] plus `fraction` times the longest
+        displacement of both.
         """
         count = len(self._collide)
         box, more, near = np.empty((count, 6)), np.empty(count), np.empty(count, dtype=bool)
-        parallel_for(body_boxes, count, here, there, self._nodes, self._first, distance, share, box, more)
+        parallel_for(body_boxes, count, before, after, self._nodes, self._first, distance, fraction, box, more)
         size = (box[:, 3:] - box[:, :3]).sum(axis=1)
         near[:] = False
-        parallel_for(near_others, count, here, there, self._triangles, self._starts, self._collide, box, more, size,
+        parallel_for(near_others, count, before, after, self._triangles, self._starts, self._collide, box, more, size,
                      near)
         isolated: Mask = ~near[self._of]
         return isolated
 
-    def own_ways(self, here: Vec, there: Vec) -> tuple[Vec, Callable[[], Vec]]:
+    def measure_own_displacements(self, before: Vec, after: Vec) -> tuple[Vec, Callable[[], Vec]]:
         """Return lengths of displacements relative to the common one of their body, (s,) [m], and a function that
         returns the common displacement for each node, (s, 3) [m].
 
-        here, there: positions before and after, (s, 3) [m]. The common displacement is zero where that does not reduce
-        the sum of squares.
+        before, after: positions, (s, 3) [m]. The common displacement is zero where that does not reduce the sum of
+        squares.
         """
-        out, together = np.empty(len(here)), np.empty((len(self._collide), 3))
-        parallel_for(own_ways, len(together), here, there, self._nodes, self._first, together, out)
+        out, together = np.empty(len(before)), np.empty((len(self._collide), 3))
+        parallel_for(measure_own_displacements, len(together), before, after, self._nodes, self._first, together, out)
         return out, lambda: together[self._of]

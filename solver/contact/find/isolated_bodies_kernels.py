@@ -8,12 +8,12 @@ from ...threads import inlined, kernel
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[::1], i8[::1], f8, f8, f8[:,::1], f8[::1])")
-def body_boxes(start, stop, here, there, nodes, first, distance, share, out, more):  # type: ignore[no-untyped-def]
+def body_boxes(start, stop, before, after, nodes, first, distance, fraction, out, more):  # type: ignore[no-untyped-def]
     """Write the boxes around bodies start to stop on straight displacements of their nodes to `out`, (b, 6) [m].
 
-    here, there: positions before and after, (n, 3) [m]. Boxes are grown by `more`, written, (b,) [m]: half of
-    `distance` [m] plus the fraction `share` of the body's longest displacement. nodes: body by body, (n,), those of
-    body b start at first[b], (b + 1,).
+    before, after: positions, (n, 3) [m]. Boxes are grown by `more`, written, (b,) [m]: half of `distance` [m] plus
+    `fraction` times the body's longest displacement. nodes: body by body, (n,), those of body b start at first[b],
+    (b + 1,).
     """
     for b in range(start, stop):
         longest = 0.0
@@ -22,11 +22,11 @@ def body_boxes(start, stop, here, there, nodes, first, distance, share, out, mor
         for n in range(first[b], first[b + 1]):
             k, square = nodes[n], 0.0
             for a in range(3):
-                out[b, a] = min(out[b, a], here[k, a], there[k, a])
-                out[b, 3 + a] = max(out[b, 3 + a], here[k, a], there[k, a])
-                square += (there[k, a] - here[k, a]) ** 2
+                out[b, a] = min(out[b, a], before[k, a], after[k, a])
+                out[b, 3 + a] = max(out[b, 3 + a], before[k, a], after[k, a])
+                square += (after[k, a] - before[k, a]) ** 2
             longest = max(longest, square)
-        more[b] = 0.5 * distance + share * np.sqrt(longest)
+        more[b] = 0.5 * distance + fraction * np.sqrt(longest)
         for a in range(3):
             out[b, a] -= more[b]
             out[b, 3 + a] += more[b]
@@ -40,12 +40,12 @@ def _disjoint(box, a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8[::1], b1[:,::1], f8[:,::1], f8[::1], f8[::1], b1[::1])")
-def near_others(start, stop, here, there, triangles, starts, collide, box, more, size, out):  # type: ignore[no-untyped-def]
+def near_others(start, stop, before, after, triangles, starts, collide, box, more, size, out):  # type: ignore[no-untyped-def]
     """Mark in `out`, (b,), which of bodies start to stop, and which bodies before them, are near a colliding body.
 
     Triangles' boxes of one body are tested against the box of the other, the smaller one, since a bowl's box contains
-    all that is in the bowl. Several threads may set a mark, and none clears one. here, there: positions before and
-    after, (n, 3) [m]. triangles: body by body, (t, 3), those of body b start at starts[b], (b + 1,). collide: (b, b).
+    all that is in the bowl. Several threads may set a mark, and none clears one. before, after: positions,
+    (n, 3) [m]. triangles: body by body, (t, 3), those of body b start at starts[b], (b + 1,). collide: (b, b).
     box, more: as `body_boxes` writes them. size: of each box, (b,).
     """
     for a in range(start, stop):
@@ -59,7 +59,8 @@ def near_others(start, stop, here, there, triangles, starts, collide, box, more,
                     low, high = np.inf, -np.inf
                     for c in range(3):
                         node = triangles[t, c]
-                        low, high = min(low, here[node, i], there[node, i]), max(high, here[node, i], there[node, i])
+                        low, high = (min(low, before[node, i], after[node, i]),
+                                     max(high, before[node, i], after[node, i]))
                     inside &= low - more[large] <= box[small, 3 + i] and high + more[large] >= box[small, i]
                 if inside:
                     out[a], out[b] = True, True
@@ -67,10 +68,10 @@ def near_others(start, stop, here, there, triangles, starts, collide, box, more,
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[::1], i8[::1], f8[:,::1], f8[::1])")
-def own_ways(start, stop, here, there, nodes, first, together, out):  # type: ignore[no-untyped-def]
+def measure_own_displacements(start, stop, before, after, nodes, first, together, out):  # type: ignore[no-untyped-def]
     """Write lengths of displacements relative to the common one of their body to `out`, (n,) [m], bodies start to stop.
 
-    here, there: positions before and after, (n, 3) [m]. together: common displacement of each body, written, (b, 3)
+    before, after: positions, (n, 3) [m]. together: common displacement of each body, written, (b, 3)
     [m]: the middle between the least and the largest along each axis, or zero where that does not reduce the sum of
     squares. nodes: body by body, (n,), those of body b start at first[b], (b + 1,).
     """
@@ -78,20 +79,20 @@ def own_ways(start, stop, here, there, nodes, first, together, out):  # type: ig
         for a in range(3):
             low, high = np.inf, -np.inf
             for n in range(first[b], first[b + 1]):
-                way = there[nodes[n], a] - here[nodes[n], a]
-                low, high = min(low, way), max(high, way)
+                component = after[nodes[n], a] - before[nodes[n], a]
+                low, high = min(low, component), max(high, component)
             together[b, a] = 0.5 * (low + high) if high - low < np.inf else 0.0
         own, about = 0.0, 0.0
         for n in range(first[b], first[b + 1]):
             for a in range(3):
-                way = there[nodes[n], a] - here[nodes[n], a]
-                own += way * way
-                about += (way - together[b, a]) ** 2
+                component = after[nodes[n], a] - before[nodes[n], a]
+                own += component * component
+                about += (component - together[b, a]) ** 2
         if not about < own:
             for a in range(3):
                 together[b, a] = 0.0
         for n in range(first[b], first[b + 1]):
             k, square = nodes[n], 0.0
             for a in range(3):
-                square += (there[k, a] - here[k, a] - together[b, a]) ** 2
+                square += (after[k, a] - before[k, a] - together[b, a]) ** 2
             out[k] = np.sqrt(square)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...threads import inlined, kernel
-from .distance_kernels import FREE, SQUARE, WAY, WORK, nearest_in_triangle, nearest_on_edges
+from .distance_kernels import DIFFERENCE, FREE, SQUARE, WORK, nearest_in_triangle, nearest_on_edges
 from .near_kernels import LEFT
 
 MOST = 100_000  #: advances of a pair at most
@@ -14,7 +14,7 @@ ROUNDING = 1.0e-15  #: relative to coordinates: rounding of a distance along a d
 
 
 @inlined
-def _separating_direction(place, is_point, work, out):  # type: ignore[no-untyped-def]
+def _separating_direction(position, is_point, work, out):  # type: ignore[no-untyped-def]
     """Write a separating direction of a pair to `out`, (3,): the unit normal of a triangle, or of two edges, with
     nearest points inside; else the direction between the nearest points, inaccurate where they are very near."""
     if work[FREE] == 2.0:
@@ -22,12 +22,12 @@ def _separating_direction(place, is_point, work, out):  # type: ignore[no-untype
         other = 1 if is_point else 2
         for axis in range(3):
             one, two = (axis + 1) % 3, (axis + 2) % 3
-            out[axis] = ((place[u, one] - place[base, one]) * (place[v, two] - place[other, two])
-                         - (place[u, two] - place[base, two]) * (place[v, one] - place[other, one]))
+            out[axis] = ((position[u, one] - position[base, one]) * (position[v, two] - position[other, two])
+                         - (position[u, two] - position[base, two]) * (position[v, one] - position[other, one]))
     else:
         for axis in range(3):
-            out[axis] = work[WAY + axis]
-    along = out[0] * work[WAY] + out[1] * work[WAY + 1] + out[2] * work[WAY + 2]
+            out[axis] = work[DIFFERENCE + axis]
+    along = out[0] * work[DIFFERENCE] + out[1] * work[DIFFERENCE + 1] + out[2] * work[DIFFERENCE + 2]
     length = np.sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2])
     scale = (1.0 if along >= 0.0 else -1.0) / length if length > 0.0 else 0.0
     for axis in range(3):
@@ -35,29 +35,29 @@ def _separating_direction(place, is_point, work, out):  # type: ignore[no-untype
 
 
 @inlined
-def _separated(place, way, is_point, work, near, direction):  # type: ignore[no-untyped-def]
+def _separated(position, step, is_point, work, near, direction):  # type: ignore[no-untyped-def]
     """Return the fraction of a displacement, at most 1, in which a plane separates the two sides by the mean of their
     distance and `near` [m]; 0 if the plane does not separate them.
 
-    place, way: positions and displacements of the point and the triangle, or of the edges, (4, 3) [m]. direction: (3,),
-    scratch space for the plane's normal. The least distance along any direction is a lower bound, and falls by the
-    speed of corners along it alone.
+    position, step: positions and displacements of the point and the triangle, or of the edges, (4, 3) [m]. direction:
+    (3,), scratch space for the plane's normal. The least distance along any direction is a lower bound, and falls by
+    the speed of corners along it alone.
     """
-    _separating_direction(place, is_point, work, direction)
-    least, first, share = 0.5 * (np.sqrt(work[SQUARE]) + near), 1 if is_point else 2, 1.0
+    _separating_direction(position, is_point, work, direction)
+    least, first, fraction = 0.5 * (np.sqrt(work[SQUARE]) + near), 1 if is_point else 2, 1.0
     for i in range(first):
         for j in range(first, 4):
             gap = closing = size = 0.0
             for axis in range(3):
-                gap += direction[axis] * (place[i, axis] - place[j, axis])
-                closing -= direction[axis] * (way[i, axis] - way[j, axis])
-                size += abs(direction[axis]) * (abs(place[i, axis]) + abs(place[j, axis]))
+                gap += direction[axis] * (position[i, axis] - position[j, axis])
+                closing -= direction[axis] * (step[i, axis] - step[j, axis])
+                size += abs(direction[axis]) * (abs(position[i, axis]) + abs(position[j, axis]))
             room = gap - least - ROUNDING * size
             if room <= 0.0:
                 return 0.0
-            if room < share * closing:
-                share = room / closing
-    return share
+            if room < fraction * closing:
+                fraction = room / closing
+    return fraction
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, f8[::1])")
@@ -69,26 +69,26 @@ def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-u
     at the largest speed of corners: additive continuous collision detection, as in ipctk. After BY_SPEED advances it is
     as long as a plane separates the two sides, which is far longer where they slide along each other.
     """
-    place, begun, way, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
+    position, begun, step, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
     own = np.arange(4).astype(np.int32)
     work, plane = np.empty(WORK), np.empty(3)
     for k in range(start, stop):
         for i in range(3):
             mean = 0.0
             for a in range(4):
-                place[a, i] = begun[a, i] = x[nodes[k, a], i]
-                way[a, i] = end[nodes[k, a], i] - x[nodes[k, a], i]
-                mean += 0.25 * way[a, i]
+                position[a, i] = begun[a, i] = x[nodes[k, a], i]
+                step[a, i] = end[nodes[k, a], i] - x[nodes[k, a], i]
+                mean += 0.25 * step[a, i]
             for a in range(4):
-                way[a, i] -= mean
+                step[a, i] -= mean
         for a in range(4):
-            speed[a] = np.sqrt(way[a, 0] * way[a, 0] + way[a, 1] * way[a, 1] + way[a, 2] * way[a, 2])
+            speed[a] = np.sqrt(step[a, 0] * step[a, 0] + step[a, 1] * step[a, 1] + step[a, 2] * step[a, 2])
         if k < points:
             fastest = speed[0] + max(speed[1], speed[2], speed[3])
-            nearest_in_triangle(place, own, work)
+            nearest_in_triangle(position, own, work)
         else:
             fastest = max(speed[0], speed[1]) + max(speed[2], speed[3])
-            nearest_on_edges(place, own, work)
+            nearest_on_edges(position, own, work)
         distances = np.sqrt(work[SQUARE])
         near, time = LEFT * distances, 0.0
         out[k] = np.inf
@@ -97,19 +97,19 @@ def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-u
                 break
             advance = (1.0 - LEFT) * distances / fastest
             if count >= BY_SPEED:
-                advance = max(advance, _separated(place, way, k < points, work, near, plane))
+                advance = max(advance, _separated(position, step, k < points, work, near, plane))
                 if time + advance >= 1.0:
                     break
             for a in range(4):
                 for i in range(3):
                     if count < BY_SPEED:
-                        place[a, i] += advance * way[a, i]
+                        position[a, i] += advance * step[a, i]
                     else:  # so that rounding does not accumulate
-                        place[a, i] = begun[a, i] + (time + advance) * way[a, i]
+                        position[a, i] = begun[a, i] + (time + advance) * step[a, i]
             if k < points:
-                nearest_in_triangle(place, own, work)
+                nearest_in_triangle(position, own, work)
             else:
-                nearest_on_edges(place, own, work)
+                nearest_on_edges(position, own, work)
             distances = np.sqrt(work[SQUARE])
             if time > 0.0 and distances < near or advance == 0.0:
                 out[k] = time

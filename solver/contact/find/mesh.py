@@ -25,8 +25,8 @@ from .isolated_bodies import IsolatedBodies
 from .meeting_times_kernels import meeting_times
 from .near import NEARER, crossing_rows, near_rows, overlapping_rows
 from .neighbours import Neighbours, lengths
-from .taking_kernels import cut_ways, goes_less, take_pairs
-from .through_kernels import may_go_through
+from .taking_kernels import mark_reduced, reduce_fractions, take_pairs
+from .through_kernels import may_intersect
 
 ROUNDING = 1.0e-9  #: relative to lengths: larger differences are not due to rounding
 REBUILD = 0.1  #: fraction of the nodes: a list is rebuilt if more are outside the skin
@@ -69,18 +69,18 @@ class Surfaces:
         """
         #: nodes that no contact moves, (n,)
         self.is_prescribed: Mask = np.zeros(len(rest), dtype=bool) if is_prescribed is None else is_prescribed
-        self._room_share = 1.0 if serves_long else SHORT
+        self._skin_fraction = 1.0 if serves_long else SHORT
         wires = np.zeros((0, 2), dtype=np.int32) if wires is None else wires
         quads = np.zeros((0, 4), dtype=np.int32) if quads is None else quads
         triangles = np.concatenate([triangles, quads[:, [1, 2, 3]], quads[:, [1, 3, 0]]])
         self.nodes: Index = np.unique(np.concatenate([triangles.ravel(), wires.ravel()])).astype(np.int32)  #: (s,)
-        place = np.zeros(len(rest), dtype=np.int32)
-        place[self.nodes] = np.arange(len(self.nodes))
-        self.triangles = place[triangles].astype(np.int32)  #: (t, 3), numbers among `nodes`
-        alone = place[wires].astype(np.int32)
+        number = np.zeros(len(rest), dtype=np.int32)
+        number[self.nodes] = np.arange(len(self.nodes))
+        self.triangles = number[triangles].astype(np.int32)  #: (t, 3), numbers among `nodes`
+        alone = number[wires].astype(np.int32)
         sides = ipctk.edges(self.triangles) if len(self.triangles) else np.zeros((0, 2), dtype=np.int32)
         self.edges: Index = np.ascontiguousarray(np.concatenate([sides, alone]), dtype=np.int32)  #: (e, 2), likewise
-        self._diagonal = other_diagonals(self.edges, place[quads], len(self.nodes))
+        self._diagonal = other_diagonals(self.edges, number[quads], len(self.nodes))
         self._rest = rest[self.nodes]
         self._group = np.asarray(group[self.nodes], dtype=np.int32)
         # points as triangles without size, so that one sweep finds them with the others
@@ -110,6 +110,7 @@ class Surfaces:
 
     @cached_property
     def _tree(self) -> Any:
+        """Return ipctk's bounding volume hierarchy, which each search for intersections rebuilds."""
         return ipctk.LBVH()
 
     def near(self, x: Vec, distance: float, spare: float = 0.0) -> NearPairs:
@@ -117,70 +118,70 @@ class Surfaces:
 
         spare: displacement of nodes up to which the Verlet list is reused [m].
         """
-        here = np.ascontiguousarray(x[self.nodes])
-        self._spare = max(self._spare, self._room_share * spare)
-        listed, moved = self._listed(here, distance)
-        within, square = listed.near(here, moved, distance)
+        positions = np.ascontiguousarray(x[self.nodes])
+        self._spare = max(self._spare, self._skin_fraction * spare)
+        listed, moved = self._listed(positions, distance)
+        within, square = listed.near(positions, moved, distance)
         count, points = len(within), int(np.searchsorted(within, listed.points))
         found = NearPairs(np.empty((count, 4), np.int32), points, np.empty((count, 2), np.int32), np.empty(count))
         threads.parallel_for(take_pairs, count, within, listed.pairs, square, self.nodes, self._body, found.nodes,
                              found.bodies, found.square)
         return found
 
-    def _listed(self, here: Vec, distance: float) -> tuple[Neighbours, Vec]:
+    def _listed(self, positions: Vec, distance: float) -> tuple[Neighbours, Vec]:
         """Return a list that is valid at positions (s, 3) [m], and distances from the listed positions, (s,) [m].
 
         Where few nodes are outside the skin of the best cached list, only pairs of these nodes are searched.
         """
-        best, fewest = None, REBUILD * len(here)
-        isolated = self._isolated(here, here, distance, 0.0)
+        best, fewest = None, REBUILD * len(positions)
+        isolated = self._isolated(positions, positions, distance, 0.0)
         for listed in self._lists:
-            moved = self._moved(listed, here, isolated)[0]
+            moved = self._moved(listed, positions, isolated)[0]
             outside = listed.outside(moved, distance)
             if (count := np.count_nonzero(outside)) <= fewest:
                 best, fewest = (listed, moved, outside), count
         if best is None:
-            found, moved = self._list(here, distance + 2.0 * self._spare), np.zeros(len(here))
+            found, moved = self._list(positions, distance + 2.0 * self._spare), np.zeros(len(positions))
         else:
             found, moved, outside = best
         others = [listed for listed in self._lists if listed is not found]
         if best is not None and fewest:
             # where those within the skin would be with the mean motion
-            together = self._moved(found, here, isolated)[1]()
-            places = np.where(outside[:, None], here - together, found.places)
+            together = self._moved(found, positions, isolated)[1]()
+            listed_positions = np.where(outside[:, None], positions - together, found.positions)
             others, moved = [found, *others], np.where(outside, 0.0, moved)
-            found = found.after(places, outside, *self._within(places, found.distance, outside))
+            found = found.after(listed_positions, outside, *self._within(listed_positions, found.distance, outside))
         self._lists = [found, *others[: LISTS - 1]]
         return found, moved
 
-    def _isolated(self, here: Vec, there: Vec, distance: float, share: float) -> Mask | None:
+    def _isolated(self, before: Vec, after: Vec, distance: float, fraction: float) -> Mask | None:
         """Return which nodes, (s,), are of isolated bodies, see `IsolatedBodies.isolated`; None if they are few."""
         if self._bodies is None:
             return None
-        isolated = self._bodies.isolated(here, there, distance, share)
+        isolated = self._bodies.isolated(before, after, distance, fraction)
         return isolated if np.count_nonzero(isolated) > REBUILD * len(isolated) else None
 
-    def _moved(self, listed: Neighbours, here: Vec, isolated: Mask | None) -> tuple[Vec, Callable[[], Vec]]:
+    def _moved(self, listed: Neighbours, positions: Vec, isolated: Mask | None) -> tuple[Vec, Callable[[], Vec]]:
         """Return distances of nodes at (s, 3) [m] from the listed positions, (s,) [m], and a function that returns
         their common displacements, (s, 3) [m]: distances are relative to these, for an isolated body to its own."""
-        moved, all_went = listed.moved(here)
+        moved, all_went = listed.moved(positions)
         if self._bodies is None or isolated is None:
-            return moved, lambda: np.broadcast_to(all_went, here.shape)
-        own, went = self._bodies.own_ways(listed.places, here)
+            return moved, lambda: np.broadcast_to(all_went, positions.shape)
+        own, went = self._bodies.measure_own_displacements(listed.positions, positions)
         return np.where(isolated, own, moved), lambda: np.where(isolated[:, None], went(), all_went)
 
-    def _list(self, here: Vec, distance: float) -> Neighbours:
-        """Return a new list of all pairs within `distance` [m] with nodes at positions `here`, (s, 3) [m]."""
-        pairs, points, keys, square = self._within(here, distance, None)
-        return Neighbours(here, distance, pairs, points, keys, np.sqrt(square))
+    def _list(self, positions: Vec, distance: float) -> Neighbours:
+        """Return a new list of all pairs within `distance` [m] with nodes at positions `positions`, (s, 3) [m]."""
+        pairs, points, keys, square = self._within(positions, distance, None)
+        return Neighbours(positions, distance, pairs, points, keys, np.sqrt(square))
 
-    def _within(self, here: Vec, distance: float, moved: Mask | None) -> tuple[Index, int, Index, Vec]:
+    def _within(self, positions: Vec, distance: float, moved: Mask | None) -> tuple[Index, int, Index, Vec]:
         """Return pairs within `distance` [m], (k, 4), the number of those of a point and a triangle, keys that ascend
         among pairs of one kind, (k,), and squared distances, (k,) [m²]. moved: (s,), see `near_rows`."""
         count = len(self.nodes)
         found, keys = [], []
         for corners, points in ((self._points_and_triangles, count), (self.edges, 0)):
-            rows = near_rows(here, corners, points, self._group, distance, self._room, moved)
+            rows = near_rows(positions, corners, points, self._group, distance, self._room, moved)
             self._room = max(self._room, 2 * len(rows))
             rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)
@@ -189,7 +190,7 @@ class Surfaces:
             keys.append((rows[:, 0].astype(np.int64) * len(corners) + rows[:, 1])[collide])
         pairs = np.concatenate(found)
         square = np.empty(len(pairs))
-        threads.parallel_for(squares, len(square), here, pairs, len(found[0]), square)
+        threads.parallel_for(squares, len(square), positions, pairs, len(found[0]), square)
         return pairs, len(found[0]), np.concatenate(keys), square
 
     def _nodes_of(self, rows: Index, points: int) -> Index:
@@ -262,22 +263,22 @@ class Surfaces:
         later rounds only as far as the blocked node does, so that two near nodes that move side by side remain near.
         """
         steps = np.ones(int(alike.max(initial=0)) + 1)
-        number, here = alike[self.nodes].astype(np.int64), start[self.nodes]
-        way = (end - start)[self.nodes]
-        pairs, points = self._candidates(here, here + way)
+        number, begun = alike[self.nodes].astype(np.int64), start[self.nodes]
+        displacement = (end - start)[self.nodes]
+        pairs, points = self._candidates(begun, begun + displacement)
         when = np.empty(len(pairs))
         tested = np.arange(len(pairs))
         for count in range(ROUNDS):
             # displacements get shorter from round to round: no other pairs come near, and those whose nodes move as
             # before
-            when[tested] = self._times(here, here + steps[number, None] * way, pairs[tested],
+            when[tested] = self._times(begun, begun + steps[number, None] * displacement, pairs[tested],
                                       int(np.searchsorted(tested, points)))
             cut = np.empty_like(steps)
             # continue until contact, or as far as the most blocked node of the pair: until there nothing touched before
-            if not cut_ways(when, pairs, number, steps, count < GOING_ON, cut):
+            if not reduce_fractions(when, pairs, number, steps, count < GOING_ON, cut):
                 break
             less, before, steps = np.empty(len(pairs), dtype=bool), steps, cut
-            threads.parallel_for(goes_less, len(pairs), pairs, number, before, steps, less)
+            threads.parallel_for(mark_reduced, len(pairs), pairs, number, before, steps, less)
             tested = np.flatnonzero(less)
         else:
             steps[:] = self.largest_step(start, end)
@@ -287,41 +288,41 @@ class Surfaces:
     def meeting(self, start: Vec, end: Vec) -> tuple[Index, Vec]:
         """Return the nodes, (k, 4), of pairs that touch on straight displacements from start to end, (n, 3) [m] each,
         and the fractions, (k,), after which a tenth of their distance is left."""
-        here, there = start[self.nodes], end[self.nodes]
-        pairs, points = self._candidates(here, there)
-        when = self._times(here, there, pairs, points)
+        before, after = start[self.nodes], end[self.nodes]
+        pairs, points = self._candidates(before, after)
+        when = self._times(before, after, pairs, points)
         met = np.flatnonzero(when <= 1.0)
         return self.nodes[pairs[met]], when[met]
 
-    def _times(self, here: Vec, there: Vec, pairs: Index, points: int) -> Vec:
+    def _times(self, before: Vec, after: Vec, pairs: Index, points: int) -> Vec:
         """Return the fractions of straight displacements after which pairs (k, 4) touch, (k,), see `meeting_times`."""
         when = np.empty(len(pairs))
-        threads.parallel_for(meeting_times, len(when), here, there, pairs, points, when)
+        threads.parallel_for(meeting_times, len(when), before, after, pairs, points, when)
         return when
 
-    def _candidates(self, here: Vec, there: Vec) -> tuple[Index, int]:
-        """Return candidate pairs for contact on straight displacements from here to there, (s, 3) [m] each, (k, 4), and
-        the number of those of a point and a triangle."""
+    def _candidates(self, before: Vec, after: Vec) -> tuple[Index, int]:
+        """Return candidate pairs for contact on straight displacements, (k, 4), and the number of those of a point and
+        a triangle. before, after: positions, (s, 3) [m]."""
         if not self._lists:
-            return self._swept_by(here, there, None)
-        listed, way, isolated = self._lists[0], lengths(there - here), self._isolated(here, there, 0.0, NEARER)
+            return self._swept_by(before, after, None)
+        listed, length, isolated = self._lists[0], lengths(after - before), self._isolated(before, after, 0.0, NEARER)
         if self._bodies is not None and isolated is not None:
-            way = np.where(isolated, self._bodies.own_ways(here, there)[0], way)
-        may, outside = listed.may_touch(self._moved(listed, here, isolated)[0], way)
+            length = np.where(isolated, self._bodies.measure_own_displacements(before, after)[0], length)
+        may, outside = listed.may_touch(self._moved(listed, before, isolated)[0], length)
         points = int(np.searchsorted(may, listed.points))
         if not outside.any():
             return listed.pairs[may], points
-        more, points_more = self._swept_by(here, there, outside)
+        more, points_more = self._swept_by(before, after, outside)
         known = listed.pairs[may]
         return (np.concatenate([known[:points], more[:points_more], known[points:], more[points_more:]]),
                 points + points_more)
 
-    def _swept_by(self, here: Vec, there: Vec, moved: Mask | None) -> tuple[Index, int]:
+    def _swept_by(self, before: Vec, after: Vec, moved: Mask | None) -> tuple[Index, int]:
         """Return candidate pairs by swept boxes, as `_candidates`. moved: nodes of which each pair has one, (s,); None
         for all that move."""
         found = []
         for corners, points in ((self._points_and_triangles, len(self.nodes)), (self.edges, 0)):
-            rows = crossing_rows(here, there, corners, points, self._group, self._swept, moved)
+            rows = crossing_rows(before, after, corners, points, self._group, self._swept, moved)
             self._swept = max(self._swept, 2 * len(rows))
             rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)
@@ -331,25 +332,26 @@ class Surfaces:
     def crossing(self, x: Vec) -> tuple[Index, Index] | None:
         """Return the nodes of an edge, (2,), and of a triangle that it intersects, (3,), at positions x, (n, 3) [m];
         None if nothing intersects."""
-        here = np.ascontiguousarray(x[self.nodes])
-        rows = overlapping_rows(here, self._edges_and_triangles, len(self.edges), self._group, self._overlap)
+        positions = np.ascontiguousarray(x[self.nodes])
+        rows = overlapping_rows(positions, self._edges_and_triangles, len(self.edges), self._group, self._overlap)
         self._overlap = max(self._overlap, 2 * len(rows))
-        if not may_go_through(here, self._edges_and_triangles, rows):
+        if not may_intersect(positions, self._edges_and_triangles, rows):
             return None
-        if not ipctk.has_intersections(self._mesh, here, self._tree):
+        if not ipctk.has_intersections(self._mesh, positions, self._tree):
             return None
         return next(self.crossings(x), None)
 
     def crossings(self, x: Vec) -> Iterator[tuple[Index, Index]]:
         """Yield the nodes, (2,) and (3,), of each edge and triangle that intersect at positions x, (n, 3) [m]."""
-        here = x[self.nodes]
+        positions = x[self.nodes]
         self._tree.can_vertices_collide = self._mesh.can_collide
-        self._tree.build(here, self.edges, self.triangles, 0.0)
+        self._tree.build(positions, self.edges, self.triangles, 0.0)
         found = _numbers(self._tree.detect_edge_face_candidates(), "edge_id", "face_id")
         edges, faces = self.edges[found[:, 0]], self.triangles[found[:, 1]]
-        may = (edges[:, :, None] != faces[:, None, :]).all(axis=(1, 2)) & ~_on_one_side(here[edges], here[faces])
+        may = ((edges[:, :, None] != faces[:, None, :]).all(axis=(1, 2))
+               & ~_on_one_side(positions[edges], positions[faces]))
         for edge, face in zip(edges[may], faces[may]):
-            if ipctk.is_edge_intersecting_triangle(*here[edge], *here[face]):
+            if ipctk.is_edge_intersecting_triangle(*positions[edge], *positions[face]):
                 yield self.nodes[edge], self.nodes[face]
 
 
@@ -379,9 +381,9 @@ def _on_one_side(ends: Vec, corners: Vec) -> Mask:
     """
     first = corners[:, 0]
     normal = np.cross(corners[:, 1] - first, corners[:, 2] - first)
-    way = ends - first[:, None]
-    height = np.einsum("ki,kei->ke", normal, way)
-    least = ROUNDING * np.linalg.norm(normal, axis=1) * np.linalg.norm(way, axis=2).max(axis=1)
+    offset = ends - first[:, None]
+    height = np.einsum("ki,kei->ke", normal, offset)
+    least = ROUNDING * np.linalg.norm(normal, axis=1) * np.linalg.norm(offset, axis=2).max(axis=1)
     side: Mask = (height[:, 0] * height[:, 1] > 0.0) & (np.abs(height).min(axis=1) > least)
     return side
 

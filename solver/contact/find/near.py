@@ -37,16 +37,16 @@ def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float
     return np.column_stack([first_row, second_row]).astype(np.int32)
 
 
-def _boxes(x: Vec, end: Vec, corners: Index, grown: float, of_ways: float) -> Vec:
+def _boxes(x: Vec, end: Vec, corners: Index, grown: float, fraction: float) -> Vec:
     """Return boxes around rows of nodes on straight displacements from x to end, (n, 3) [m] each, (m, 6).
 
-    Boxes are grown by `grown` [m] and by the fraction `of_ways` of the longest displacement of their nodes.
+    Boxes are grown by `grown` [m] and by the fraction `fraction` of the longest displacement of their nodes.
     """
     box: Vec = np.empty((len(corners), 6))
     if len(box) <= FEW:
-        boxes(0, len(box), x, end, corners, grown, of_ways, box)
+        boxes(0, len(box), x, end, corners, grown, fraction, box)
     else:
-        threads.parallel_for(boxes, len(box), x, end, corners, grown, of_ways, box)
+        threads.parallel_for(boxes, len(box), x, end, corners, grown, fraction, box)
     return box
 
 

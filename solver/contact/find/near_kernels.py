@@ -17,11 +17,11 @@ CELLS = 32  #: number of cells of a coarse grid along each axis
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], f8, f8, f8[:,::1])")
-def boxes(start, stop, x, end, corners, grown, share, out):  # type: ignore[no-untyped-def]
+def boxes(start, stop, x, end, corners, grown, fraction, out):  # type: ignore[no-untyped-def]
     """Write the boxes around rows start to stop, at the start and the end of a displacement of their nodes.
 
     x, end: positions of nodes, (n, 3) [m]. corners: nodes of each row, (k, c). Boxes are grown by `grown` [m] plus
-    `share` times the longest displacement of the row's nodes. out: lower and upper corners, (k, 6).
+    `fraction` times the longest displacement of the row's nodes. out: lower and upper corners, (k, 6).
     """
     for k in range(start, stop):
         longest = 0.0
@@ -30,7 +30,7 @@ def boxes(start, stop, x, end, corners, grown, share, out):  # type: ignore[no-u
             for a in range(3):
                 square += (end[node, a] - x[node, a]) ** 2
             longest = max(longest, square)
-        more = grown + share * np.sqrt(longest)
+        more = grown + fraction * np.sqrt(longest)
         for a in range(3):
             low = high = x[corners[k, 0], a]
             for c in range(corners.shape[1]):
@@ -119,10 +119,10 @@ def sort_into_columns(box, order, axis, low, inverse, shape, points, ends, cell,
 
 
 @kernel("void(i8[::1], i4[:,::1], i8[::1], i8, i4[:,::1], i4[::1], i8[::1], i8[::1], i4[::1], i4[::1], i4[::1])")
-def enter_columns(order, cell, shape, points, corners, group, start, place, entry, of_group, after):  # type: ignore[no-untyped-def]
+def enter_columns(order, cell, shape, points, corners, group, start, cursor, entry, of_group, after):  # type: ignore[no-untyped-def]
     """Write the entries of all columns, the group of each row, and where runs of rows of one group end.
 
-    order, cell, start: see `sort_into_columns`. group: of each node, (n,), −1 without one. place: a copy of `start`,
+    order, cell, start: see `sort_into_columns`. group: of each node, (n,), −1 without one. cursor: a copy of `start`,
     overwritten. entry: positions in the order, ascending in each column, (start[-1],). of_group: group of each row in
     the order, (m,), −1 where its nodes are of several or of none. after: for each entry, where the run of entries of
     its group ends in its column, (start[-1],). Rows of a run do not touch each other and are passed over at once: a
@@ -132,8 +132,8 @@ def enter_columns(order, cell, shape, points, corners, group, start, place, entr
         for i in range(cell[k, 0], cell[k, 1] + 1):
             for j in range(cell[k, 2], cell[k, 3] + 1):
                 column = 2 * (i * shape[1] + j) + (order[k] >= points)
-                entry[place[column]] = k
-                place[column] += 1
+                entry[cursor[column]] = k
+                cursor[column] += 1
         of_group[k] = group[corners[order[k], 0]]
         for c in range(1, corners.shape[1]):
             if group[corners[order[k], c]] != of_group[k]:
@@ -148,7 +148,7 @@ def enter_columns(order, cell, shape, points, corners, group, start, place, entr
 
 # nodes are separate arguments, as reference counts of an array argument would take longer than the whole test
 @inlined
-def _share(a, b, c, d, e):  # type: ignore[no-untyped-def]
+def _have_common_node(a, b, c, d, e):  # type: ignore[no-untyped-def]
     """Return whether two rows have a node in common: a and b, equal for a point, and c, d and e, of which d and e are
     equal for an edge."""
     return (a == c) | (a == d) | (a == e) | (b == c) | (b == d) | (b == e)
@@ -156,7 +156,8 @@ def _share(a, b, c, d, e):  # type: ignore[no-untyped-def]
 
 @inlined
 def _squared_distance(x, points, a, b, c, d, e, nodes, work):  # type: ignore[no-untyped-def]
-    """Return the squared distance of two rows as in `_share`: a point and a triangle, or without points two edges.
+    """Return the squared distance of two rows as in `_have_common_node`: a point and a triangle, or without points two
+    edges.
 
     nodes (4,), work (WORK,): scratch space.
     """
@@ -190,7 +191,7 @@ def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ig
                     or box[p, 2] > box[q, 5] or box[q, 2] > box[p, 5]):
                 continue
             a, b, c, d, e = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1], corners[q, last]
-            if _share(a, b, c, d, e) or _are_one_group(group[a], group[b], group[c], group[d], group[e]):
+            if _have_common_node(a, b, c, d, e) or _are_one_group(group[a], group[b], group[c], group[d], group[e]):
                 continue
             if square < np.inf and _squared_distance(x, points, a, b, c, d, e, nodes, work) > square:
                 continue
@@ -253,7 +254,7 @@ def near_pairs(  # type: ignore[no-untyped-def]
                 t = order[j]
                 p, q = min(s, t), max(s, t)
                 a, b, c, d, e = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1], corners[q, last]
-                if (_share(a, b, c, d, e) or not (requested[s] or requested[t])
+                if (_have_common_node(a, b, c, d, e) or not (requested[s] or requested[t])
                         or _are_one_group(group[a], group[b], group[c], group[d], group[e])):
                     continue
                 if square < np.inf and _squared_distance(x, points, a, b, c, d, e, nodes, work) > square:
@@ -266,7 +267,7 @@ def near_pairs(  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], f8[::1])")
-def ways(x, begun, together, out):  # type: ignore[no-untyped-def]
+def measure_displacements(x, begun, together, out):  # type: ignore[no-untyped-def]
     """Write the lengths of displacements relative to a common displacement to `out`, (n,) [m].
 
     x, begun: positions after and before, (n, 3) [m]. together: the common displacement, (3,) [m], written: the middle
@@ -284,9 +285,9 @@ def ways(x, begun, together, out):  # type: ignore[no-untyped-def]
     together[2] = 0.5 * (low2 + high2) if high2 - low2 < np.inf else 0.0
     for k in range(x.shape[0]):
         for a in range(3):
-            way = x[k, a] - begun[k, a]
-            own += way * way
-            about += (way - together[a]) ** 2
+            component = x[k, a] - begun[k, a]
+            own += component * component
+            about += (component - together[a]) ** 2
     if not about < own:
         together[:] = 0.0
     for k in range(x.shape[0]):
@@ -305,7 +306,7 @@ def _of_sides(each, nodes, k, points):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[::1], i4[:,::1], i8, f8[::1], f8, f8[::1])")
-def still_near(start, stop, x, moved, nodes, points, distances, distance, out):  # type: ignore[no-untyped-def]
+def squares_within(start, stop, x, moved, nodes, points, distances, distance, out):  # type: ignore[no-untyped-def]
     """Write the squared distances of pairs start to stop to `out`, (k,) [m²], infinite for pairs above `distance` [m].
 
     x: positions of nodes, (n, 3) [m]. nodes: of each pair, (k, 4), of which the first `points` are of a point and a

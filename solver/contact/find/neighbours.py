@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import threads
 from ...state import Index, Mask, Vec
-from .near_kernels import LEFT, may_touch, merge_pairs, still_near, ways
+from .near_kernels import LEFT, may_touch, measure_displacements, merge_pairs, squares_within
 
 SAFE = 1.0 + 1.0e-9  #: factor that exceeds the rounding of distances many times
 FEW = 256  #: pairs that are not worth a second thread
@@ -24,21 +24,21 @@ LEFT_OVER = (1.0 - LEFT) / SAFE  #: of a pair's distance: no pair whose distance
 class Neighbours:
     """A Verlet list of all pairs that were within a distance of each other, by numbers among a surface's nodes."""
 
-    places: Vec  #: positions of nodes when the list was built, (s, 3) [m]
+    positions: Vec  #: positions of nodes when the list was built, (s, 3) [m]
     distance: float  #: [m]
     pairs: Index  #: a point and a triangle, or two ends of an edge and two of another one, (k, 4)
     points: int  #: number of pairs of a point and a triangle, which come first
     keys: Index  #: unique number of each pair, ascending among pairs of one kind, (k,)
     distances: Vec  #: of the pairs when the list was built, (k,) [m]
 
-    def moved(self, here: Vec) -> tuple[Vec, Vec]:
+    def moved(self, positions: Vec) -> tuple[Vec, Vec]:
         """Return distances of nodes from the listed positions, (s,) [m], and their common displacement, (3,) [m].
 
         Distances are relative to the common displacement, which changes no pair; it is zero where it does not reduce
-        the sum of squares. here: positions of nodes, (s, 3) [m].
+        the sum of squares. positions: positions of nodes, (s, 3) [m].
         """
-        moved, together = np.empty(len(here)), np.empty(3)
-        ways(here, self.places, together, moved)
+        moved, together = np.empty(len(positions)), np.empty(3)
+        measure_displacements(positions, self.positions, together, moved)
         return moved, together
 
     def outside(self, moved: Vec, distance: float) -> Mask:
@@ -49,10 +49,10 @@ class Neighbours:
         far: Mask = moved * SAFE > 0.5 * (self.distance - distance)
         return far
 
-    def after(self, places: Vec, outside: Mask, pairs: Index, points: int, keys: Index, square: Vec) -> Neighbours:
+    def after(self, positions: Vec, outside: Mask, pairs: Index, points: int, keys: Index, square: Vec) -> Neighbours:
         """Return the list updated by a new search for some nodes.
 
-        places: new listed positions, (s, 3) [m]. outside: nodes that were searched, (s,). pairs, keys, square: all
+        positions: new listed positions, (s, 3) [m]. outside: nodes that were searched, (s,). pairs, keys, square: all
         pairs with one of these nodes, (m, 4), the first `points` of a point and a triangle, their keys, (m,), and
         squared distances, (m,) [m²].
         """
@@ -63,30 +63,30 @@ class Neighbours:
         of_points = int(merge_pairs(outside, *old, 0, self.points, *new, 0, points, *both, 0))
         count = int(merge_pairs(outside, *old, self.points, len(self.pairs), *new, points, len(pairs), *both,
                                 of_points))
-        return Neighbours(places, self.distance, both[0][:count], of_points, both[1][:count], both[2][:count])
+        return Neighbours(positions, self.distance, both[0][:count], of_points, both[1][:count], both[2][:count])
 
-    def near(self, here: Vec, moved: Vec, distance: float) -> tuple[Index, Vec]:
+    def near(self, positions: Vec, moved: Vec, distance: float) -> tuple[Index, Vec]:
         """Return which listed pairs are within `distance` [m], (m,), and squared distances, (k,) [m²], else infinite.
 
-        here: positions of nodes, (s, 3) [m]. moved: their distances from the listed positions, (s,) [m].
+        positions: positions of nodes, (s, 3) [m]. moved: their distances from the listed positions, (s,) [m].
         """
         square = np.empty(len(self.pairs))
         count = len(square)
-        arguments = here, moved * SAFE, self.pairs, self.points, self.distances, distance, square
+        arguments = positions, moved * SAFE, self.pairs, self.points, self.distances, distance, square
         if count <= FEW:
-            still_near(0, count, *arguments)
+            squares_within(0, count, *arguments)
         else:
-            threads.parallel_for(still_near, count, *arguments)
+            threads.parallel_for(squares_within, count, *arguments)
         return np.flatnonzero(square < np.inf), square
 
-    def may_touch(self, moved: Vec, way: Vec) -> tuple[Index, Mask]:
+    def may_touch(self, moved: Vec, length: Vec) -> tuple[Index, Mask]:
         """Return which listed pairs may touch along displacements of nodes, (m,), and which nodes leave the skin, (s,).
 
         Pairs of nodes that leave the skin are not returned and may be missing in the list. moved: distances of nodes
-        from the listed positions, (s,) [m]. way: lengths of their displacements, (s,) [m]. Pairs that cannot lose
+        from the listed positions, (s,) [m]. length: lengths of their displacements, (s,) [m]. Pairs that cannot lose
         1 − LEFT of their distance are not candidates, see `meeting_times`.
         """
-        range_of = (moved + way / LEFT_OVER) * SAFE
+        range_of = (moved + length / LEFT_OVER) * SAFE
         outside = range_of > 0.5 * self.distance
         may = np.empty(len(self.pairs), dtype=bool)
         threads.parallel_for(may_touch, len(may), np.where(outside, np.inf, range_of), self.pairs, self.points,

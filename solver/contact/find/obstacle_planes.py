@@ -25,10 +25,10 @@ ON = 1.0e-9  #: relative to the diagonal: nearer points are on the surface
 
 @dataclass(frozen=True)
 class ObstaclePlanes:
-    """Half-spaces normal · (x − place) ≥ 0 that constrain some points at the end of a step."""
+    """Half-spaces normal · (x − position) ≥ 0 that constrain some points at the end of a step."""
 
     points: Index  #: numbers of the points, (k,)
-    places: Vec  #: positions on the obstacle [m], (k, 3)
+    positions: Vec  #: positions on the obstacle [m], (k, 3)
     normals: Vec  #: unit, out of the obstacle, (k, 3)
     velocities: Vec  #: of the obstacle at these positions [m/s], (k, 3)
     corners: Index  #: vertices of the obstacle's triangle at each position, (k, 3)
@@ -56,6 +56,7 @@ class _Nearest:
 
     @property
     def is_near(self) -> Mask:
+        """Return which points have a nearest triangle, (k,)."""
         found: Mask = self.triangles >= 0
         return found
 
@@ -73,7 +74,7 @@ class ObstacleMesh:
         rest = motion.at(0.0)
         self.diagonal = max(float(np.linalg.norm(np.ptp(rest[self.triangles.ravel()], axis=0))), 1.0e-300)
         self._spacing = self.diagonal / FINE
-        self._whose, self._sampled = _sampled_places(rest, self.triangles, self._spacing)
+        self._sampled_triangles, self._sampled = _sample(rest, self.triangles, self._spacing)
         ends, of = border_edges(self.triangles)
         #: whether the side opposite each corner has no other triangle, (t, 3)
         self._border = np.zeros((len(self.triangles), 3), dtype=bool)
@@ -88,7 +89,7 @@ class ObstacleMesh:
         near = self._nearest(placed, points, np.inf)
         on_border = self._on_border(near)
         counts = near.is_near & (~on_border | on_border.all())
-        away = points - self._places(placed, near)
+        away = points - self._positions(placed, near)
         above = np.einsum("ij,ij->i", away, near.outward)[counts]
         return 1.0 if (above >= 0.0).sum() >= (above < 0.0).sum() else -1.0
 
@@ -103,14 +104,14 @@ class ObstacleMesh:
         """
         before, after = self._at(time), self._at(time + h)
         moves = 0.0 if before is after else float(np.sqrt(((after.x - before.x) ** 2).sum(axis=1).max()))
-        ways = end - begun
-        goes = np.sqrt(np.einsum("ij,ij->i", ways, ways))
-        reach = float(goes.max(initial=0.0)) + moves + margin + self._spacing + DEPTH * self.diagonal
+        displacements = end - begun
+        lengths = np.sqrt(np.einsum("ij,ij->i", displacements, displacements))
+        reach = float(lengths.max(initial=0.0)) + moves + margin + self._spacing + DEPTH * self.diagonal
         off = _off_box(begun, *(edge(before.x, axis=0) for edge in (np.min, np.max)))
         # no point outside the box of a closed mesh is inside the mesh
-        is_near = off < (margin + goes + moves if self._is_closed and side > 0.0 else reach)
+        is_near = off < (margin + lengths + moves if self._is_closed and side > 0.0 else reach)
         if clear is not None:
-            is_near &= clear < margin + goes + moves
+            is_near &= clear < margin + lengths + moves
             if self._is_closed and side > 0.0:
                 np.maximum(clear, off, out=clear)
         some = np.flatnonzero(is_near)
@@ -118,27 +119,27 @@ class ObstacleMesh:
             return None
         begun, end = begun[some], end[some]
         near = self._nearest(before, begun, reach)
-        away = begun - self._places(before, near)
+        away = begun - self._positions(before, near)
         normals = self._normals(away, near, side)
         above = np.einsum("ij,ij->i", away, normals)
         if clear is not None:
             clear[some] = np.where(near.is_near, np.maximum(above, 0.0), DEPTH * self.diagonal)
         # a point farther away than point and obstacle move in the step is not constrained
-        rows = np.flatnonzero(near.is_near & (above < margin + goes[some] + moves))
+        rows = np.flatnonzero(near.is_near & (above < margin + lengths[some] + moves))
         if not len(rows):
             return None
         some, end, near, normals, above = some[rows], end[rows], near.of(rows), normals[rows], above[rows]
-        later, place = self._nearest(after, end, reach), self._places(after, near)
+        later, positions = self._nearest(after, end, reach), self._positions(after, near)
         # the end position does not decide on points in contact already, which other forces may drive in again
         is_there = above < margin
         if moves:
             normals = _turned(normals, before.normals[near.triangles], after.normals[near.triangles])
-        gaps = np.einsum("ij,ij->i", end - place, normals)
-        beyond, outward = end - self._places(after, later), side * later.outward
+        gaps = np.einsum("ij,ij->i", end - positions, normals)
+        beyond, outward = end - self._positions(after, later), side * later.outward
         is_inside = np.einsum("ij,ij->i", beyond, outward) < 0.0
         passes = (np.einsum("ij,ij->i", normals, outward) < 0.0) & (gaps < 0.0)
         by_end = ~is_inside & ~passes  # points that have come around an edge, or remain far away
-        place[by_end], normals[by_end] = (end - beyond)[by_end], self._normals(beyond, later, side)[by_end]
+        positions[by_end], normals[by_end] = (end - beyond)[by_end], self._normals(beyond, later, side)[by_end]
         gaps[by_end] = np.linalg.norm(beyond[by_end], axis=1)
         on_border = self._on_border(near) | self._on_border(later)
         rows = np.flatnonzero(later.is_near & (is_there | (gaps < margin)) & ~on_border)
@@ -148,7 +149,7 @@ class ObstacleMesh:
         weights = np.where(by_end[:, None], later.weights, near.weights)[rows]
         corners = self.triangles[last]
         velocities = np.einsum("kc,kcd->kd", weights, (after.x - before.x)[corners]) / h
-        return ObstaclePlanes(some[rows].astype(np.int32), place[rows], normals[rows], velocities, corners, weights)
+        return ObstaclePlanes(some[rows].astype(np.int32), positions[rows], normals[rows], velocities, corners, weights)
 
     def _normals(self, away: Vec, near: _Nearest, side: float) -> Vec:
         """Return unit normals at the nearest positions, (k, 3). away: vectors from these to points, (k, 3) [m]."""
@@ -166,8 +167,8 @@ class ObstacleMesh:
         found = self._placed.pop(key, None)
         if found is None:
             x = np.require(self._motion.at(key), float, ["C", "W"])
-            places = np.einsum("pc,pcd->pd", self._sampled, x[self.triangles[self._whose]])
-            tree = cKDTree(places, balanced_tree=False, compact_nodes=False)
+            samples = np.einsum("pc,pcd->pd", self._sampled, x[self.triangles[self._sampled_triangles]])
+            tree = cKDTree(samples, balanced_tree=False, compact_nodes=False)
             sides = x[self.triangles[:, 1:]] - x[self.triangles[:, :1]]
             reach = (1.0 + ON) * np.sqrt((sides**2).sum(axis=2).max(axis=1))
             cells = None if self._motion.moves else CandidateCells(tree, x, self.triangles, reach, self._spacing,
@@ -203,15 +204,15 @@ class ObstacleMesh:
 
     def _sampled_near(self, placed: _Placed, points: Vec, reach: float) -> Index:
         """Return the triangles of the samples nearest to each point, (k, c); −1 where none is within `reach` [m]."""
-        count = min(CANDIDATES, len(self._whose))
+        count = min(CANDIDATES, len(self._sampled_triangles))
         _, which = placed.tree.query(points, k=count, distance_upper_bound=reach)
-        candidates: Index = np.append(self._whose, np.int32(-1))[which.reshape(len(points), count)]
+        candidates: Index = np.append(self._sampled_triangles, np.int32(-1))[which.reshape(len(points), count)]
         return candidates
 
-    def _places(self, placed: _Placed, near: _Nearest) -> Vec:
+    def _positions(self, placed: _Placed, near: _Nearest) -> Vec:
         """Return the nearest positions on the surface, moved along with it, (k, 3) [m]."""
-        places: Vec = np.einsum("kc,kcd->kd", near.weights, placed.x[self.triangles[near.triangles]])
-        return places
+        positions: Vec = np.einsum("kc,kcd->kd", near.weights, placed.x[self.triangles[near.triangles]])
+        return positions
 
     def _on_border(self, near: _Nearest) -> Mask:
         """Return whether the nearest positions are on a border of the mesh, (k,)."""
@@ -237,22 +238,22 @@ def _turned(normals: Vec, before: Vec, after: Vec) -> Vec:
     return turned
 
 
-def _sampled_places(x: Vec, triangles: Index, spacing: float) -> tuple[Index, Vec]:
+def _sample(x: Vec, triangles: Index, spacing: float) -> tuple[Index, Vec]:
     """Return samples on all triangles, at most about `spacing` [m] apart: triangle (p,) and weights (p, 3) of each.
 
     Triangles are bisected across their longest side until all sides are shorter than that.
     """
-    whose, pieces = np.arange(len(triangles), dtype=np.int32), np.tile(np.eye(3), (len(triangles), 1, 1))
+    triangle, pieces = np.arange(len(triangles), dtype=np.int32), np.tile(np.eye(3), (len(triangles), 1, 1))
     found: list[tuple[Index, Vec]] = []
-    while len(whose):
-        places = np.einsum("pkc,pcd->pkd", pieces, x[triangles[whose]])
-        sides = np.linalg.norm(places - np.roll(places, -1, axis=1), axis=2)
+    while len(triangle):
+        corners = np.einsum("pkc,pcd->pkd", pieces, x[triangles[triangle]])
+        sides = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)
         is_long = sides.max(axis=1) > spacing
-        found.append((whose[~is_long], pieces[~is_long].mean(axis=1)))
-        whose, pieces, longest = whose[is_long], pieces[is_long], sides[is_long].argmax(axis=1)
-        row = np.arange(len(whose))
+        found.append((triangle[~is_long], pieces[~is_long].mean(axis=1)))
+        triangle, pieces, longest = triangle[is_long], pieces[is_long], sides[is_long].argmax(axis=1)
+        row = np.arange(len(triangle))
         a, b, c = (pieces[row, (longest + k) % 3] for k in range(3))
         middle = 0.5 * (a + b)
         pieces = np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
-        whose = np.concatenate([whose, whose])
+        triangle = np.concatenate([triangle, triangle])
     return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])

@@ -13,7 +13,7 @@ EDGE_ODDS = 1.0e-3  #: relative to the shapes' extent: by which a direction of e
 
 
 @kernel("i8(i8, f8[:,::1])")
-def keep_few(count, found):  # type: ignore[no-untyped-def]
+def reduce_contacts(count, found):  # type: ignore[no-untyped-def]
     """Reduce the contacts of a pair to at most FEW, sorted to the front, and return their number.
 
     The contacts that remain are the deepest, the farthest from it, and on each side of the line between these two the
@@ -22,12 +22,12 @@ def keep_few(count, found):  # type: ignore[no-untyped-def]
     """
     if count <= FEW:
         return count
-    for place in range(FEW):
-        best, worth = place, -np.inf
-        for k in range(place, count):
-            if place == 0:
+    for slot in range(FEW):
+        best, worth = slot, -np.inf
+        for k in range(slot, count):
+            if slot == 0:
                 value = -found[k, 6]
-            elif place == 1:
+            elif slot == 1:
                 value = 0.0
                 for a in range(3):
                     value += (found[k, a] - found[0, a]) ** 2
@@ -37,11 +37,11 @@ def keep_few(count, found):  # type: ignore[no-untyped-def]
                 r0, r1, r2 = found[k, 0] - found[0, 0], found[k, 1] - found[0, 1], found[k, 2] - found[0, 2]
                 value = (found[0, 3] * (d1 * r2 - d2 * r1) + found[0, 4] * (d2 * r0 - d0 * r2)
                          + found[0, 5] * (d0 * r1 - d1 * r0))
-                value = value if place == 2 else -value
+                value = value if slot == 2 else -value
             if value > worth:
                 best, worth = k, value
         for a in range(7):
-            found[place, a], found[best, a] = found[best, a], found[place, a]
+            found[slot, a], found[best, a] = found[best, a], found[slot, a]
     return FEW
 
 
@@ -78,9 +78,9 @@ def clip_faces(f, g, margin, placed, found):  # type: ignore[no-untyped-def]
                     new[left, a] = old[i, a]
                 left += 1
             if (p < 0.0) != (q < 0.0) and left < MANY:
-                share = p / (p - q)
+                fraction = p / (p - q)
                 for a in range(3):
-                    new[left, a] = old[i, a] + share * (old[j, a] - old[i, a])
+                    new[left, a] = old[i, a] + fraction * (old[j, a] - old[i, a])
                 left += 1
         count = left
         for i in range(count):

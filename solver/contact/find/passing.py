@@ -23,8 +23,8 @@ class Passing:
 
     of: Index  #: number of the sheet's edge or face, (k,)
     feature: Index  #: number of the edge or of the point, (k,)
-    share: Vec  #: fraction along the sheet's edge, (k,), or weights of the face's corners, (k, 3)
-    places: Vec  #: positions on the feature at the step start [m], (k, 3)
+    barycentric: Vec  #: fraction along the sheet's edge, (k,), or weights of the face's corners, (k, 3)
+    positions: Vec  #: positions on the feature at the step start [m], (k, 3)
     when: Vec  #: fraction of the step after which they touch, (k,), 0 where they touch already
 
 
@@ -42,11 +42,11 @@ def passing_edges(x: Vec, step: Vec, edges: Index, features: Features, h: float,
     grown = max(thickness, depth)
     swept_boxes(x, step, edges, grown, box)
     swept_boxes(features.points, moves, features.edges, 0.0, feature_box)
-    pair, share = _all_found(
-        lambda pair, share: edges_passing(x, step, edges, box, features.points, moves, features.edges,
-                                          features.edge_normals, feature_box, deep, thickness, pair, share), 3)
-    ends, t = features.points[features.edges[pair[:, 1]]], share[:, 1, None]
-    return Passing(pair[:, 0], pair[:, 1], share[:, 0], (1.0 - t) * ends[:, 0] + t * ends[:, 1], share[:, 2])
+    pair, fractions = _all_found(
+        lambda pair, fractions: edges_passing(x, step, edges, box, features.points, moves, features.edges,
+                                              features.edge_normals, feature_box, deep, thickness, pair, fractions), 3)
+    ends, t = features.points[features.edges[pair[:, 1]]], fractions[:, 1, None]
+    return Passing(pair[:, 0], pair[:, 1], fractions[:, 0], (1.0 - t) * ends[:, 0] + t * ends[:, 1], fractions[:, 2])
 
 
 def passing_points(x: Vec, step: Vec, faces: Index, features: Features, requested: Mask, h: float, thickness: float,
@@ -62,19 +62,19 @@ def passing_points(x: Vec, step: Vec, faces: Index, features: Features, requeste
     grown = max(thickness, depth)
     swept_boxes(x, step, faces, grown, box)
     swept_boxes(features.points, moves, points[:, None], 0.0, point_box)
-    pair, share = _all_found(
-        lambda pair, share: points_passing(x, step, faces, box, features.points, moves, points, outward, point_box,
-                                           deep, thickness, pair, share), 4)
+    pair, fractions = _all_found(
+        lambda pair, fractions: points_passing(x, step, faces, box, features.points, moves, points, outward, point_box,
+                                               deep, thickness, pair, fractions), 4)
     number = points[pair[:, 1]]
-    return Passing(pair[:, 0], number, share[:, :3], features.points[number], share[:, 3])
+    return Passing(pair[:, 0], number, fractions[:, :3], features.points[number], fractions[:, 3])
 
 
 def _all_found(search: Callable[[Index, Vec], int], columns: int) -> tuple[Index, Vec]:
     """Return pairs (k, 2) and fractions (k, columns) that a search finds, repeated if it needs more room."""
     room = ROOM
     while True:
-        pair, share = np.empty((room, 2), dtype=np.int32), np.empty((room, columns))
-        count = search(pair, share)
+        pair, fractions = np.empty((room, 2), dtype=np.int32), np.empty((room, columns))
+        count = search(pair, fractions)
         if count <= room:
-            return pair[:count], share[:count]
+            return pair[:count], fractions[:count]
         room = count

@@ -172,8 +172,8 @@ def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> Sharp:
     for e, (a, b) in enumerate(pairs.tolist()):
         meeting[a].append(e)
         meeting[b].append(e)
-    corner = np.array([len(here) != 2 or _turn(x, vertices, pairs, p, here) > angle
-                       for p, here in enumerate(meeting)], dtype=bool)
+    corner = np.array([len(incident) != 2 or _turn(x, vertices, pairs, p, incident) > angle
+                       for p, incident in enumerate(meeting)], dtype=bool)
     order, turned, run = list[int](), list[bool](), list[int]()
     seen = np.zeros(len(pairs), dtype=bool)
     runs = 0
@@ -196,17 +196,17 @@ def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> Sharp:
             runs += 1
             if not corner[start]:
                 break
-    way = np.array(turned, dtype=bool)
+    flipped = np.array(turned, dtype=bool)
     edges, left_right = pairs[order].reshape(-1, 2), faces[order].reshape(-1, 2, 3)
-    edges[way], left_right[way] = edges[way][:, ::-1], left_right[way][:, ::-1]
+    edges[flipped], left_right[flipped] = edges[flipped][:, ::-1], left_right[flipped][:, ::-1]
     none = np.zeros((0, 3), np.int32)
     return Sharp(vertices.astype(np.int32), corner, edges, np.array(run, np.int32), left_right, none, none[:, :2],
                  np.zeros(len(vertices), np.int32), none, np.full(len(vertices), -1, np.int32))
 
 
-def _turn(x: Vec, vertices: Index, pairs: Index, p: int, here: list[int]) -> float:
-    """Return the angle by which the two edges `here` turn at point p [rad]."""
-    out = [x[vertices[pairs[e].sum() - p]] - x[vertices[p]] for e in here]
+def _turn(x: Vec, vertices: Index, pairs: Index, p: int, incident: list[int]) -> float:
+    """Return the angle by which the two edges `incident` turn at point p [rad]."""
+    out = [x[vertices[pairs[e].sum() - p]] - x[vertices[p]] for e in incident]
     return float(np.pi - np.arctan2(np.linalg.norm(np.cross(out[0], out[1])), out[0] @ out[1]))
 
 
@@ -218,14 +218,14 @@ def _with_sectors(sharp: Sharp, triangles: Index) -> Sharp:
     degree = np.bincount(sharp.edges.ravel(), minlength=len(sharp.vertices))
     closed = sharp.corner & (degree > 1)
     closed[sharp.edges[np.any(sharp.faces[..., 0] < 0, axis=1)]] = False
-    place = np.full(int(triangles.max(initial=-1)) + 1, -1)
-    place[sharp.vertices[closed]] = np.flatnonzero(closed)
+    row_of = np.full(int(triangles.max(initial=-1)) + 1, -1)
+    row_of[sharp.vertices[closed]] = np.flatnonzero(closed)
     around: dict[int, dict[int, tuple[int, int]]] = {}  # of a point: the next vertex ccw, and the face up to it
-    for f in np.flatnonzero(np.any(place[triangles] >= 0, axis=1)).tolist():
+    for f in np.flatnonzero(np.any(row_of[triangles] >= 0, axis=1)).tolist():
         for k in range(3):
             v, after, before = (int(triangles[f, (k + j) % 3]) for j in range(3))
-            if place[v] >= 0:
-                around.setdefault(int(place[v]), {})[after] = (before, f)
+            if row_of[v] >= 0:
+                around.setdefault(int(row_of[v]), {})[after] = (before, f)
     spokes: dict[int, set[int]] = {}
     for a, b in sharp.edges.tolist():
         spokes.setdefault(a, set()).add(int(sharp.vertices[b]))

@@ -18,6 +18,7 @@ HALVINGS = 50  #: bisections of the contact time of two primitives
 
 @inlined
 def _dot(a, b):  # type: ignore[no-untyped-def]
+    """Return the scalar product of two vectors, (3,) each."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
@@ -53,6 +54,7 @@ def _nearest(p, q, a, b, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _within(s):  # type: ignore[no-untyped-def]
+    """Return whether a fraction is in [0, 1] up to rounding."""
     return -EXACT <= s <= 1.0 + EXACT
 
 
@@ -100,6 +102,7 @@ def swept_boxes(x, step, corners, grown, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _disjoint(one, two):  # type: ignore[no-untyped-def]
+    """Return whether two boxes, (6,) each, are disjoint."""
     return (one[0] > two[3] or two[0] > one[3] or one[1] > two[4] or two[1] > one[4] or one[2] > two[5]
             or two[2] > one[5])
 
@@ -128,14 +131,14 @@ def _cuts(p, q, a, normals, slack):  # type: ignore[no-untyped-def]
 
 @kernel("i8(f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1],"
         " f8[::1], f8, i4[:,::1], f8[:,::1])")
-def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box, depth, thickness, pair, share):  # type: ignore[no-untyped-def]
+def edges_passing(x, step, edges, box, positions, moves, ends, normals, feature_box, depth, thickness, pair, fractions):  # type: ignore[no-untyped-def]
     """Write the edges of the cloth that pass edges of features; return their number, also beyond the outputs' room.
 
     An edge passes if it is nearer than `thickness` [m] and not separating, inside by at most `depth`, (E,) [m], or
     passes through within the step. x, step: vertices and their displacements, (n, 3) [m]. edges: (k, 2). box: of the
-    edges, (k, 6). places, moves: points of features and their displacements, (P, 3) [m]. ends: (E, 2). normals:
-    (E, 2, 3), zero where thin. feature_box: (E, 6). pair: edge of the cloth and of the feature, (c, 2), output. share:
-    fractions along both edges, and contact time as a fraction of the step, (c, 3), output.
+    edges, (k, 6). positions, moves: points of features and their displacements, (P, 3) [m]. ends: (E, 2). normals:
+    (E, 2, 3), zero where thin. feature_box: (E, 6). pair: edge of the cloth and of the feature, (c, 2), output.
+    fractions: along both edges, and contact time as a fraction of the step, (c, 3), output.
     """
     count = 0
     found, later = np.empty(6), np.empty(6)
@@ -146,7 +149,7 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
     for e in range(ends.shape[0]):
         if _disjoint(feature_box[e], whole_box):
             continue
-        a, b = places[ends[e, 0]], places[ends[e, 1]]
+        a, b = positions[ends[e, 0]], positions[ends[e, 1]]
         da, db = moves[ends[e, 0]], moves[ends[e, 1]]
         size = 0.0
         for i in range(3):
@@ -162,14 +165,14 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
             if found[5] <= PARALLEL:
                 # parallel edges: only ends that lie on the feature
                 for end in range(2):
-                    here = p if end == 0 else q
+                    tip = p if end == 0 else q
                     along = whole = off = 0.0
                     for c in range(3):
-                        along += (here[c] - a[c]) * (b[c] - a[c])
+                        along += (tip[c] - a[c]) * (b[c] - a[c])
                         whole += (b[c] - a[c]) ** 2
                     t = along / whole
                     for c in range(3):
-                        off += (here[c] - a[c] - t * (b[c] - a[c])) ** 2
+                        off += (tip[c] - a[c] - t * (b[c] - a[c])) ** 2
                     away = 0.0
                     for c in range(3):
                         away += ((dp[c] if end == 0 else dq[c]) - da[c] - t * (db[c] - da[c])) * out[c]
@@ -177,7 +180,7 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
                     if _within(t) and off <= EXACT * EXACT * whole and not leaves:
                         if count < pair.shape[0]:
                             pair[count, 0], pair[count, 1] = k, e
-                            share[count, 0], share[count, 1], share[count, 2] = float(end), t, 0.0
+                            fractions[count, 0], fractions[count, 1], fractions[count, 2] = float(end), t, 0.0
                         count += 1
                 continue
             gap = np.sqrt(_dot(found[2:5], found[2:5]))
@@ -221,8 +224,9 @@ def edges_passing(x, step, edges, box, places, moves, ends, normals, feature_box
             if time >= 0.0:
                 if count < pair.shape[0]:
                     pair[count, 0], pair[count, 1] = k, e
-                    share[count, 0], share[count, 1] = min(max(found[0], 0.0), 1.0), min(max(found[1], 0.0), 1.0)
-                    share[count, 2] = time
+                    fractions[count, 0], fractions[count, 1] = (min(max(found[0], 0.0), 1.0),
+                                                                min(max(found[1], 0.0), 1.0))
+                    fractions[count, 2] = time
                 count += 1
     return count
 
@@ -242,6 +246,7 @@ def _weights(p, a, b, c, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def _inside(weights):  # type: ignore[no-untyped-def]
+    """Return whether no barycentric weight, (3,), is negative beyond rounding."""
     return weights[0] >= -EXACT and weights[1] >= -EXACT and weights[2] >= -EXACT
 
 
@@ -251,7 +256,7 @@ def _nearest_weights(p, x, face, out):  # type: ignore[no-untyped-def]
     [m]."""
     _weights(p, x[face[0]], x[face[1]], x[face[2]], out)
     if not _inside(out):
-        best, side, share = 1e300, 0, 0.0
+        best, side, fraction = 1e300, 0, 0.0
         for k in range(3):
             a, b = x[face[(k + 1) % 3]], x[face[(k + 2) % 3]]
             along = whole = square = 0.0
@@ -262,16 +267,16 @@ def _nearest_weights(p, x, face, out):  # type: ignore[no-untyped-def]
             for i in range(3):
                 square += (a[i] + t * (b[i] - a[i]) - p[i]) ** 2
             if square < best:
-                best, side, share = square, k, t
+                best, side, fraction = square, k, t
         one, two = (side + 1) % 3, (side + 2) % 3
-        out[side], out[one], out[two] = 0.0, 1.0 - share, share
+        out[side], out[one], out[two] = 0.0, 1.0 - fraction, fraction
         for i in range(3):
             out[3 + i] = out[one] * x[face[one], i] + out[two] * x[face[two], i] - p[i]
     return np.sqrt(_dot(out[3:6], out[3:6]))
 
 
 @inlined
-def _point_meeting(x, step, face, p, dp, f, n, pair, share, count):  # type: ignore[no-untyped-def]
+def _point_meeting(x, step, face, p, dp, f, n, pair, fractions, count):  # type: ignore[no-untyped-def]
     """Write a passing where point p touches a face within the step; return the number of passings so far."""
     i, j, k = face[0], face[1], face[2]
     time = _time_of_contact(x[i], x[j], x[k], p, step[i], step[j], step[k], dp)
@@ -286,22 +291,25 @@ def _point_meeting(x, step, face, p, dp, f, n, pair, share, count):  # type: ign
             if count < pair.shape[0]:
                 pair[count, 0], pair[count, 1] = f, n
                 for m in range(3):
-                    share[count, m] = max(found[m], 0.0)
-                share[count, 3] = time
+                    fractions[count, m] = max(found[m], 0.0)
+                fractions[count, 3] = time
             count += 1
     return count
 
 
 @kernel("i8(f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], f8[:,::1], f8[:,::1], f8[::1],"
         " f8, i4[:,::1], f8[:,::1])")
-def points_passing(x, step, faces, box, places, moves, points, outward, point_box, depth, thickness, pair, share):  # type: ignore[no-untyped-def]
+def points_passing(  # type: ignore[no-untyped-def]
+    x, step, faces, box, positions, moves, points, outward, point_box, depth, thickness, pair, fractions,
+):
     """Write the faces of the cloth that pass points of features; return their number, also beyond the outputs' room.
 
     Of each point this is the nearest face, by the conditions of `edges_passing`, or all faces that touch it within the
-    step. x, step: vertices and their displacements, (n, 3) [m]. faces: (m, 3). box: (m, 6). places, moves: points of
+    step. x, step: vertices and their displacements, (n, 3) [m]. faces: (m, 3). box: (m, 6). positions, moves: points of
     features and their displacements, (P, 3) [m]. points: numbers of points that are tested, (c,). outward: sums of
     their normals, (c, 3), zero where thin. point_box: (c, 6). depth: (c,) [m]. pair: face and index in `points`,
-    (k, 2), output. share: weights of the face's corners, and contact time as a fraction of the step, (k, 4), output.
+    (k, 2), output. fractions: weights of the face's corners, and contact time as a fraction of the step, (k, 4),
+    output.
     """
     count = 0
     found, best, across = np.empty(6), np.empty(6), np.empty(3)
@@ -310,7 +318,7 @@ def points_passing(x, step, faces, box, places, moves, points, outward, point_bo
     for n in range(points.shape[0]):
         if _disjoint(point_box[n], whole_box):
             continue
-        p, dp = places[points[n]], moves[points[n]]
+        p, dp = positions[points[n]], moves[points[n]]
         size = np.sqrt(_dot(outward[n], outward[n]))
         nearest, gap = -1, 1e300
         for f in range(faces.shape[0]):
@@ -340,8 +348,8 @@ def points_passing(x, step, faces, box, places, moves, points, outward, point_bo
                 if count < pair.shape[0]:
                     pair[count, 0], pair[count, 1] = nearest, n
                     for k in range(3):
-                        share[count, k] = max(best[k], 0.0)
-                    share[count, 3] = 0.0
+                        fractions[count, k] = max(best[k], 0.0)
+                    fractions[count, 3] = 0.0
                 count += 1
             continue
         if inner:
@@ -349,5 +357,5 @@ def points_passing(x, step, faces, box, places, moves, points, outward, point_bo
         for f in range(faces.shape[0]):
             if _disjoint(point_box[n], box[f]):
                 continue
-            count = _point_meeting(x, step, faces[f], p, dp, f, n, pair, share, count)
+            count = _point_meeting(x, step, faces[f], p, dp, f, n, pair, fractions, count)
     return count

@@ -42,12 +42,12 @@ def reach_of_pairs(  # type: ignore[no-untyped-def]
 
 
 @kernel("b1(f8[::1], i4[:,::1], i8[::1], f8[::1], b1, f8[::1])")
-def cut_ways(when, pairs, number, steps, goes_on, out):  # type: ignore[no-untyped-def]
+def reduce_fractions(when, pairs, number, steps, until_contact, out):  # type: ignore[no-untyped-def]
     """Write reduced fractions of the displacements of groups to `out`, (g,), and return whether any pair touches.
 
     when: fraction of the tried displacements after which each pair touches, (k,), above 1 if it does not. pairs: nodes,
-    (k, 4). number: group of each node, (s,). steps: fractions of the displacements that were tried, (g,). goes_on:
-    whether a node moves until it touches a blocked node; else it moves as far as the blocked node does.
+    (k, 4). number: group of each node, (s,). steps: fractions of the displacements that were tried, (g,).
+    until_contact: whether a node moves until it touches a blocked node; else it moves as far as the blocked node does.
     """
     for g in range(steps.shape[0]):
         out[g] = steps[g]
@@ -63,13 +63,13 @@ def cut_ways(when, pairs, number, steps, goes_on, out):  # type: ignore[no-untyp
             g = number[pairs[k, c]]
             cut = steps[g] * when[k]
             if least != most:
-                cut = max(cut, least) if goes_on else least
+                cut = max(cut, least) if until_contact else least
             out[g] = min(out[g], cut)
     return touches
 
 
 @kernel("void(i8, i8, i4[:,::1], i8[::1], f8[::1], f8[::1], b1[::1])")
-def goes_less(start, stop, pairs, number, before, after, out):  # type: ignore[no-untyped-def]
+def mark_reduced(start, stop, pairs, number, before, after, out):  # type: ignore[no-untyped-def]
     """Write to `out`, (k,), whether a node of each of the pairs start to stop has a smaller fraction than before.
 
     pairs: nodes, (k, 4). number: group of each node, (s,). before, after: fractions of the displacements of groups,

@@ -11,7 +11,7 @@ ROUNDING = 1.0e-9  #: relative to products of lengths: larger differences are no
 
 
 @kernel("b1(f8[:,::1], i4[:,::1], i4[:,::1])")
-def may_go_through(x, corners, rows):  # type: ignore[no-untyped-def]
+def may_intersect(x, corners, rows):  # type: ignore[no-untyped-def]
     """Return whether one of the pairs, rows (k, 2), may be an edge that passes through a triangle.
 
     x: positions, (n, 3) [m]. corners: nodes of each row, (m, 3), an edge's second node twice. A pair is certainly

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...threads import kernel
-from ..find.distance_kernels import WAY, WORK
+from ..find.distance_kernels import DIFFERENCE, WORK
 
 AS_WRITTEN: frozenset[str] = frozenset()
 
@@ -64,7 +64,7 @@ def take_loaded(  # type: ignore[no-untyped-def]
         k = loaded[m]
         for c in range(4):
             out_nodes[m, c], out_weights[m, c] = nodes[k, c], work[k, c]
-        a, b, c = work[k, WAY], work[k, WAY + 1], work[k, WAY + 2]
+        a, b, c = work[k, DIFFERENCE], work[k, DIFFERENCE + 1], work[k, DIFFERENCE + 2]
         gap = np.sqrt(a * a + b * b + c * c)
         out_gap[m] = gap
         out_normal[m, 0], out_normal[m, 1], out_normal[m, 2] = a / gap, b / gap, c / gap

@@ -13,7 +13,16 @@ import numpy as np
 
 from ...forces.definite_kernels import eigen, make_definite
 from ...threads import inlined, kernel
-from ..find.distance_kernels import FREE, SLOPES, SQUARE, WAY, WEIGHTS, WORK, nearest_in_triangle, nearest_on_edges
+from ..find.distance_kernels import (
+    DIFFERENCE,
+    FREE,
+    SLOPES,
+    SQUARE,
+    WEIGHTS,
+    WORK,
+    nearest_in_triangle,
+    nearest_on_edges,
+)
 
 PARALLEL = 1.0e-3  #: relative to |u|² |v|² at rest: edges with a smaller c are mollified
 
@@ -147,7 +156,7 @@ def barrier_forces(start, stop, x, nodes, points, stiffness, rest, thickness, ac
         energy[k] = stiffness[k] * square * soft[0] * value
         for a in range(4):
             for i in range(3):
-                forces[k, a, i] = -2.0 * stiffness[k] * soft[0] * first * work[k, WEIGHTS + a] * work[k, WAY + i]
+                forces[k, a, i] = -2.0 * stiffness[k] * soft[0] * first * work[k, WEIGHTS + a] * work[k, DIFFERENCE + i]
         if soft[0] < 1.0 and k >= points:
             cross_gradient(x, nodes[k], slope)
             for a in range(4):
@@ -165,7 +174,7 @@ def frame(work, rows, axes):  # type: ignore[no-untyped-def]
     length = np.sqrt(work[SQUARE])
     least = 0
     for i in range(3):
-        axes[0, i], axes[1, i] = work[WAY + i] / length, 0.0
+        axes[0, i], axes[1, i] = work[DIFFERENCE + i] / length, 0.0
         if abs(axes[0, i]) < abs(axes[0, least]):
             least = i
     # a direction across it, along a free parameter if there is one, and the third axis. If the difference vector is
@@ -314,11 +323,11 @@ def distance_hessian(work, first, second, out):  # type: ignore[no-untyped-def]
             for a in range(4):
                 for c in range(3):
                     arms[i, 3 * a + c] = (work[WEIGHTS + a] * ends[i, c]
-                                          + work[SLOPES + 4 * i + a] * work[WAY + c])
+                                          + work[SLOPES + 4 * i + a] * work[DIFFERENCE + c])
     for p in range(12):
-        wp, rp = work[WEIGHTS + p // 3], work[WAY + p % 3]
+        wp, rp = work[WEIGHTS + p // 3], work[DIFFERENCE + p % 3]
         for q in range(12):
-            wq, rq = work[WEIGHTS + q // 3], work[WAY + q % 3]
+            wq, rq = work[WEIGHTS + q // 3], work[DIFFERENCE + q % 3]
             value = 4.0 * second * wp * wq * rp * rq
             if p % 3 == q % 3:
                 value += 2.0 * first * wp * wq
@@ -369,9 +378,9 @@ def barrier_stiffness(start, stop, x, nodes, points, stiffness, rest, thickness,
             cross = 2.0 * stiffness[k] * first * soft[1]
             whole = stiffness[k] * square * value
             for p in range(12):
-                dp = work[k, WEIGHTS + p // 3] * work[k, WAY + p % 3]
+                dp = work[k, WEIGHTS + p // 3] * work[k, DIFFERENCE + p % 3]
                 for q in range(12):
-                    dq = work[k, WEIGHTS + q // 3] * work[k, WAY + q % 3]
+                    dq = work[k, WEIGHTS + q // 3] * work[k, DIFFERENCE + q % 3]
                     matrix[p, q] += cross * (dp * slope[q] + slope[p] * dq) + whole * soft[2] * slope[p] * slope[q]
             add_cross_hessian(x, nodes[k], whole * soft[1], matrix)
             if project:

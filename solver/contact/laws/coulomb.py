@@ -58,14 +58,14 @@ class Coulomb:
             if _work(contacts, guess, guess_response) < _work(contacts, impulse, moved):
                 impulse, moved = guess, guess_response
         length = 0.0
-        for still in range(LOAD_ROUNDS - 1, -1, -1):
+        for rounds_left in range(LOAD_ROUNDS - 1, -1, -1):
             lifted = np.einsum("ka,ka->k", moved, contacts.normal)
             bound = self.coefficient * np.maximum(contacts.normal_impulse - contacts.normal_inertia * lifted, 0.0)
             inside = within(impulse, bound)
             moved = moved if np.array_equal(inside, impulse) else respond(inside)
             # intermediate updates need a loose tolerance only
             impulse, moved, length = self._minimise(contacts, respond, bound, inside, moved,
-                                                    LOOSE_FACTOR**still * tolerance,
+                                                    LOOSE_FACTOR**rounds_left * tolerance,
                                                     length)
         return impulse
 
@@ -117,4 +117,5 @@ def _work(contacts: SlidingNodes, impulse: Vec, moved: Vec) -> float:
 
 
 def _positive(value: float | np.floating[Any]) -> float:
+    """Return a divisor: the value, or the smallest positive number where it is not positive."""
     return max(float(value), float(np.finfo(float).tiny))

@@ -60,6 +60,7 @@ class EmbeddedForce:
     """A force on nodes and embedded vertices, as a force on nodes alone."""
 
     def __init__(self, inner: StencilForce, embedded: EmbeddedVertices) -> None:
+        """inner: force on vertices. embedded: the vertices and the nodes that carry them."""
         self._force, self._embedded = inner, embedded
 
     def measure(self, x: Vec, time: float) -> Stencils:
@@ -112,6 +113,7 @@ class EmbeddedBounds:
     """Gap constraints between surfaces with embedded vertices, as constraints on nodes with Jacobian N W."""
 
     def __init__(self, inner: Bounds, embedded: EmbeddedVertices) -> None:
+        """inner: gap constraints between vertices. embedded: the vertices and the nodes that carry them."""
         self._bounds, self._embedded = inner, embedded
 
     def add_near_pairs(self, x: Vec) -> None:
@@ -132,6 +134,7 @@ class EmbeddedFriction(EmbeddedForce):
     """Friction between surfaces of nodes and embedded vertices, as a force on nodes alone."""
 
     def __init__(self, inner: FrictionForce, embedded: EmbeddedVertices) -> None:
+        """inner: friction between vertices. embedded: the vertices and the nodes that carry them."""
         super().__init__(inner, embedded)
         self._friction = inner
 

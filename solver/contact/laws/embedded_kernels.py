@@ -56,13 +56,13 @@ def gather_forces(whole, stencils, corners, weights, force, is_active):  # type:
 
 
 @kernel(_PAIRS)
-def add_pairs(nodes, blocks, corners, weights, place, head, pairs, after, out):  # type: ignore[no-untyped-def]
+def add_pairs(nodes, blocks, corners, weights, slot, head, pairs, after, out):  # type: ignore[no-untyped-def]
     """Write the blocks of Wᵀ K W of stencils for pairs of nodes; return the number of pairs, −1 if they do not fit.
 
     Of a pair (a, b) of a stencil with K_ab = B, and δ = w_a − w_b the difference of its vertices' weights, a node i has
     −w_a(i) δ(j) B + w_b(i) δ(j) Bᵀ towards a node j. Vertices below n are nodes themselves.
     """
-    count, room, own = 0, len(pairs), place.shape[0]
+    count, room, own = 0, len(pairs), slot.shape[0]
     local, of_a, of_b = np.empty(8, np.int32), np.empty(8), np.empty(8)
     for s in range(nodes.shape[0]):
         row = 0
@@ -78,16 +78,16 @@ def add_pairs(nodes, blocks, corners, weights, place, head, pairs, after, out): 
                         weight = 1.0 if vertex < own else weights[vertex - own, c]
                         if weight == 0.0:
                             continue
-                        if place[node] < 0:
-                            place[node], local[width] = width, node
+                        if slot[node] < 0:
+                            slot[node], local[width] = width, node
                             of_a[width], of_b[width] = 0.0, 0.0
                             width += 1
                         if side == 0:
-                            of_a[place[node]] += weight
+                            of_a[slot[node]] += weight
                         else:
-                            of_b[place[node]] += weight
+                            of_b[slot[node]] += weight
                 for i in range(width):
-                    place[local[i]] = -1
+                    slot[local[i]] = -1
                 for i in range(width):
                     for j in range(width):
                         difference = of_a[j] - of_b[j]

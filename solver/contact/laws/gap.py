@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from ...forces.stencils import Stencils
 from ...rows.names import Names
 from ...state import Index, Vec
-from ..find.distance_kernels import SQUARE, WAY, WORK, nearest_in_triangle, nearest_on_edges
+from ..find.distance_kernels import DIFFERENCE, SQUARE, WORK, nearest_in_triangle, nearest_on_edges
 from ..find.mesh import Surfaces
 from .barrier import Barrier
 from .interface import Gaps, LoadsOnCloth
@@ -166,7 +166,7 @@ class GapBounds:
         for k, is_edges in enumerate(self._pairs[:, 0]):
             (nearest_on_edges if is_edges else nearest_in_triangle)(about, nodes[k], self._distance_work[k])
         distance = np.sqrt(self._distance_work[:, SQUARE])
-        normal = self._distance_work[:, WAY : WAY + 3] / distance[:, None]
+        normal = self._distance_work[:, DIFFERENCE : DIFFERENCE + 3] / distance[:, None]
         values = self._distance_work[:, :4, None] * normal[:, None, :]
         columns = 3 * nodes[:, :, None] + np.arange(3)
         N = sp.csr_matrix((values.ravel(), columns.ravel(), 12 * np.arange(len(nodes) + 1)),
@@ -180,6 +180,6 @@ class GapBounds:
         nodes, distance_work = self._pairs[active, 1:], self._distance_work[active]
         middle = 0.5 * np.einsum("kc,kci->ki", np.abs(distance_work[:, :4]), x[nodes])
         distances = np.linalg.norm(np.einsum("kc,kci->ki", distance_work[:, :4], x[nodes]), axis=1)
-        normal = distance_work[:, WAY : WAY + 3] / np.sqrt(distance_work[:, SQUARE])[:, None]
+        normal = distance_work[:, DIFFERENCE : DIFFERENCE + 3] / np.sqrt(distance_work[:, SQUARE])[:, None]
         self._law.record_contact_forces(nodes, x[nodes],
                                         np.column_stack([middle, forces[active, None] * normal, distances]))

@@ -52,6 +52,8 @@ class LaggedFriction:
         """Do nothing: all dissipation is in `fill`."""
 
     def _table(self, x: Vec, above: bool, blocks: Vec) -> Stencils:
+        """Return forces and energy at positions x (n, 3) [m], with stiffness in `blocks`, (k, 6, 9), or (0, 6, 9) for
+        none. above: whether the stiffness is that of a parabola above the potential."""
         count = len(self.nodes)
         forces, energy = np.empty((count, 4, 3)), np.empty(count)
         arrays = (x, self.base, self.seconds, self.nodes, self.weights, self.couples, self.normal,

@@ -105,6 +105,7 @@ class SeparateIntersections:
 
     @property
     def _current(self) -> ContactLaw:
+        """Return the law of contact at present: without the intersecting pairs while springs separate them."""
         return self._complete_law if self._springs is None else self._separated_law
 
     def begin(self, x: Vec, time: float) -> None:
@@ -210,6 +211,8 @@ class SeparateIntersections:
         return self._current.lagged_friction(x, base, seconds)
 
     def _with_springs(self, table: Stencils, x: Vec, time: float, with_blocks: bool) -> Stencils:
+        """Return a table of contact forces with the springs that separate intersecting bodies at positions x (n, 3) [m]
+        and `time` [s]."""
         springs, case = self._springs, self._intersecting
         if springs is None:
             return table

@@ -32,19 +32,19 @@ class StaticFriction:
     nodes: Index  #: (k,), no node twice
     normal: Vec  #: unit, (k, 3)
     anchors: Vec  #: (k, 3) [m]
-    most: Vec  #: μ λ [N], (k,)
+    bound: Vec  #: μ λ [N], (k,)
     stiffness: Vec  #: k [N/m], (k,)
     point: Vec  #: reference point of the ground at the present time [m], (3,)
 
     def add_limits(self, limits: Vec) -> None:
         """Add Coulomb's limit of each node, μ λ, to `limits` of all nodes, (n,) [N]."""
-        limits[self.nodes] += self.most
+        limits[self.nodes] += self.bound
 
     def add_force(self, x: Vec, force: Vec) -> float:
         """Add friction at positions x of all nodes, (n, 3) [m], to `force`, (n, 3) [N]; return the energy [J]."""
         offset, distance = self._offset(x)
         force[self.nodes] -= self._secant_stiffness(distance)[:, None] * offset
-        stretch = np.minimum(distance, self.most / self.stiffness)
+        stretch = np.minimum(distance, self.bound / self.stiffness)
         return float((self.stiffness * stretch * (distance - 0.5 * stretch)).sum())
 
     def add_stiffness(self, x: Vec, blocks: Vec) -> None:
@@ -65,12 +65,14 @@ class StaticFriction:
         return {STUCK_NODES: self.nodes.astype(float), ANCHORS: (anchors - self.point).ravel()}
 
     def _offset(self, x: Vec) -> tuple[Vec, Vec]:
+        """Return the tangential displacements from the anchors at positions x (n, 3) [m], (k, 3) [m], and their norms,
+        (k,)."""
         offset = along(x[self.nodes] - self.anchors, self.normal)
         return offset, np.linalg.norm(offset, axis=1)
 
     def _secant_stiffness(self, distance: Vec) -> Vec:
         """Return force over distance from the anchor, (k,) [N/m], at distances (k,) [m]."""
-        stiffness: Vec = np.minimum(self.stiffness, self.most / np.maximum(distance, NOWHERE))
+        stiffness: Vec = np.minimum(self.stiffness, self.bound / np.maximum(distance, NOWHERE))
         return stiffness
 
 

@@ -11,8 +11,8 @@ from typing import Protocol
 
 from ...state import Index, Mask, Vec
 
-#: fill(bodies, dof, q, u, start, centres, place, subspace, bend): for the joints above `bodies` (k,), of one type,
-#: write Q(q) into place (n, 4, 4), which starts as identities; the columns of S(q) into subspace (m, 6), row by row,
+#: fill(bodies, dof, q, u, start, centres, pose, subspace, bend): for the joints above `bodies` (k,), of one type,
+#: write Q(q) into pose (n, 4, 4), which starts as identities; the columns of S(q) into subspace (m, 6), row by row,
 #: which starts as zeros; Ṡ(q, u) u into bend (n, 6), zeros as well. S and Ṡ are twists [angular; linear] of the moving
 #: frame in its own axes. Joint i owns entries dof[i] to dof[i + 1] of q and u, and centres from start[i] on.
 JOINT_KERNEL = ("void(i4[::1], i4[::1], f8[::1], f8[::1], i4[::1], f8[::1], f8[:,:,::1], f8[:,::1], f8[:,::1])")
@@ -35,11 +35,11 @@ class Charted(JointType, Protocol):
         """Return the centres of charts on which joints with coordinates q (k, d) about centres (k, c) are at zero,
         (k, c)."""
 
-    def home(self, entries: Index, places: Index, q: Vec, u: Vec, centres: Vec) -> None:
+    def home(self, entries: Index, centre_entries: Index, q: Vec, u: Vec, centres: Vec) -> None:
         """Centre the chart of every joint at its present rotation, with q = 0, in place: the effect of `recentred` and
         `carry` in one call.
 
-        entries: indices in q and u (m,), (k, d). places: indices in centres (s,), (k, c).
+        entries: indices in q and u (m,), (k, d). centre_entries: indices in centres (s,), (k, c).
         """
 
     def carry(self, q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:

@@ -14,11 +14,11 @@ FAR = 1.0  #: [rad]; the chart ends at 2π, and a step may turn by what lies bet
 
 
 @kernel("void(i4[:,::1], i4[:,::1], f8[::1], f8[::1], f8[::1])")
-def go_home(entries, places, q, u, centres):  # type: ignore[no-untyped-def]
+def centre_charts(entries, centre_entries, q, u, centres):  # type: ignore[no-untyped-def]
     """Centre charts at the present rotations of their joints, in place: q = 0, ω = J(r) u and R_c exp([r]) replace q, u
     and R_c."""
     for k in range(entries.shape[0]):
-        first, c = entries[k, 0], places[k, 0]
+        first, c = entries[k, 0], centre_entries[k, 0]
         x, y, z = q[first], q[first + 1], q[first + 2]
         square = x * x + y * y + z * z
         _, a, b, _, _ = coefficients(square)
@@ -29,8 +29,8 @@ def go_home(entries, places, q, u, centres):  # type: ignore[no-untyped-def]
         u[first + 1] += b * qy - a * py
         u[first + 2] += b * qz - a * pz
         half = 0.5 * math.sqrt(square)
-        share = 0.5 * math.sin(half) / half if half > 1.0e-8 else 0.5
-        w, vx, vy, vz = math.cos(half), share * x, share * y, share * z
+        scale = 0.5 * math.sin(half) / half if half > 1.0e-8 else 0.5
+        w, vx, vy, vz = math.cos(half), scale * x, scale * y, scale * z
         cw, cx, cy, cz = centres[c], centres[c + 1], centres[c + 2], centres[c + 3]
         nw = cw * w - cx * vx - cy * vy - cz * vz
         nx = cw * vx + cx * w + cy * vz - cz * vy
@@ -59,14 +59,14 @@ class MovingChart:
     def recentred(self, q: Vec, centre: Vec) -> Vec:
         """Return the centres R_c exp([r]) at which joints with coordinates q (k, d) about `centre` (k, 4) are at zero,
         (k, 4)."""
-        turn = product(centre, quaternion(q[:, :3]))
-        out: Vec = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+        rotation = product(centre, quaternion(q[:, :3]))
+        out: Vec = rotation / np.linalg.norm(rotation, axis=1, keepdims=True)
         return out
 
-    def home(self, entries: Index, places: Index, q: Vec, u: Vec, centres: Vec) -> None:
+    def home(self, entries: Index, centre_entries: Index, q: Vec, u: Vec, centres: Vec) -> None:
         """Centre all charts at the present rotations of their joints, in place. entries: indices in q and u (m,),
-        (k, d). places: indices in centres (s,), (k, 4)."""
-        go_home(entries, places, q, u, centres)
+        (k, d). centre_entries: indices in centres (s,), (k, 4)."""
+        centre_charts(entries, centre_entries, q, u, centres)
 
     def carry(self, q: Vec, u: Vec, old: Vec, new: Vec) -> tuple[Vec, Vec]:
         """Return q and u, (k, d) each, for unchanged rotations and angular velocities, transformed from the charts

@@ -9,19 +9,19 @@ from .interface import JOINT_KERNEL
 
 
 @kernel(JOINT_KERNEL)
-def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
+def fill(bodies, dof, q, u, start, centres, pose, subspace, bend):  # type: ignore[no-untyped-def]
     """Write Q = T(q₁, q₂, 0) R_z(q₀), S and Ṡ u of planar joints; the arguments are those of JOINT_KERNEL."""
     for i in bodies:
         first = dof[i]
         c, s = math.cos(q[first]), math.sin(q[first])
-        place[i, 0, 0], place[i, 0, 1] = c, -s
-        place[i, 1, 0], place[i, 1, 1] = s, c
-        place[i, 0, 3], place[i, 1, 3] = q[first + 1], q[first + 2]
+        pose[i, 0, 0], pose[i, 0, 1] = c, -s
+        pose[i, 1, 0], pose[i, 1, 1] = s, c
+        pose[i, 0, 3], pose[i, 1, 3] = q[first + 1], q[first + 2]
         subspace[first, 2] = 1.0
         subspace[first + 1, 3], subspace[first + 1, 4] = c, -s
         subspace[first + 2, 3], subspace[first + 2, 4] = s, c
-        turn, x, y = u[first], u[first + 1], u[first + 2]
-        bend[i, 3], bend[i, 4] = turn * (c * y - s * x), -turn * (c * x + s * y)
+        rate, x, y = u[first], u[first + 1], u[first + 2]
+        bend[i, 3], bend[i, 4] = rate * (c * y - s * x), -rate * (c * x + s * y)
 
 
 class Planar:

@@ -7,11 +7,11 @@ from .interface import JOINT_KERNEL
 
 
 @kernel(JOINT_KERNEL)
-def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
+def fill(bodies, dof, q, u, start, centres, pose, subspace, bend):  # type: ignore[no-untyped-def]
     """Write Q = T_z(q), S and Ṡ u of prismatic joints; the arguments are those of JOINT_KERNEL."""
     for i in bodies:
         first = dof[i]
-        place[i, 2, 3] = q[first]
+        pose[i, 2, 3] = q[first]
         subspace[first, 5] = 1.0
 
 

@@ -38,11 +38,12 @@ def coefficients(square):  # type: ignore[no-untyped-def]
 
 @inlined
 def cross3(ax, ay, az, bx, by, bz):  # type: ignore[no-untyped-def]
+    """Return a × b of two vectors, as three numbers."""
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
 @inlined
-def fill_rotation(i, first, q, u, centre, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
+def fill_rotation(i, first, q, u, centre, centres, pose, subspace, bend):  # type: ignore[no-untyped-def]
     """Write R = R_c exp([r]), the three columns of J(r), and J̇ ṙ of joint i, whose r starts at `first` of q."""
     x, y, z = q[first], q[first + 1], q[first + 2]
     s, a, b, da, db = coefficients(x * x + y * y + z * z)
@@ -58,9 +59,9 @@ def fill_rotation(i, first, q, u, centre, centres, place, subspace, bend):  # ty
             c0, c1, c2 = 2.0 * (p * o + w * n), 1.0 - 2.0 * (p * p + n * n), 2.0 * (o * n - w * p)
         else:
             c0, c1, c2 = 2.0 * (p * n - w * o), 2.0 * (o * n + w * p), 1.0 - 2.0 * (p * p + o * o)
-        place[i, row, 0] = c0 * e00 + c1 * e10 + c2 * e20
-        place[i, row, 1] = c0 * e01 + c1 * e11 + c2 * e21
-        place[i, row, 2] = c0 * e02 + c1 * e12 + c2 * e22
+        pose[i, row, 0] = c0 * e00 + c1 * e10 + c2 * e20
+        pose[i, row, 1] = c0 * e01 + c1 * e11 + c2 * e21
+        pose[i, row, 2] = c0 * e02 + c1 * e12 + c2 * e22
     # columns of J are written as rows
     subspace[first, 0], subspace[first, 1], subspace[first, 2] = (
         1.0 - b * (y * y + z * z), b * x * y - a * z, b * x * z + a * y)
@@ -92,13 +93,13 @@ def quaternion(r: Vec) -> Vec:
     return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * r], axis=1)
 
 
-def logarithm(turn: Vec) -> Vec:
+def logarithm(rotation: Vec) -> Vec:
     """Return the rotation vector r, |r| ≤ π, (k, 3) [rad], for which exp([r]) is the rotation of a quaternion, (k, 4).
     """
-    turn = np.where(turn[:, :1] < 0.0, -turn, turn)
-    sine = np.linalg.norm(turn[:, 1:], axis=1, keepdims=True)
-    angle = 2.0 * np.arctan2(sine, turn[:, :1])
-    r: Vec = np.where(sine > 1.0e-150, angle / np.maximum(sine, 1.0e-150), 2.0) * turn[:, 1:]
+    rotation = np.where(rotation[:, :1] < 0.0, -rotation, rotation)
+    sine = np.linalg.norm(rotation[:, 1:], axis=1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, rotation[:, :1])
+    r: Vec = np.where(sine > 1.0e-150, angle / np.maximum(sine, 1.0e-150), 2.0) * rotation[:, 1:]
     return r
 
 

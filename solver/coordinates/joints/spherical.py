@@ -9,11 +9,11 @@ from .rotations import fill_rotation
 
 
 @kernel(JOINT_KERNEL)
-def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
+def fill(bodies, dof, q, u, start, centres, pose, subspace, bend):  # type: ignore[no-untyped-def]
     """Write Q = R_c exp([q]), S and Ṡ u of spherical joints; the arguments are those of JOINT_KERNEL."""
     for i in bodies:
         first = dof[i]
-        fill_rotation(i, first, q, u, start[i], centres, place, subspace, bend)
+        fill_rotation(i, first, q, u, start[i], centres, pose, subspace, bend)
 
 
 class Spherical(MovingChart):

@@ -7,12 +7,12 @@ from .interface import JOINT_KERNEL
 
 
 @kernel(JOINT_KERNEL)
-def fill(bodies, dof, q, u, start, centres, place, subspace, bend):  # type: ignore[no-untyped-def]
+def fill(bodies, dof, q, u, start, centres, pose, subspace, bend):  # type: ignore[no-untyped-def]
     """Write Q = T(q), S and Ṡ u of translational joints; the arguments are those of JOINT_KERNEL."""
     for i in bodies:
         first = dof[i]
         for axis in range(3):
-            place[i, axis, 3] = q[first + axis]
+            pose[i, axis, 3] = q[first + axis]
             subspace[first + axis, 3 + axis] = 1.0
 
 

@@ -28,9 +28,9 @@ class Combed:
         if muscle.curves is None or not len(muscle.curves):
             raise BadScene("no curves were combed for its fibers", "Choose an object with curves, or another direction",
                            where="fiber_curves")
-        places, tangents = muscle.curves[:, 0], unit(muscle.curves[:, 1])
-        count = min(NEAREST, len(places))
-        away, nearest = cKDTree(places).query(muscle.centres, np.arange(1, count + 1))
+        points, tangents = muscle.curves[:, 0], unit(muscle.curves[:, 1])
+        count = min(NEAREST, len(points))
+        away, nearest = cKDTree(points).query(muscle.centres, np.arange(1, count + 1))
         closeness = 1.0 / (away + 1.0e-3 * away.mean() + 1.0e-30)
         tensors = np.einsum("es,esi,esj->eij", closeness / closeness.sum(axis=1, keepdims=True), tangents[nearest],
                             tangents[nearest]).reshape(-1, 9)
@@ -39,9 +39,9 @@ class Combed:
         tets = muscle.volume.tets
         rows = np.repeat(np.arange(len(tets)), 4)
         shape = (len(tets), len(muscle.volume.nodes))
-        meet = coo_matrix((np.ones(tets.size), (rows, tets.ravel())), shape=shape).tocsr()
-        shares = np.maximum(np.asarray(meet.sum(axis=0)).ravel(), 1.0)[:, None]
+        incidence = coo_matrix((np.ones(tets.size), (rows, tets.ravel())), shape=shape).tocsr()
+        counts = np.maximum(np.asarray(incidence.sum(axis=0)).ravel(), 1.0)[:, None]
         for _ in range(SWEEPS):
-            tensors = 0.25 * (meet @ ((meet.T @ tensors) / shares))
+            tensors = 0.25 * (incidence @ ((incidence.T @ tensors) / counts))
         first: Vec = np.linalg.eigh(tensors.reshape(-1, 3, 3))[1][:, :, 2]
         return first

@@ -39,9 +39,9 @@ class Gradient:
         if not high > low:
             raise BadScene(f"its Fibers map is {high:g} everywhere", "Paint 0 at the origin, 1 at the insertion and "
                            "something in between on the belly", where="fibers")
-        share = np.full(len(nodes), 0.5)
-        share[border] = (weights[border] - low) / (high - low)
-        origin, insertion = share <= END, share >= 1.0 - END
+        fraction = np.full(len(nodes), 0.5)
+        fraction[border] = (weights[border] - low) / (high - low)
+        origin, insertion = fraction <= END, fraction >= 1.0 - END
         between = np.count_nonzero(~(origin | insertion)[border])
         if between < BELLY * len(border):
             muscle.notes.append(f"Fibers is painted neither 0 nor 1 on {between} of {len(border)} nodes of the skin: "

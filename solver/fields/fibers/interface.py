@@ -38,6 +38,8 @@ class Muscle:
 
 
 class FiberField(Protocol):
+    """Protocol of a rule for the directions of fibers in a muscle."""
+
     def directions(self, muscle: Muscle) -> Vec:
         """Return a direction of any length in each element in world space, (e, 3), zero where there is no fiber.
 

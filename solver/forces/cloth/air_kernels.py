@@ -18,7 +18,7 @@ def pull_along(pairs, blocks, mass, v, wind, h, force):  # type: ignore[no-untyp
     """
     for b in range(pairs.shape[0]):
         i = pairs[b, 0]
-        share = h / max(mass[i], 1.0e-300)
+        step_per_mass = h / max(mass[i], 1.0e-300)
         w0, w1, w2 = wind[0, 0] - v[i, 0], wind[0, 1] - v[i, 1], wind[0, 2] - v[i, 2]
         c00, c10, c11 = blocks[b, 0, 0], blocks[b, 0, 3], blocks[b, 0, 4]
         c20, c21, c22 = blocks[b, 0, 6], blocks[b, 0, 7], blocks[b, 0, 8]
@@ -26,11 +26,11 @@ def pull_along(pairs, blocks, mass, v, wind, h, force):  # type: ignore[no-untyp
         f1 = c10 * w0 + c11 * w1 + c21 * w2
         f2 = c20 * w0 + c21 * w1 + c22 * w2
         # L Lᵀ = 1 + h C/m
-        l00 = np.sqrt(1.0 + share * c00)
-        l10, l20 = share * c10 / l00, share * c20 / l00
-        l11 = np.sqrt(1.0 + share * c11 - l10 * l10)
-        l21 = (share * c21 - l20 * l10) / l11
-        l22 = np.sqrt(1.0 + share * c22 - l20 * l20 - l21 * l21)
+        l00 = np.sqrt(1.0 + step_per_mass * c00)
+        l10, l20 = step_per_mass * c10 / l00, step_per_mass * c20 / l00
+        l11 = np.sqrt(1.0 + step_per_mass * c11 - l10 * l10)
+        l21 = (step_per_mass * c21 - l20 * l10) / l11
+        l22 = np.sqrt(1.0 + step_per_mass * c22 - l20 * l20 - l21 * l21)
         f0 /= l00
         f1 = (f1 - l10 * f0) / l11
         f2 = (f2 - l20 * f0 - l21 * f1) / (l22 * l22)
@@ -40,10 +40,10 @@ def pull_along(pairs, blocks, mass, v, wind, h, force):  # type: ignore[no-untyp
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], i4[:,::1], i8, f8[::1], f8[::1], f8[:,::1])")
-def drag(x, v, triangles, place, air, across, along, blocks):  # type: ignore[no-untyped-def]
+def drag(x, v, triangles, rows, air, across, along, blocks):  # type: ignore[no-untyped-def]
     """Add −D of the air at the corners of triangles to blocks (b, 9) [N s/m].
 
-    x: (n, 3) [m]. v: (n, 3) [m/s]. triangles: (e, 3). place: rows of `blocks` of their corners, (e, 3). air: the air's
+    x: (n, 3) [m]. v: (n, 3) [m/s]. triangles: (e, 3). rows: of their corners in `blocks`, (e, 3). air: the air's
     node. across, along: ½ ρ c_n and ½ ρ c_t of each triangle, (e,) [kg/m³].
     """
     for e in range(triangles.shape[0]):
@@ -64,7 +64,7 @@ def drag(x, v, triangles, place, air, across, along, blocks):  # type: ignore[no
         d00, d01, d02 = steep * n0 * n0 + flat, steep * n0 * n1, steep * n0 * n2
         d11, d12, d22 = steep * n1 * n1 + flat, steep * n1 * n2, steep * n2 * n2 + flat
         for corner in range(3):
-            row = blocks[place[e, corner]]
+            row = blocks[rows[e, corner]]
             row[0], row[1], row[2] = row[0] + d00, row[1] + d01, row[2] + d02
             row[3], row[4], row[5] = row[3] + d01, row[4] + d11, row[5] + d12
             row[6], row[7], row[8] = row[6] + d02, row[7] + d12, row[8] + d22

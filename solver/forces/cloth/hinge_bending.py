@@ -23,7 +23,7 @@ class HingeBending:
         """params: bending_stiffness, k, bending moment per width and curvature of the sheet [N m]."""
         bends = sheet.bends
         self.nodes: Index = bends.nodes
-        self._stiffness = params["bending_stiffness"] * bends.share * bends.length**2 / bends.areas.sum(axis=1)
+        self._stiffness = params["bending_stiffness"] * bends.weight * bends.length**2 / bends.areas.sum(axis=1)
         self._rest = np.empty(len(self.nodes))
         #: |(b − a) × (c − a)|² of either face at rest [m⁴]: a lower bound, times `THINNEST`, of that in motion
         self._squares = (2.0 * bends.areas) ** 2

@@ -25,9 +25,9 @@ THINNEST = 1.0e-3  #: det S below which the tension across a triangle no longer 
 FRAME = 9  #: R and n, by columns
 STRAIN = 3  #: S₁₁, S₂₂, S₁₂
 CONSTANTS = 8  #: C₁₁, C₂₂, C₁₂, G [N/m]; the limit, and stiffnesses of warp, weft and diagonals beyond it [N/m]
-WAYS = 4  #: number of directions with a limit
+DIRECTIONS = 4  #: number of directions with a limit
 HALF = np.sqrt(0.5)
-GIVES = 2.0  #: factor of the limit along diagonals, where threads rotate first
+DIAGONAL_FACTOR = 2.0  #: factor of the limit along diagonals, where threads rotate first
 SOFTLY = 0.1  #: of the limit: additional stretch over which the stiffness rises to its full value
 
 
@@ -39,21 +39,21 @@ def _stress(strain, constants):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _way(k):  # type: ignore[no-untyped-def]
+def _direction(k):  # type: ignore[no-untyped-def]
     """Return e of warp, weft or a diagonal, and a factor of the limit along it."""
     if k == 0:
         return 1.0, 0.0, 1.0
     if k == 1:
         return 0.0, 1.0, 1.0
-    return HALF, HALF if k == 2 else -HALF, GIVES
+    return HALF, HALF if k == 2 else -HALF, DIAGONAL_FACTOR
 
 
 @inlined
 def _pulled(strain, k):  # type: ignore[no-untyped-def]
     """Return e of the k-th direction, S e, its length, and a factor of the limit along it."""
-    e0, e1, gives = _way(k)
+    e0, e1, factor = _direction(k)
     l0, l1 = strain[0] * e0 + strain[2] * e1, strain[2] * e0 + strain[1] * e1
-    return e0, e1, l0, l1, np.sqrt(l0 * l0 + l1 * l1), gives
+    return e0, e1, l0, l1, np.sqrt(l0 * l0 + l1 * l1), factor
 
 
 @inlined
@@ -140,10 +140,10 @@ def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-
     energy = 0.5 * (t11 * (s11 - 1.0) + t22 * (s22 - 1.0) + 2.0 * t12 * s12)
     limit = constants[4]
     if limit > 0.0 and s11 + s22 > 1.0 + limit:  # no stretch is more than the trace
-        for k in range(WAYS):
-            e0, e1, l0, l1, length, gives = _pulled(strain, k)
-            if length > 1.0 + gives * limit:
-                value, slope, _ = _limited(length, gives * limit, constants[5 + min(k, 2)])
+        for k in range(DIRECTIONS):
+            e0, e1, l0, l1, length, factor = _pulled(strain, k)
+            if length > 1.0 + factor * limit:
+                value, slope, _ = _limited(length, factor * limit, constants[5 + min(k, 2)])
                 energy += value
                 slope /= length
                 p11, p12 = p11 + slope * l0 * e0, p12 + slope * l0 * e1
@@ -234,10 +234,10 @@ def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, 
     normal[0, 1] = normal[1, 0] = scale * (whole * t12 + u12 * s11 - u11 * s12)
     limit = constants[4]
     if limit > 0.0 and s11 + s22 > 1.0 + limit:
-        for k in range(WAYS):
-            e0, e1, l0, l1, length, gives = _pulled(strain, k)
-            if length > 1.0 + gives * limit:
-                _, slope, bend = _limited(length, gives * limit, constants[5 + min(k, 2)])
+        for k in range(DIRECTIONS):
+            e0, e1, l0, l1, length, factor = _pulled(strain, k)
+            if length > 1.0 + factor * limit:
+                _, slope, bend = _limited(length, factor * limit, constants[5 + min(k, 2)])
                 slope /= length
                 bend = (bend - slope) / (length * length)
                 for i in range(2):

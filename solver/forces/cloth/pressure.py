@@ -43,6 +43,8 @@ class Pressure:
         """Return None: pressure has no damping."""
 
     def _evaluate(self, x: Vec, pairs: int) -> Stencils:
+        """Return forces and energy at positions x (n, 3) [m], with the stiffness of the first `pairs` elements, 0 or
+        all."""
         forces, blocks = np.empty((len(self._nodes), 4, 3)), np.zeros((len(self._nodes), 6, 9))
         energy = inflate(self._nodes, self._pressure, np.ascontiguousarray(x), forces, blocks[:pairs])
         return Stencils(self._nodes, forces, blocks, energy)
@@ -56,7 +58,7 @@ def edges_with_corners(triangles: Index) -> Index:
     """
     ends = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     corner = np.concatenate([triangles[:, 2], triangles[:, 0], triangles[:, 1]])
-    there = {(int(a), int(b)): int(c) for (a, b), c in zip(ends.tolist(), corner.tolist())}
-    if len(there) != len(ends) or any((b, a) not in there for a, b in there):
+    opposite = {(int(a), int(b)): int(c) for (a, b), c in zip(ends.tolist(), corner.tolist())}
+    if len(opposite) != len(ends) or any((b, a) not in opposite for a, b in opposite):
         raise ValueError("the surface is not closed")
-    return np.array([(a, b, c, there[b, a]) for (a, b), c in there.items() if a < b], dtype=np.int32)
+    return np.array([(a, b, c, opposite[b, a]) for (a, b), c in opposite.items() if a < b], dtype=np.int32)

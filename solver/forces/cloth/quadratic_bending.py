@@ -25,7 +25,7 @@ class QuadraticBending:
         self.nodes: Index = bends.nodes
         self._weights, self._stiffness = np.empty((len(self.nodes), 4)), np.empty(len(self.nodes))
         weigh(bends.cotangents, bends.areas, params["bending_stiffness"], self._weights, self._stiffness)
-        self._stiffness *= bends.share
+        self._stiffness *= bends.weight
         self.energies = np.zeros(len(self.nodes))
 
     def measure(self, x: Vec, forces: Vec) -> float:

@@ -25,6 +25,7 @@ def side_of(triangles, t, a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def corner_of(triangles, t, node):  # type: ignore[no-untyped-def]
+    """Return the corner of triangle t, 0 to 2, at a node that it has."""
     for k in range(2):
         if triangles[t, k] == node:
             return k
@@ -39,8 +40,8 @@ def length_of(material, t, k):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def unfolded(triangles, material, t, k, u, corner, place):  # type: ignore[no-untyped-def]
-    """Write the position of a corner of triangle u, unfolded about side k of t, in the material space of t, to place
+def unfolded(triangles, material, t, k, u, corner, position):  # type: ignore[no-untyped-def]
+    """Write to `position` where a corner of triangle u, unfolded about side k of t, is in the material space of t
     (2,).
 
     Each triangle may have a material space of its own. material: (e, 3, 2) [m].
@@ -55,8 +56,8 @@ def unfolded(triangles, material, t, k, u, corner, place):  # type: ignore[no-un
     w0, w1 = material[t, (k + 2) % 3, 0] - material[t, k, 0], material[t, (k + 2) % 3, 1] - material[t, k, 1]
     if t0 * w1 - t1 * w0 > 0.0:  # its own corner is on the left
         beside = -beside
-    place[0] = material[t, k, 0] + along * t0 - beside * t1
-    place[1] = material[t, k, 1] + along * t1 + beside * t0
+    position[0] = material[t, k, 0] + along * t0 - beside * t1
+    position[1] = material[t, k, 1] + along * t1 + beside * t0
 
 
 @inlined
@@ -99,11 +100,11 @@ def pair_triangles(triangles, material, nodes, sides, longest, mates):  # type: 
 
 
 @inlined
-def corners_across(triangles, material, longest, mates, t, a, b, found, places):  # type: ignore[no-untyped-def]
+def corners_across(triangles, material, longest, mates, t, a, b, found, positions):  # type: ignore[no-untyped-def]
     """Return the number of corners that bend about the edge from a to b on the side of triangle t, 1, or 2 of a quad.
 
     Of a quad, the corner across from a, then that across from b. Writes their nodes into found (2,), and positions of
-    a, b and the corner in material space into places (2, 3, 2) [m].
+    a, b and the corner in material space into positions (2, 3, 2) [m].
     """
     i, j = corner_of(triangles, t, a), corner_of(triangles, t, b)
     own = 3 - i - j
@@ -117,19 +118,19 @@ def corners_across(triangles, material, longest, mates, t, a, b, found, places):
     for k in range(count):
         found[k] = triangles[t, own] if k == mine else triangles[u, theirs]
         for axis in range(2):
-            places[k, 0, axis] = material[t, i, axis]
-            places[k, 1, axis] = material[t, j, axis]
-            places[k, 2, axis] = material[t, own, axis]
+            positions[k, 0, axis] = material[t, i, axis]
+            positions[k, 1, axis] = material[t, j, axis]
+            positions[k, 2, axis] = material[t, own, axis]
         if k != mine:
-            unfolded(triangles, material, t, longest[t], u, theirs, places[k, 2])
+            unfolded(triangles, material, t, longest[t], u, theirs, positions[k, 2])
     return count
 
 
 @inlined
-def cotangents_and_area(place, first, h, side, cotangents, areas):  # type: ignore[no-untyped-def]
-    """Write the cotangents at corners a and b and the area of a triangle, place (3, 2) [m], for bend h."""
-    u0, u1 = place[1, 0] - place[0, 0], place[1, 1] - place[0, 1]
-    v0, v1 = place[2, 0] - place[0, 0], place[2, 1] - place[0, 1]
+def cotangents_and_area(positions, first, h, side, cotangents, areas):  # type: ignore[no-untyped-def]
+    """Write the cotangents at corners a and b and the area of a triangle, positions (3, 2) [m], for bend h."""
+    u0, u1 = positions[1, 0] - positions[0, 0], positions[1, 1] - positions[0, 1]
+    v0, v1 = positions[2, 0] - positions[0, 0], positions[2, 1] - positions[0, 1]
     twice = abs(u0 * v1 - u1 * v0)
     areas[h, side] = 0.5 * twice
     cotangents[h, first] = (u0 * v0 + u1 * v1) / twice
@@ -140,7 +141,7 @@ def cotangents_and_area(place, first, h, side, cotangents, areas):  # type: igno
         " f8[::1], f8[:,::1], f8[:,::1], f8[::1])")
 def find_bends(  # type: ignore[no-untyped-def]
     triangles, material, nodes, sides, length, areas, cotangents, longest, mates, out_nodes, out_length, out_areas,
-    out_cotangents, share,
+    out_cotangents, out_weight,
 ):
     """Write the arrays of `Bends` from hinges and pairs of triangles; return the number of bends.
 
@@ -156,11 +157,11 @@ def find_bends(  # type: ignore[no-untyped-def]
             for k in range(4):
                 out_nodes[count, k], out_cotangents[count, k] = nodes[h, k], cotangents[h, k]
             out_areas[count, 0], out_areas[count, 1] = areas[h, 0], areas[h, 1]
-            out_length[count], share[count] = length[h], 1.0
+            out_length[count], out_weight[count] = length[h], 1.0
             if mates[s] == t:
                 # sides of a quad do not resist its twist, and its diagonal, ½ k |e|²/A θ², resists it too much
                 ratio = (areas[h, 0] + areas[h, 1]) / (length[h] * length[h])
-                share[count] = min(1.0, 2.0 * ratio * ratio)
+                out_weight[count] = min(1.0, 2.0 * ratio * ratio)
             count += 1
             continue
         first = corners_across(triangles, material, longest, mates, s, a, b, one, of_one)
@@ -168,7 +169,7 @@ def find_bends(  # type: ignore[no-untyped-def]
         for k in range(2):
             c, d = min(k, first - 1), min(k, second - 1)
             out_nodes[count, 0], out_nodes[count, 1], out_nodes[count, 2], out_nodes[count, 3] = a, b, one[c], other[d]
-            out_length[count], share[count] = length[h], 0.5
+            out_length[count], out_weight[count] = length[h], 0.5
             cotangents_and_area(of_one[c], 0, count, 0, out_cotangents, out_areas)
             cotangents_and_area(of_other[d], 2, count, 1, out_cotangents, out_areas)
             count += 1

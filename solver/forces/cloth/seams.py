@@ -57,6 +57,8 @@ class Seams:
         return away / np.maximum(length, SHORT)[:, None], np.maximum(length - self.lengths(time), 0.0), length
 
     def _table(self, along: Vec, over: Vec, blocks: Vec) -> Stencils:
+        """Return forces and energy of seams with unit directions `along` (s, 3) and excess lengths `over` (s,) [m].
+        blocks: of K, (s, 1, 9) [N/m]."""
         force = self._stiffness * over[:, None] * along
         return Stencils(self._pairs, np.stack([-force, force], axis=1), blocks,
                         0.5 * self._stiffness * float(over @ over))

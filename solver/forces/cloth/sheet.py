@@ -41,6 +41,8 @@ class Sheet:
 
     @cached_property
     def _measured(self) -> tuple[Vec, Vec]:
+        """Return the areas of triangles in material space, (e,) [m²], and gradients of their shape functions, (e, 3, 2)
+        [1/m]."""
         areas: Vec = np.empty(len(self.material))
         gradients: Vec = np.empty((len(self.material), 3, 2))
         measure_material(np.ascontiguousarray(self.material, dtype=float), areas, gradients)
@@ -70,6 +72,7 @@ class Hinges:
 
     @classmethod
     def of(cls, sheet: Sheet) -> Hinges:
+        """Return the hinges of a sheet: of each edge with two triangles."""
         room = 3 * len(sheet.triangles)
         nodes, faces = np.empty((room, 4), np.int32), np.empty((room, 2), np.int32)
         length, cotangents = np.empty(room), np.empty((room, 4))
@@ -93,10 +96,12 @@ class Bends:
     length: Vec  #: of the edge [m], (k,)
     areas: Vec  #: of both triangles [m²], (k, 2)
     cotangents: Vec  #: of the angles at a and b in the triangle of c, and at a and b in that of d, (k, 4)
-    share: Vec  #: weight of each, (k,)
+    weight: Vec  #: (k,)
 
     @classmethod
     def of(cls, sheet: Sheet) -> Bends:
+        """Return the bends of a sheet: its hinges where it slides over edges, else also those across the diagonals of
+        quads."""
         hinges = sheet.hinges
         if sheet.slides:
             return cls(hinges.nodes, hinges.length, hinges.areas, hinges.cotangents, np.ones(len(hinges.nodes)))
@@ -106,10 +111,10 @@ class Bends:
         pair_triangles(triangles, material, hinges.nodes, hinges.sides, longest, mates)
         room = 2 * len(hinges.nodes)
         nodes, length, areas = np.empty((room, 4), np.int32), np.empty(room), np.empty((room, 2))
-        cotangents, share = np.empty((room, 4)), np.empty(room)
+        cotangents, weight = np.empty((room, 4)), np.empty(room)
         count = find_bends(triangles, material, hinges.nodes, hinges.sides, hinges.length, hinges.areas,
-                           hinges.cotangents, longest, mates, nodes, length, areas, cotangents, share)
-        return cls(nodes[:count], length[:count], areas[:count], cotangents[:count], share[:count])
+                           hinges.cotangents, longest, mates, nodes, length, areas, cotangents, weight)
+        return cls(nodes[:count], length[:count], areas[:count], cotangents[:count], weight[:count])
 
 
 class SheetLaw(Protocol):

@@ -20,11 +20,12 @@ class Threads:
     D is negative semi-definite. α does not damp bending and slack cloth.
     """
 
-    share = None  #: no constant factor of K: it varies over elements
+    stiffness_damping = None  #: no constant factor of K: it varies over elements
 
-    def __init__(self, cloth: ClothElements, own_share: float, drag: float, strength: Callable[[float], float]) -> None:
-        """own_share, drag: of the material, factors of K [s] and of the mass [1/s]. strength: α [s] at a time [s]."""
-        self._cloth, self._own, self._strength, self.drag = cloth, own_share, strength, drag
+    def __init__(self, cloth: ClothElements, own_damping: float, drag: float, strength: Callable[[float], float]
+                 ) -> None:
+        """own_damping, drag: of the material, factors of K [s] and of the mass [1/s]. strength: α [s] at a time [s]."""
+        self._cloth, self._own, self._strength, self.drag = cloth, own_damping, strength, drag
         self._membrane, self._threads = cast(CorotatedMembrane, cloth.laws[0]), cloth.slices[0]
 
     def within(self, h: float) -> Threads:
@@ -41,6 +42,6 @@ class Threads:
         else:
             blocks[:] = 0.0
             self._membrane.fill(x, True, forces[self._threads], blocks[self._threads])
-        shares = np.full(len(blocks), self._own)
-        shares[self._threads] += self._strength(time) * np.clip(self._membrane.stretched(x) / STRETCHED, 0.0, 1.0)
-        blocks *= shares[:, None, None]
+        coefficients = np.full(len(blocks), self._own)
+        coefficients[self._threads] += self._strength(time) * np.clip(self._membrane.stretched(x) / STRETCHED, 0.0, 1.0)
+        blocks *= coefficients[:, None, None]

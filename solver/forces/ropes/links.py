@@ -38,6 +38,7 @@ class Links:
     augmented = True  #: whether λ is a force; else it only stiffens links under tension, and the force is k φ
 
     def __init__(self, strand: Strand, params: Mapping[str, float]) -> None:
+        """strand: links of a rope. params: of the kind of links, see the catalogue's entry."""
         self.nodes = np.ascontiguousarray(strand.nodes, dtype=np.int32)
         self._length = np.ascontiguousarray(strand.length, dtype=float)
         self.stiffness = self._stiffnesses(strand, params)  #: k of each [N/m], (s,)
@@ -102,6 +103,7 @@ class Inextensible(Links):
     """Links with k so large that the change of tension in a step does not stretch them visibly."""
 
     def _stiffnesses(self, strand: Strand, params: Mapping[str, float]) -> Vec:
+        """Return k [N/m], (s,), by which a step changes the tension of links that do not stretch."""
         return np.asarray(STIFF * strand.mass / strand.step**2)
 
 
@@ -111,4 +113,5 @@ class Springy(Links):
     augmented = False
 
     def _stiffnesses(self, strand: Strand, params: Mapping[str, float]) -> Vec:
+        """Return k [N/m], (s,): the axial stiffness [N] over the length of each link."""
         return np.asarray(params["axial_stiffness"] / strand.length)

@@ -119,12 +119,12 @@ def pinned_strands(edges: Index, pinned: Index, rest: Vec) -> TwistedStrands:
     for start in (*ends, *sorted(around)):
         if start in seen:
             continue
-        way = _walked(around, start, seen)
-        is_plain = all(len(around[node]) <= 2 for node in way)
-        is_closed = is_plain and len(way) > 2 and way[0] in around[way[-1]]
-        if not is_plain or len(way) < 3 or not (is_closed or {way[0], way[-1]} <= pinned_nodes):
+        strand = _walked(around, start, seen)
+        is_plain = all(len(around[node]) <= 2 for node in strand)
+        is_closed = is_plain and len(strand) > 2 and strand[0] in around[strand[-1]]
+        if not is_plain or len(strand) < 3 or not (is_closed or {strand[0], strand[-1]} <= pinned_nodes):
             continue
-        along = [*way, *way[:2]] if is_closed else way
+        along = [*strand, *strand[:2]] if is_closed else strand
         bends = np.column_stack([along[:-2], along[1:-1], along[2:]]).astype(np.int32)
         links = along[:-1] if is_closed else along
         path += [len(length)] * len(bends)
@@ -135,12 +135,12 @@ def pinned_strands(edges: Index, pinned: Index, rest: Vec) -> TwistedStrands:
 
 def _walked(around: dict[int, list[int]], start: int, seen: set[int]) -> list[int]:
     """Return the nodes from `start` along edges to an end, or to a node where more than two edges meet."""
-    way = [start]
+    strand = [start]
     seen.add(start)
-    while len(around[way[-1]]) <= 2 or len(way) == 1:
-        unseen = [node for node in around[way[-1]] if node not in seen]
+    while len(around[strand[-1]]) <= 2 or len(strand) == 1:
+        unseen = [node for node in around[strand[-1]] if node not in seen]
         if not unseen:
             break
-        way.append(unseen[0])
+        strand.append(unseen[0])
         seen.add(unseen[0])
-    return way
+    return strand

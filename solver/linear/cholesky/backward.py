@@ -18,12 +18,12 @@ class Backward:
         """permutation: of the factor, row i of L is unknown permutation[i], (m,). retained: number of unknowns that
         come last."""
         size = len(permutation)
-        place = np.empty(size, dtype=np.int64)
-        place[permutation] = np.arange(size)
+        row_of_unknown = np.empty(size, dtype=np.int64)
+        row_of_unknown[permutation] = np.arange(size)
         # slices where the factor kept our order: picking rows one by one costs as much as the solve
-        in_order = np.array_equal(place, np.arange(size))
-        self._q = slice(0, size - retained) if in_order else place[: size - retained]
-        self._k = place[size - retained :]
+        in_order = np.array_equal(row_of_unknown, np.arange(size))
+        self._q = slice(0, size - retained) if in_order else row_of_unknown[: size - retained]
+        self._k = row_of_unknown[size - retained :]
         self.rows: Index = np.sort(self._k)  #: of L, those of the retained unknowns, (retained,)
         self._sides = np.zeros((size, retained))
 
@@ -39,6 +39,6 @@ class Backward:
         sides[self._k] = np.eye(sides.shape[1])
         if corner is not None:
             sides[self.rows] = corner.T @ sides[self.rows]
-        answer = solve_lt(sides)
-        jacobian: Vec = np.array(answer[self._q])  # the next solve overwrites this memory
-        return jacobian if corner is not None else jacobian @ np.linalg.inv(answer[self._k])
+        solution = solve_lt(sides)
+        jacobian: Vec = np.array(solution[self._q])  # the next solve overwrites this memory
+        return jacobian if corner is not None else jacobian @ np.linalg.inv(solution[self._k])

@@ -92,9 +92,9 @@ def bytes_of(array):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def at(array, place):  # type: ignore[no-untyped-def]
-    """Return the address of the entry with index `place` of a flat array."""
-    return np.int64(array.ctypes.data) + bytes_of(array) * np.int64(place)
+def at(array, index):  # type: ignore[no-untyped-def]
+    """Return the address of an entry of a flat array."""
+    return np.int64(array.ctypes.data) + bytes_of(array) * np.int64(index)
 
 
 @inlined

@@ -37,8 +37,8 @@ class Cholmod(Library):
         except CholmodNotPositiveDefiniteError as failure:
             raise NotPositiveDefinite(str(failure)) from None
 
-    def _solve(self, right: Vec) -> Vec:
-        return self._made(right)  # type: ignore[no-any-return]
+    def _solve(self, rhs: Vec) -> Vec:
+        return self._made(rhs)  # type: ignore[no-any-return]
 
     def _solve_lt(self, sides: Vec) -> Vec:
         return self._made.solve_Lt(sides, use_LDLt_decomposition=False)  # type: ignore[no-any-return]

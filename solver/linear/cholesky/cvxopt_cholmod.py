@@ -58,17 +58,17 @@ class CvxoptCholmod(Library):
         except ArithmeticError as failure:
             raise NotPositiveDefinite(str(failure)) from None
 
-    def _apply(self, right: Vec, system: int) -> Vec:
-        columns = matrix(right)
+    def _apply(self, rhs: Vec, system: int) -> Vec:
+        columns = matrix(rhs)
         cholmod.solve(self._made, columns, sys=system)
         return np.array(columns)
 
-    def _solve(self, right: Vec) -> Vec:
-        if right.ndim == 2 and right.shape[1] > 1:  # cvxopt solves column by column, and reads L for each
+    def _solve(self, rhs: Vec) -> Vec:
+        if rhs.ndim == 2 and rhs.shape[1] > 1:  # cvxopt solves column by column, and reads L for each
             inside = self.supernodes()
             if inside is not None:
-                return inside.solve(right)
-        return self._apply(right.reshape(len(right), -1), _SOLVE_ALL).reshape(right.shape)
+                return inside.solve(rhs)
+        return self._apply(rhs.reshape(len(rhs), -1), _SOLVE_ALL).reshape(rhs.shape)
 
     def _solve_lt(self, sides: Vec) -> Vec:
         return self._apply(sides, _SOLVE_LT)

@@ -12,14 +12,14 @@ import scipy.sparse as sp
 
 from ...state import Index, Vec
 from ..interface import NotPositiveDefinite
-from .multifrontal import Multifrontal, Room, multifrontal
+from .multifrontal import Multifrontal, Workspace, multifrontal
 from .supernodal import Supernodes
 from .symbolic import EliminationTree, NodeGraph, Symbolic
 
 GROWN = 1.5  #: times the work that an order was found with: from there on a new one is worth its price
 ENOUGH = 1.2  #: of that: what is found with pairs that touch is about so much more work than without
 PATIENCE = 2.0  #: factors lost beyond that since an order was looked for, which costs a fifth of one
-MOST_ROOM = 1 << 27  #: values, a gigabyte, in addition to L; CHOLMOD factors what would need more
+MOST_UPDATE_VALUES = 1 << 27  #: values, a gigabyte, in addition to L; CHOLMOD factors what would need more
 SLOWLY = 1.0e5  #: work a node: a factor of less is made three times while a better order is looked for slowly
 LARGE = 2000  #: nodes from which on an order is looked for as for one that lasts
 
@@ -27,22 +27,22 @@ LARGE = 2000  #: nodes from which on an order is looked for as for one that last
 class Fronts(Supernodes):
     """Supernodal factor in double precision with values of its own, computed by the multifrontal kernels."""
 
-    def __init__(self, found: Symbolic, lower: sp.csc_matrix, room: Room) -> None:
-        """found: symbolic factorization of the pattern of `lower`. room: memory that successive factors share. Check
-        `usable` before `factor`."""
+    def __init__(self, found: Symbolic, lower: sp.csc_matrix, workspace: Workspace) -> None:
+        """found: symbolic factorization of the pattern of `lower`. workspace: memory that successive factors share.
+        Check `usable` before `factor`."""
         self.nodes = found.nodes
         super().__init__(found.first, found.rows_start, found.values_start, found.rows, found.permutation)
-        self._stands = False
-        self._lower, self._room = copy(lower), room  # whose arrays are replaced where another pattern comes
+        self._is_complete = False
+        self._lower, self._workspace = copy(lower), workspace  # whose arrays are replaced where another pattern comes
         self._values = np.empty(0)
 
     @cached_property
     def _fronts(self) -> Multifrontal | None:
         """Return the plan of the factor, made at the first access: a factor in single precision makes its own plan."""
-        found = multifrontal(self, self._lower, np.float64, self._room.updates, MOST_ROOM,
-                             self._room.places(2 * len(self._lower.indices)))
+        found = multifrontal(self, self._lower, np.float64, self._workspace.updates, MOST_UPDATE_VALUES,
+                             self._workspace.index_memory(2 * len(self._lower.indices)))
         if found is not None:
-            self._values = self._room.values(int(self.values_start[-1]))
+            self._values = self._workspace.values(int(self.values_start[-1]))
         return found
 
     @property
@@ -52,22 +52,24 @@ class Fronts(Supernodes):
 
     @property
     def values(self) -> Vec:
+        """Return the values of L, supernode by supernode in full columns; empty where the factor is not usable."""
         return self._values if self.usable else np.empty(0)
 
     @property
-    def stands(self) -> bool:
-        return self._stands
+    def is_complete(self) -> bool:
+        """Whether the last matrix was factored completely."""
+        return self._is_complete
 
     def forget(self) -> None:
         """Mark the values of the factor as invalid."""
-        self._stands = False
+        self._is_complete = False
 
     def factor(self, lower: sp.csc_matrix) -> None:
         """Factor the matrix with this lower triangle (m, m) on the pattern of this object. Raises
         NotPositiveDefinite."""
         assert self._fronts is not None
-        self._stands = self._fronts.factor(lower.data, 1.0, self.values)
-        if not self._stands:
+        self._is_complete = self._fronts.factor(lower.data, 1.0, self.values)
+        if not self._is_complete:
             raise NotPositiveDefinite("a front has a pivot that is not positive")
 
 
@@ -88,7 +90,7 @@ class LaterPatterns:
         self._own: EliminationTree | None = None  #: that of the order computed last, where it was better
         self._slowly = False  #: whether that was computed slowly: a quick one did not suffice
         self._lost = 0.0  #: since then: work that a better order might have saved, in factors
-        self._room = Room()
+        self._workspace = Workspace()
         self._last: Fronts | None = None
 
     def follow(self, lower: sp.csc_matrix) -> Fronts | None:
@@ -103,13 +105,14 @@ class LaterPatterns:
         if all(map(np.array_equal, self._first, (lower.indptr, lower.indices))):
             return None
         try:
-            found = Fronts(self._symbolic(lower), lower, self._room)
+            found = Fronts(self._symbolic(lower), lower, self._workspace)
         except (ValueError, OverflowError):
             return None
         self._last = found
         return found
 
     def _symbolic(self, lower: sp.csc_matrix) -> Symbolic:
+        """Return the symbolic factorization of a pattern, with an elimination order of little work."""
         graph = NodeGraph(lower.indptr, lower.indices, self._retained)
         if self._first_tree is None:
             self._first_tree = NodeGraph(*self._first, self._retained).tree()

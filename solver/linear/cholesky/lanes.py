@@ -40,8 +40,8 @@ def _intrinsic(columns: int, forward: bool) -> Any:
                           for array, value in ((values, given[0]), (work, given[3])))
 
             def at_row(start: Any, row: Any) -> Any:
-                place = builder.gep(of_y, [builder.add(start, builder.mul(row, ir.Constant(whole, LANES)))])
-                return builder.bitcast(place, vector.as_pointer())
+                pointer = builder.gep(of_y, [builder.add(start, builder.mul(row, ir.Constant(whole, LANES)))])
+                return builder.bitcast(pointer, vector.as_pointer())
 
             def load(pointer: Any) -> Any:
                 return builder.load(pointer, align=4)
@@ -51,8 +51,8 @@ def _intrinsic(columns: int, forward: bool) -> Any:
 
             def everywhere(row: Any, k: int) -> Any:
                 """Return L[row, k] in all lanes."""
-                place = builder.add(builder.add(left, row), builder.mul(step, ir.Constant(whole, k)))
-                nothing, value = ir.Constant(vector, ir.Undefined), builder.load(builder.gep(of_l, [place]))
+                index = builder.add(builder.add(left, row), builder.mul(step, ir.Constant(whole, k)))
+                nothing, value = ir.Constant(vector, ir.Undefined), builder.load(builder.gep(of_l, [index]))
                 first = builder.insert_element(nothing, value, ir.Constant(ir.IntType(32), 0))
                 return builder.shuffle_vector(first, nothing, zeros)
 
@@ -73,14 +73,14 @@ def _intrinsic(columns: int, forward: bool) -> Any:
                 for phi, value in zip(current, sums):
                     phi.add_incoming(value, before)
                 each = [builder.add(row, ir.Constant(whole, k)) for k in range(size)]
-                places = [at_row(first_below, one) for one in each]
-                there = [load(place) for place in places]
+                pointers = [at_row(first_below, one) for one in each]
+                there = [load(pointer) for pointer in pointers]
                 made = current
                 if forward:
-                    for one, value, place in zip(each, there, places):
+                    for one, value, pointer in zip(each, there, pointers):
                         for k in range(columns):
                             value = less(value, everywhere(one, k), current[k])
-                        store(value, place)
+                        store(value, pointer)
                 else:
                     made = []
                     for k in range(columns):
@@ -102,11 +102,11 @@ def _intrinsic(columns: int, forward: bool) -> Any:
                 return out
 
             even = builder.and_(rows, ir.Constant(whole, -ROWS))
-            sums = blocks(ROWS, ir.Constant(whole, 0), even, [load(place) for place in owns])
+            sums = blocks(ROWS, ir.Constant(whole, 0), even, [load(pointer) for pointer in owns])
             sums = blocks(1, even, rows, sums)
             if not forward:
-                for value, place in zip(sums, owns):
-                    store(value, place)
+                for value, pointer in zip(sums, owns):
+                    store(value, pointer)
             return context.get_dummy_value()
 
         return types.void(values, *[types.int64] * 2, work, *[types.int64] * 3), code

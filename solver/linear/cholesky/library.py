@@ -44,8 +44,8 @@ class Library(ABC):
         """Factor the matrix with this lower triangle on the analysed pattern. Raises NotPositiveDefinite."""
 
     @abstractmethod
-    def _solve(self, right: Vec) -> Vec:
-        """Return A⁻¹ right, (m,) or (m, c)."""
+    def _solve(self, rhs: Vec) -> Vec:
+        """Return A⁻¹ rhs, (m,) or (m, c)."""
 
     @abstractmethod
     def _solve_lt(self, sides: Vec) -> Vec:
@@ -61,6 +61,7 @@ class Library(ABC):
         """Return the address of the cholmod_factor; None where it is not known."""
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
+        """Take the sparsity pattern of a lower triangle (m, m); `condense` is for the last `retained` unknowns."""
         self._following, self._retained, self._is_past = LaterPatterns(lower, retained, self.order), retained, False
         self._take(lower)
 
@@ -69,7 +70,7 @@ class Library(ABC):
         self._own = self._analysed = Analysed(lower)
         self._fronts, self._backward = None, None
         self._supernodes: Supernodes | None = None
-        self._looked_inside = self._stands = False
+        self._looked_inside = self._is_complete = False
 
     def follow(self, lower: sp.csc_matrix) -> None:
         """Take the pattern of `lower`, (m, m), another one of the same unknowns.
@@ -90,6 +91,10 @@ class Library(ABC):
             self._take(lower)
 
     def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
+        """Factor the matrix with this lower triangle (m, m); a pattern other than the last one is analysed first.
+
+        positions: not used. Raises NotPositiveDefinite.
+        """
         self.factored += 1
         if self._is_past or not self._analysed.is_of(lower):
             self._look_at(lower)
@@ -98,21 +103,22 @@ class Library(ABC):
             return
         if self._fronts is not None:
             self._take(lower)
-        self._stands = False
+        self._is_complete = False
         self._factor(lower)
-        self._stands = True
+        self._is_complete = True
 
-    def solve(self, right: Vec) -> Vec:
-        right = np.asarray(right, dtype=np.float64)  # scipy's iterations ask for their type by a vector of bytes
-        if not len(right):  # everything is pinned
-            return right
+    def solve(self, rhs: Vec) -> Vec:
+        """Return A⁻¹ rhs, (m,) or (m, c), with the last factor."""
+        rhs = np.asarray(rhs, dtype=np.float64)  # scipy's iterations ask for their type by a vector of bytes
+        if not len(rhs):  # everything is pinned
+            return rhs
         if self._fronts is not None:
-            return self._fronts.solve(right.reshape(len(right), -1)).reshape(right.shape)
-        return self._solve(right)
+            return self._fronts.solve(rhs.reshape(len(rhs), -1)).reshape(rhs.shape)
+        return self._solve(rhs)
 
     def forget_past(self) -> None:
         """Discard the last pattern, its factor, and the elimination order that earlier patterns led to."""
-        self._is_past, self._stands = True, False
+        self._is_past, self._is_complete = True, False
         self._supernodes, self._looked_inside = None, False
         self._following.forget_past()
 
@@ -147,8 +153,8 @@ class Library(ABC):
         if self._is_past:
             return None
         if self._fronts is not None:
-            return self._fronts if self._fronts.stands else None
-        if not self._looked_inside and self._stands:
+            return self._fronts if self._fronts.is_complete else None
+        if not self._looked_inside and self._is_complete:
             found = supernodes(self._address(), len(self._permutation()), self._solve_lt)
             self._supernodes, self._looked_inside = found, True
         return self._supernodes

@@ -21,10 +21,10 @@ def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-unt
     """
     n = parent.shape[0]
     # the first column below each one, and the last of each chain without branches, whose columns have the same one
-    first, top, children, place = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(n, np.int32), np.empty(
+    first, top, children, column_of = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(n, np.int32), np.empty(
         n, np.int32)
     for j in range(n):
-        first[j], place[order[j]] = j, j
+        first[j], column_of[order[j]] = j, j
     for j in range(n):
         if parent[j] != -1:
             first[parent[j]] = min(first[parent[j]], first[j])
@@ -33,31 +33,31 @@ def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-unt
         top[j] = top[parent[j]] if parent[j] != -1 and children[parent[j]] == 1 else j
 
     # joined across: both columns, and that in which their branches meet, n where they never do
-    low, high, meet, count = np.empty(rows.shape[0], np.int32), np.empty(rows.shape[0], np.int32), np.empty(
+    low, high, junction, count = np.empty(rows.shape[0], np.int32), np.empty(rows.shape[0], np.int32), np.empty(
         rows.shape[0], np.int32), 0
     for a in range(nodes):
         for e in range(start[a], start[a + 1]):
             if rows[e] >= nodes:
                 continue
-            i, j = min(place[a], place[rows[e]]), max(place[a], place[rows[e]])
+            i, j = min(column_of[a], column_of[rows[e]]), max(column_of[a], column_of[rows[e]])
             if first[j] <= i:
                 continue
             c = parent[top[j]]
             while c != -1 and first[c] > i:
                 c = parent[top[c]]
-            low[count], high[count], meet[count] = i, j, n if c == -1 else c
+            low[count], high[count], junction[count] = i, j, n if c == -1 else c
             count += 1
 
     # from the highest meeting column down, since nodes that are lifted there are above those joined below
     begins = np.zeros(n + 2, np.int32)
     for e in range(count):
-        begins[meet[e] + 1] += 1
+        begins[junction[e] + 1] += 1
     for c in range(n + 1):
         begins[c + 1] += begins[c]
     by_meeting, fill = np.empty(count, np.int32), begins[:-1].copy()
     for e in range(count):
-        by_meeting[fill[meet[e]]] = e
-        fill[meet[e]] += 1
+        by_meeting[fill[junction[e]]] = e
+        fill[junction[e]] += 1
     lift, joined, moved = np.full(n, -1, np.int32), np.zeros(n, np.int32), 0
     for c in range(n, -1, -1):
         most, left = 1, begins[c + 1]

@@ -59,6 +59,7 @@ class Mixed(Bordered):
         return LIBRARY.order(graph, lasts)  # type: ignore[no-any-return]
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
+        """Take the sparsity pattern of a lower triangle (m, m), whose last `retained` unknowns are condensed to."""
         self._analysed = Analysed(lower)
         self._spread = Spread(lower, retained)
         inner = self._spread.inner
@@ -78,6 +79,10 @@ class Mixed(Bordered):
         self._jacobian = None
 
     def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
+        """Factor A_qq in single precision, in double precision where that fails.
+
+        lower: lower triangle of A, (m, m). positions: not used. Raises NotPositiveDefinite.
+        """
         self.factored += 1
         if not self._analysed.is_of(lower):
             self.analyse(lower, self._spread.retained)
@@ -123,12 +128,13 @@ class Mixed(Bordered):
         """Do nothing: no factor and no solution depends on an earlier one."""
 
     def _solve(self, columns: Vec, name: str, count: int) -> Vec:
+        """Return A_qq⁻¹ columns, (inner, count), by refinement, or else by the factor in double precision."""
         if not columns.size:
             return np.zeros((self._spread.inner, count))
         if not self._is_double:
-            answer = self._refined(columns, name)
-            if answer is not None:
-                return block_diagonal(answer, count)
+            solution = self._refined(columns, name)
+            if solution is not None:
+                return block_diagonal(solution, count)
             self._factor_double("its answers do not come near")
         solved: Vec = self._library.solve(block_diagonal(columns, count))
         columns[:] = 0.0
@@ -141,7 +147,7 @@ class Mixed(Bordered):
         """
         tolerance = self.tolerance_of_j if name == "retained" else self.tolerance
         goal = np.maximum(tolerance**2 * self._squares(left), SMALLEST)
-        x = self._place(left.shape)[0]
+        x = self._work_arrays(left.shape)[0]
         x[:] = 0.0
         self.taken = 0
         return x if self._improve(left, x, goal) else None
@@ -153,17 +159,17 @@ class Mixed(Bordered):
         left: residuals. x: the work array for solutions of this shape. goal: squared norms, (strips, lanes). Without
         convergence x is 0 and `left` is as it was for x = 0.
         """
-        _, moved, single, _ = self._place(left.shape)
-        square, began = self._squares(left), self.taken
+        _, moved, single, _ = self._work_arrays(left.shape)
+        square, taken_before = self._squares(left), self.taken
         while (far := square > goal).any():
             near = False
-            if self.taken > began and self._shape(int(far.sum())) != left.shape:
+            if self.taken > taken_before and self._shape(int(far.sum())) != left.shape:
                 # columns that have not converged continue in strips of their own
                 few, goals = self._few(left, goal, far)
-                answer = self._place(few.shape)[0]
-                answer[:] = 0.0
-                near = self._improve(few, answer, goals)
-                self._put_back(few, answer, far, left, x)
+                solution = self._work_arrays(few.shape)[0]
+                solution[:] = 0.0
+                near = self._improve(few, solution, goals)
+                self._put_back(few, solution, far, left, x)
             if near:
                 break
             if self.taken >= MOST or not np.isfinite(square).all():
@@ -182,12 +188,12 @@ class Mixed(Bordered):
 
     def _squares(self, left: Vec) -> Vec:
         """Return the squared norm of each column, (strips, lanes)."""
-        partial = self._place(left.shape)[3]
+        partial = self._work_arrays(left.shape)[3]
         parallel_for(dots, len(left) * CHUNKS, left, left, partial)
         total: Vec = partial.sum(axis=1)
         return total
 
-    def _place(self, shape: tuple[int, ...]) -> tuple[Vec, Vec, Single, Vec]:
+    def _work_arrays(self, shape: tuple[int, ...]) -> tuple[Vec, Vec, Single, Vec]:
         """Return work arrays for strips of this shape: solution, its last change, that in single precision, partial
         sums."""
         if shape not in self._arrays:
@@ -207,11 +213,11 @@ class Mixed(Bordered):
         return few, goals
 
     @staticmethod
-    def _put_back(few: Vec, answer: Vec, far: Mask, left: Vec, x: Vec) -> None:
+    def _put_back(few: Vec, solution: Vec, far: Mask, left: Vec, x: Vec) -> None:
         """Write the residuals of the columns that `_few` returned back to `left`, and add their solutions to x."""
         width = few.shape[2]
         for k, (strip, lane) in enumerate(np.argwhere(far).tolist()):
-            x[strip, :, lane] += answer[k // width, :, k % width]
+            x[strip, :, lane] += solution[k // width, :, k % width]
             left[strip, :, lane] = few[k // width, :, k % width]
 
     def _precondition(self, single: Single) -> float:

@@ -21,9 +21,9 @@ from ...state import Index, Vec
 from ...threads import begin, parallel_stages
 from ..analysed import Analysed
 from .blas import addresses
+from .front_layout import FrontLayout, stack_updates
 from .multifrontal_kernels import assemble_tiles, factor_trees, panel_tiles, solve_tiles, start_panel, update_tiles
-from .places import Places, stack_updates
-from .plan_kernels import place_entries, place_node_entries
+from .plan_kernels import locate_entries, locate_node_entries
 from .supernodal import Supernodes
 
 Single: TypeAlias = npt.NDArray[np.float32]
@@ -33,40 +33,43 @@ Take: TypeAlias = Callable[[int], Values]
 
 PANEL = 192  #: columns of a front at the top that are factored together
 TILE = 96  #: rows or columns of a front at the top that a thread takes at once
-MOST_UPDATES = 2.0  #: of the room of L, for what fronts say of those above them
-ALWAYS_ROOM = 1 << 24  #: values; so many are no matter
-ANY_ROOM = 1 << 62
+MOST_UPDATES = 2.0  #: of the room of L, for all update matrices together
+ALWAYS_FITS = 1 << 24  #: values; memory that is always available
+UNLIMITED = 1 << 62
 
 
-class Room:
-    """Memory for values, update matrices and positions of entries that successive factors reuse."""
+class Workspace:
+    """Memory for values, update matrices and indices of entries that successive factors reuse."""
 
     def __init__(self, kind: type = np.float64) -> None:
         """kind: dtype of the values."""
         self._values: Values = np.empty(0, kind)
         self._updates: Values = np.empty(0, kind)
-        self._places: Index = np.empty(0, np.int32)
-        self._begun: Entries | None = None  #: that another thread may still write there
+        self._index_memory: Index = np.empty(0, np.int32)
+        self._search: Entries | None = None  #: that another thread may still write there
 
     def values(self, count: int) -> Values:
+        """Return memory for this many values of L; its contents are those of the last factor, or undefined."""
         if len(self._values) < count:
             self._values = np.empty(count + count // 4, self._values.dtype)
         return self._values[:count]
 
     def entries(self, inside: Supernodes, lower: sp.csc_matrix) -> Entries:
         """Begin to find the positions of the entries of `lower`, (m, m), in the fronts of `inside`, and return them."""
-        self._begun = Entries(inside, lower, self.places(2 * len(lower.indices)))
-        return self._begun
+        self._search = Entries(inside, lower, self.index_memory(2 * len(lower.indices)))
+        return self._search
 
-    def places(self, count: int) -> Index:
-        if self._begun is not None:
-            self._begun.found()
-            self._begun = None
-        if len(self._places) < count:
-            self._places = np.empty(count + count // 4, np.int32)
-        return self._places
+    def index_memory(self, count: int) -> Index:
+        """Return memory for at least this many indices, after the search for entries that writes there has ended."""
+        if self._search is not None:
+            self._search.found()
+            self._search = None
+        if len(self._index_memory) < count:
+            self._index_memory = np.empty(count + count // 4, np.int32)
+        return self._index_memory
 
     def updates(self, count: int) -> Values:
+        """Return memory for this many values of update matrices; its contents are undefined."""
         if len(self._updates) < count:
             self._updates = np.empty(count + count // 4, self._updates.dtype)
         return self._updates[:count]
@@ -76,11 +79,11 @@ class Multifrontal:
     """Plan of a multifrontal factorization, made once for a pattern; `factor` writes L."""
 
     def __init__(self, inside: Supernodes, lower: sp.csc_matrix, blas: Long, take: Take, most: int,
-                 entries: Entries, stand: Places | None = None) -> None:
+                 entries: Entries, layout: FrontLayout | None = None) -> None:
         """inside: supernodes. lower: matrix of their pattern. blas: of `addresses`. take: returns memory for a number
         of values, in the precision of the factor. most: largest number of values of all update matrices. entries:
-        positions of the entries of `lower`. stand: memory layout of fronts, of which not all need be factored; None for
-        the closest layout of all fronts."""
+        positions of the entries of `lower`. layout: memory layout of fronts, of which not all need be factored; None
+        for the closest layout of all fronts."""
         # arrays of `inside`, not itself: without a cycle of references an owner of both is freed once it is unused
         self._trees, self._top, self._blas, self._most = inside.trees, inside.top, blas, most
         self._values = int(inside.values_start[-1])
@@ -88,12 +91,12 @@ class Multifrontal:
         first, rows_start, parent, relative = inside.first, inside.rows_start, inside.parent, inside.relative
         count = len(parent)
         self._made: npt.NDArray[np.int8] = np.ones(count, dtype=np.int8)
-        if stand is None:
+        if layout is None:
             sizes = (np.diff(rows_start) - np.diff(first)).astype(np.int64) ** 2
-            self._updates_start, self.room = stack_updates(inside, sizes)
+            self._updates_start, self.update_size = stack_updates(inside, sizes)
             self._values_start = inside.values_start
         else:
-            self.stand(stand)
+            self.use_layout(layout)
         by_parent = np.argsort(parent, kind="stable").astype(np.int32)
         children_start = np.searchsorted(parent[by_parent], np.arange(count + 1)).astype(np.int32)
         # (unsigned indices are not tested for being negative: a twentieth of a factor)
@@ -103,17 +106,17 @@ class Multifrontal:
         pieces = max(len(inside.trees) // 2, longest * (longest + 1) // 2)
         self._ints = np.zeros((pieces, 8), dtype=np.int32)
         self._failed = np.zeros(len(inside.trees) // 2 + 1, dtype=np.int32)
-        self._updates = take(self.room if stand is not None or self.fits else 0)
+        self._updates = take(self.update_size if layout is not None or self.fits else 0)
 
-    def stand(self, at: Places) -> None:
+    def use_layout(self, at: FrontLayout) -> None:
         """Use the memory layout `at` from now on, and factor only the fronts that it marks."""
         self._values_start, self._made = at.in_values.starts.astype(np.int32), at.made
-        self._updates_start, self.room = at.updates()
+        self._updates_start, self.update_size = at.updates()
 
     @property
     def fits(self) -> bool:
         """Whether update matrices take little more memory than L itself; if not the plan must not be used."""
-        return self.room <= max(min(MOST_UPDATES * float(self._values), self._most), ALWAYS_ROOM)
+        return self.update_size <= max(min(MOST_UPDATES * float(self._values), self._most), ALWAYS_FITS)
 
     def factor(self, data: Vec, scale: float, values: Single | Vec) -> bool:
         """Write L of scale A for all fronts that are to be factored; return False where the matrix is not positive
@@ -181,35 +184,35 @@ class Multifrontal:
 
 
 def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float32,
-                 take: Take | None = None, most: int = ANY_ROOM, places: Index | None = None,
-                 stand: Places | None = None, entries: Entries | None = None) -> Multifrontal | None:
+                 take: Take | None = None, most: int = UNLIMITED, index_memory: Index | None = None,
+                 layout: FrontLayout | None = None, entries: Entries | None = None) -> Multifrontal | None:
     """Return the plan of a multifrontal factorization; None where scipy's BLAS is not as expected or memory would be
     short.
 
     inside: supernodes. lower: matrix of their pattern. kind: np.float32 or np.float64. take: returns memory for a
-    number of values, new memory where left out. most: largest number of values of all update matrices. places: memory
-    for two indices of each entry of `lower`, new where left out. stand: memory layout of fronts, as in Multifrontal.
-    entries: positions of the entries of `lower`, where their search has begun.
+    number of values, new memory where left out. most: largest number of values of all update matrices. index_memory:
+    memory for two indices of each entry of `lower`, new where left out. layout: memory layout of fronts, as in
+    Multifrontal. entries: positions of the entries of `lower`, where their search has begun.
     """
     blas = addresses("s" if kind is np.float32 else "d")
     if blas is None:
         return None
     found = Multifrontal(inside, lower, blas, take or (lambda count: np.empty(count, dtype=kind)), most,
-                         entries or Entries(inside, lower, places), stand)
-    return found if stand is not None or found.fits else None
+                         entries or Entries(inside, lower, index_memory), layout)
+    return found if layout is not None or found.fits else None
 
 
 class Entries:
     """Positions of the entries of A in the fronts, found by another thread meanwhile, if there is one."""
 
-    def __init__(self, inside: Supernodes, lower: sp.csc_matrix, places: Index | None) -> None:
-        """lower: matrix of the pattern that `inside` factors. places: memory for two indices of each of its entries,
-        new for None."""
+    def __init__(self, inside: Supernodes, lower: sp.csc_matrix, index_memory: Index | None) -> None:
+        """lower: matrix of the pattern that `inside` factors. index_memory: memory for two indices of each of its
+        entries, new for None."""
         size, count = len(inside.permutation), len(lower.indices)
-        places = np.empty(2 * count, dtype=np.int32) if places is None else places
+        index_memory = np.empty(2 * count, dtype=np.int32) if index_memory is None else index_memory
         self._starts, self._inside = np.empty(size + 1, dtype=np.int32), inside
         self._pattern = lower.indptr, lower.indices
-        self._source, self._in_front = places[:count], places[count : 2 * count]
+        self._source, self._in_front = index_memory[:count], index_memory[count : 2 * count]
         self._work = begin(self._find)
 
     def of(self, inside: Supernodes, lower: sp.csc_matrix) -> bool:
@@ -224,15 +227,17 @@ class Entries:
         return self._starts, self._source.view(np.uint32), self._in_front.view(np.uint32)
 
     def _find(self) -> None:
+        """Write for each entry of A its index in the data and its row in the front, in the order of the columns of
+        L."""
         inside, (indptr, indices) = self._inside, self._pattern
         size = len(inside.permutation)
-        place, within = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
-        place[inside.permutation] = np.arange(size, dtype=np.int32)
+        inverse, within = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
+        inverse[inside.permutation] = np.arange(size, dtype=np.int32)
         out = self._starts, self._source, self._in_front
         if inside.nodes:
-            unsigned = (array.view(np.uint32) for array in (indices, inside.permutation, place, inside.rows))
+            unsigned = (array.view(np.uint32) for array in (indices, inside.permutation, inverse, inside.rows))
             indices, permutation, row_of, rows = unsigned
-            place_node_entries(indptr, indices, inside.nodes, permutation, row_of, inside.first, inside.rows_start,
+            locate_node_entries(indptr, indices, inside.nodes, permutation, row_of, inside.first, inside.rows_start,
                                rows, *out)
         else:
-            place_entries(indptr, indices, place, inside.first, inside.rows_start, inside.rows, within, *out)
+            locate_entries(indptr, indices, inverse, inside.first, inside.rows_start, inside.rows, within, *out)

@@ -45,11 +45,11 @@ def _assemble(  # type: ignore[no-untyped-def]
         child = children[c]
         skipped = first[child + 1] - first[child]
         size = rows_start[child + 1] - rows_start[child] - skipped
-        places = relative[rows_start[child] + skipped : rows_start[child + 1]]
-        for j in range(np.searchsorted(places, begin), np.searchsorted(places, end)):
+        parent_rows = relative[rows_start[child] + skipped : rows_start[child + 1]]
+        for j in range(np.searchsorted(parent_rows, begin), np.searchsorted(parent_rows, end)):
             update = updates[update_start[child] + j * size + j : update_start[child] + (j + 1) * size]
-            into = np.int64(places[j])
-            rows = places[j:]
+            into = np.int64(parent_rows[j])
+            rows = parent_rows[j:]
             if into < columns:
                 target = values[base + into * length : base + (into + 1) * length]
                 for i in range(size - j):

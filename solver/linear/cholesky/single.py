@@ -12,8 +12,8 @@ from ...pool import KernelStage
 from ...state import Index, Vec
 from ...threads import kernel, parallel_for, parallel_stages
 from ..interface import NotPositiveDefinite
-from .multifrontal import Entries, Multifrontal, Room, Single, multifrontal
-from .places import Places
+from .front_layout import FrontLayout
+from .multifrontal import Entries, Multifrontal, Single, Workspace, multifrontal
 from .supernodal import Supernodes
 
 PIECES = 32  #: of the unknowns
@@ -23,19 +23,19 @@ LEAST_PIVOT = 1.0e-5  #: of the diagonal's entry: less leaves no digit of it
 class SingleFactor:
     """Cholesky factor in single precision that solves for one right-hand side, to about six digits of L."""
 
-    def __init__(self, inside: Supernodes, room: Room | None = None, stand: Places | None = None,
+    def __init__(self, inside: Supernodes, workspace: Workspace | None = None, layout: FrontLayout | None = None,
                  unit: float = 1.0, entries: Entries | None = None) -> None:
-        """inside: supernodes of the factor to copy, or whose pattern to factor on. room: memory in single precision,
-        new where left out; a former factor in it is invalid afterwards, except for fronts that `stand` does not mark.
-        stand: memory layout of fronts. unit: scale of the matrix in the fronts that remain valid. entries: positions of
-        the entries of the next matrix, where their search has begun."""
-        self._inside, self._room = inside, Room(np.float32) if room is None else room
+        """inside: supernodes of the factor to copy, or whose pattern to factor on. workspace: memory in single
+        precision, new where left out; a former factor in it is invalid afterwards, except for fronts that `layout` does
+        not mark. layout: memory layout of fronts. unit: scale of the matrix in the fronts that remain valid. entries:
+        positions of the entries of the next matrix, where their search has begun."""
+        self._inside, self._workspace = inside, Workspace(np.float32) if workspace is None else workspace
         self.unit = unit  #: this is the factor of `unit` times the matrix
         self._fronts: Multifrontal | None = None
         self._looked_for_fronts = False
-        self._stand, self._entries = stand, entries
-        self._starts = inside.values_start if stand is None else stand.in_values.starts.astype(np.int32)
-        self._values = self._room.values(int(inside.values_start[-1] if stand is None else stand.in_values.most))
+        self._layout, self._entries = layout, entries
+        self._starts = inside.values_start if layout is None else layout.in_values.starts.astype(np.int32)
+        self._values = self._workspace.values(int(inside.values_start[-1] if layout is None else layout.in_values.most))
         trees, first = len(inside.trees) // 2, inside.first
         columns = [np.arange(first[s], first[s + 1], dtype=np.int32) for s in inside.top]
         #: rows that no subtree owns
@@ -59,9 +59,9 @@ class SingleFactor:
         if not self._looked_for_fronts:
             entries, self._entries = self._entries, None
             if entries is None or not entries.of(self._inside, lower):
-                entries = self._room.entries(self._inside, lower)
+                entries = self._workspace.entries(self._inside, lower)
             self._fronts, self._looked_for_fronts = multifrontal(
-                self._inside, lower, np.float32, self._room.updates, stand=self._stand, entries=entries), True
+                self._inside, lower, np.float32, self._workspace.updates, layout=self._layout, entries=entries), True
         return self._fronts is not None and self._fronts.is_of(lower)
 
     def factor(self, lower: sp.csc_matrix) -> None:
@@ -74,8 +74,8 @@ class SingleFactor:
         if not self.can_factor(lower) or self._fronts is None:
             raise ValueError("this factor can only be copied")
         pivots, unknowns = self._pivots, self._inside.permutation
-        if self._stand is not None and not self._stand.made.all():
-            made = self._stand.unknowns[unknowns]
+        if self._layout is not None and not self._layout.made.all():
+            made = self._layout.unknowns[unknowns]
             pivots, unknowns = pivots[made], unknowns[made]
         else:
             self.unit = _unit(lower)
@@ -87,11 +87,11 @@ class SingleFactor:
         if lost.any():
             raise NotPositiveDefinite("a pivot is lost in single precision")
 
-    def stand(self, at: Places) -> None:
+    def use_layout(self, at: FrontLayout) -> None:
         """Use the memory layout `at` from now on, of which not all fronts are factored next."""
-        self._stand = at
+        self._layout = at
         if self._fronts is not None:
-            self._fronts.stand(at)
+            self._fronts.use_layout(at)
 
     @property
     def values(self) -> Single:
@@ -102,15 +102,15 @@ class SingleFactor:
         """Whether this factor is on the supernodes `inside`."""
         return inside is self._inside
 
-    def solve(self, right: Vec) -> Vec:
-        """Return A⁻¹ right, (m,), with the digits of single precision."""
+    def solve(self, rhs: Vec) -> Vec:
+        """Return A⁻¹ rhs, (m,), with the digits of single precision."""
         inside, y, works = self._inside, self._y, self._works
         # right sides may be tiny, and single precision ends at 1e-38
-        scale = 2.0 ** np.ceil(np.log2(max(float(np.abs(right).max(initial=0.0)), 1.0e-300)))
+        scale = 2.0 ** np.ceil(np.log2(max(float(np.abs(rhs).max(initial=0.0)), 1.0e-300)))
         arrays = (self._values, inside.first, inside.rows_start, self._starts, inside.rows)
-        out: Vec = np.empty(len(right))
+        out: Vec = np.empty(len(rhs))
         parallel_stages("solve", len(self._values), max(len(y) - 1, PIECES), iter((
-            KernelStage(_load, PIECES, (right, inside.permutation, 1.0 / scale, y[-1])),
+            KernelStage(_load, PIECES, (rhs, inside.permutation, 1.0 / scale, y[-1])),
             KernelStage(forward_trees, len(y) - 1, (y, *arrays, inside.trees, self.above, works)),
             KernelStage(through_top, 1, (y, *arrays, inside.top, self.above, works[-1]), self._bytes_of_top),
             KernelStage(backward_trees, len(y) - 1, (y, *arrays, inside.trees, works)),
@@ -130,11 +130,11 @@ def _unit(lower: sp.csc_matrix) -> float:
 
 
 @kernel("void(i8, i8, f8[::1], i4[::1], f8, f4[::1])")
-def _load(start, stop, right, permutation, scale, y):  # type: ignore[no-untyped-def]
+def _load(start, stop, rhs, permutation, scale, y):  # type: ignore[no-untyped-def]
     """Write scaled right-hand sides in the order of L's rows."""
     count = permutation.shape[0]
     for i in range(start * count // PIECES, stop * count // PIECES):
-        y[i] = right[permutation[i]] * scale
+        y[i] = rhs[permutation[i]] * scale
 
 
 @kernel("void(i8, i8, f4[::1], i4[::1], f8, f8[::1])")

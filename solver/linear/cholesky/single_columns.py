@@ -24,8 +24,8 @@ class SingleColumns:
         """inside: of the factor `single`."""
         self._inside, self._single = inside, single
         first, rows_start, rows, trees = inside.first, inside.rows_start, inside.rows, inside.trees
-        self._place: Index = inside.permutation[rows].astype(np.int32)
-        self._target: Index = self._place.copy()
+        self._unknowns: Index = inside.permutation[rows].astype(np.int32)
+        self._target: Index = self._unknowns.copy()
         above, begins, count = [np.zeros(0, dtype=np.int32)], [0], 0
         for begin, end in trees.reshape(-1, 2).tolist():
             # whatever a subtree reaches above it, its root reaches too
@@ -45,23 +45,23 @@ class SingleColumns:
     def solve(self, y: Single) -> Single:
         """Overwrite y, (strips, m, LANES), in the order of the unknowns, by L⁻ᵀ L⁻¹ y, and return it."""
         inside, trees, strips = self._inside, len(self._inside.trees) // 2, len(y)
-        works = self._room(strips)
+        works = self._work_arrays(strips)
         arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
         parallel_for(_forward_trees, trees, y, self._updates, *arrays, self._target, inside.trees, self._begins, works)
-        parallel_for(_through_top, strips, y, self._updates, *arrays, self._place, inside.top, self._above, works)
-        parallel_for(_backward_trees, trees, y, *arrays, self._place, inside.trees, works)
+        parallel_for(_through_top, strips, y, self._updates, *arrays, self._unknowns, inside.top, self._above, works)
+        parallel_for(_backward_trees, trees, y, *arrays, self._unknowns, inside.trees, works)
         return y
 
     def backward(self, y: Single) -> Single:
         """Overwrite y, (strips, m, LANES), in the order of the unknowns, by L⁻ᵀ y, and return it."""
         inside, strips = self._inside, len(y)
-        works = self._room(strips)
+        works = self._work_arrays(strips)
         arrays = (self._single.values, inside.first, inside.rows_start, inside.values_start)
-        parallel_for(_backward_top, strips, y, *arrays, self._place, inside.top, works)
-        parallel_for(_backward_trees, len(inside.trees) // 2, y, *arrays, self._place, inside.trees, works)
+        parallel_for(_backward_top, strips, y, *arrays, self._unknowns, inside.top, works)
+        parallel_for(_backward_trees, len(inside.trees) // 2, y, *arrays, self._unknowns, inside.trees, works)
         return y
 
-    def _room(self, strips: int) -> Single:
+    def _work_arrays(self, strips: int) -> Single:
         """Return scratch memory of the kernels for this number of strips."""
         if len(self._updates) != strips:
             self._updates = np.zeros((strips, *self._updates.shape[1:]), dtype=np.float32)
@@ -69,7 +69,8 @@ class SingleColumns:
         return self._works
 
 
-INSIDE = "f4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"  # L's values, first, rows_start, values_start; places of rows
+# L's values, first, rows_start, values_start; unknown of each row
+INSIDE = "f4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
 
 
 @inlined
@@ -105,12 +106,12 @@ def _forward(y, updates, values, first, rows_start, values_start, target, s, wor
 
 
 @inlined
-def _backward(y, values, first, rows_start, values_start, place, s, work):  # type: ignore[no-untyped-def]
+def _backward(y, values, first, rows_start, values_start, unknowns, s, work):  # type: ignore[no-untyped-def]
     """Overwrite one supernode's own rows of Y by those of L⁻ᵀ Y, given the rows below them."""
     columns = first[s + 1] - first[s]
-    _take(y, y, rows_start, place, s, work)
+    _take(y, y, rows_start, unknowns, s, work)
     backward_lanes(values, values_start[s], rows_start[s + 1] - rows_start[s], columns, work)
-    _put(y, y, columns, rows_start, place, s, work)
+    _put(y, y, columns, rows_start, unknowns, s, work)
 
 
 @kernel(f"void(i8, i8, f4[:,:,::1], f4[:,:,::1], {INSIDE}, i4[::1], i4[::1], f4[:,::1])")
@@ -129,17 +130,17 @@ def _forward_trees(  # type: ignore[no-untyped-def]
 
 @kernel(f"void(i8, i8, f4[:,:,::1], {INSIDE}, i4[::1], f4[:,::1])")
 def _backward_top(  # type: ignore[no-untyped-def]
-    start, stop, y, values, first, rows_start, values_start, place, top, works,
+    start, stop, y, values, first, rows_start, values_start, unknowns, top, works,
 ):
     """Overwrite Y by L⁻ᵀ Y in the supernodes above all subtrees, for strips start to stop."""
     for strip in range(start, stop):
         for k in range(top.shape[0] - 1, -1, -1):
-            _backward(y[strip], values, first, rows_start, values_start, place, top[k], works[strip])
+            _backward(y[strip], values, first, rows_start, values_start, unknowns, top[k], works[strip])
 
 
 @kernel(f"void(i8, i8, f4[:,:,::1], f4[:,:,::1], {INSIDE}, i4[::1], i4[::1], f4[:,::1])")
 def _through_top(  # type: ignore[no-untyped-def]
-    start, stop, y, updates, values, first, rows_start, values_start, place, top, above, works,
+    start, stop, y, updates, values, first, rows_start, values_start, unknowns, top, above, works,
 ):
     """Overwrite Y by L⁻ᵀ L⁻¹ Y in the supernodes above all subtrees, for strips start to stop."""
     for strip in range(start, stop):
@@ -149,16 +150,16 @@ def _through_top(  # type: ignore[no-untyped-def]
             for c in range(LANES):
                 into[c] += row[c]
         for k in range(top.shape[0]):
-            _forward(own, own, values, first, rows_start, values_start, place, top[k], works[strip])
-        _backward_top(strip, strip + 1, y, values, first, rows_start, values_start, place, top, works)
+            _forward(own, own, values, first, rows_start, values_start, unknowns, top[k], works[strip])
+        _backward_top(strip, strip + 1, y, values, first, rows_start, values_start, unknowns, top, works)
 
 
 @kernel(f"void(i8, i8, f4[:,:,::1], {INSIDE}, i4[::1], f4[:,::1])")
 def _backward_trees(  # type: ignore[no-untyped-def]
-    start, stop, y, values, first, rows_start, values_start, place, trees, works,
+    start, stop, y, values, first, rows_start, values_start, unknowns, trees, works,
 ):
     """Overwrite Y by L⁻ᵀ Y in subtrees start to stop."""
     for tree in range(start, stop):
         for s in range(trees[2 * tree + 1] - 1, trees[2 * tree] - 1, -1):
             for strip in range(y.shape[0]):
-                _backward(y[strip], values, first, rows_start, values_start, place, s, works[tree])
+                _backward(y[strip], values, first, rows_start, values_start, unknowns, s, works[tree])

@@ -25,12 +25,12 @@ class SingleFew:
         self.single = SingleFactor(inside) if single is None else single  #: the copy, which solves for all unknowns
         self._inside = inside
         size = len(inside.permutation)
-        place = np.empty(size, dtype=np.int32)
-        place[inside.permutation] = np.arange(size)
-        self._place: Index
-        self._place, self._fixed = place[: size - retained], inside.permutation >= size - retained
+        row_of_unknown = np.empty(size, dtype=np.int32)
+        row_of_unknown[inside.permutation] = np.arange(size)
+        self._rows: Index
+        self._rows, self._fixed = row_of_unknown[: size - retained], inside.permutation >= size - retained
         if rows is not None:
-            self._place = self._place[rows]
+            self._rows = self._rows[rows]
         trees = len(inside.trees) // 2
         self._y = np.zeros((trees + 1, FEW, size), dtype=np.float32)
         self._works, self._scale = np.zeros((trees + 1, FEW * APART), dtype=np.float32), np.zeros(FEW)
@@ -44,16 +44,16 @@ class SingleFew:
         """Whether this solver is on the supernodes `inside`."""
         return inside is self._inside
 
-    def solve(self, right: Vec) -> Vec:
-        """Return A_qq⁻¹ right, (q, c), for at most FEW columns, with the digits of single precision."""
+    def solve(self, rhs: Vec) -> Vec:
+        """Return A_qq⁻¹ rhs, (q, c), for at most FEW columns, with the digits of single precision."""
         inside, y, works = self._inside, self._y, self._works
-        _load(right, self._place, y[-1], self._scale)
+        _load(rhs, self._rows, y[-1], self._scale)
         arrays = (self.single.values, inside.first, inside.rows_start, inside.values_start, inside.rows)
         parallel_for(_forward_trees, len(y) - 1, y, *arrays, inside.trees, self.single.above, works)
         _through_top(y, self._fixed, *arrays, inside.top, self.single.above, works[-1])
         parallel_for(_backward_trees, len(y) - 1, y, self._fixed, *arrays, inside.trees, works)
-        out: Vec = np.empty(right.shape)
-        _unload(y[-1], self._place, self._scale, self.single.unit, out)
+        out: Vec = np.empty(rhs.shape)
+        _unload(y[-1], self._rows, self._scale, self.single.unit, out)
         return out
 
 
@@ -69,25 +69,25 @@ def _less(work, row, a, b, c):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], i4[::1], f4[:,::1], f8[::1])")
-def _load(right, place, y, scale):  # type: ignore[no-untyped-def]
-    """Write right-hand sides to rows `place` of Y, each column over a power of two: they may be tiny, and single
+def _load(rhs, rows, y, scale):  # type: ignore[no-untyped-def]
+    """Write right-hand sides to these rows of Y, each column over a power of two: they may be tiny, and single
     precision ends at 1e-38."""
-    for c in range(right.shape[1]):
+    for c in range(rhs.shape[1]):
         largest = 1.0e-300
-        for r in range(right.shape[0]):
-            largest = max(largest, abs(right[r, c]))
+        for r in range(rhs.shape[0]):
+            largest = max(largest, abs(rhs[r, c]))
         scale[c] = 2.0 ** np.ceil(np.log2(largest))
-    for r in range(right.shape[0]):
-        for c in range(right.shape[1]):
-            y[c, place[r]] = right[r, c] / scale[c]
+    for r in range(rhs.shape[0]):
+        for c in range(rhs.shape[1]):
+            y[c, rows[r]] = rhs[r, c] / scale[c]
 
 
 @kernel("void(f4[:,::1], i4[::1], f8[::1], f8, f8[:,::1])")
-def _unload(y, place, scale, unit, out):  # type: ignore[no-untyped-def]
+def _unload(y, rows, scale, unit, out):  # type: ignore[no-untyped-def]
     """Write the solutions of the unscaled matrix to `out`."""
     for r in range(out.shape[0]):
         for c in range(out.shape[1]):
-            out[r, c] = y[c, place[r]] * (scale[c] * unit)
+            out[r, c] = y[c, rows[r]] * (scale[c] * unit)
 
 
 @inlined

@@ -34,9 +34,12 @@ class SuperLU(ShowsNothing):
         return banded_order(graph)
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
+        """Take the number of unknowns that `condense` retains; SuperLU analyses each matrix again."""
         self._retained = retained
 
     def factor(self, lower: sp.csc_matrix, positions: Vec | None = None) -> None:
+        """Factor the matrix with this lower triangle (m, m), later where unknowns are retained. Raises
+        NotPositiveDefinite."""
         self.factored += 1
         self._full = (lower + sp.tril(lower, -1).T).tocsc()
         self._whole = self._inner = None
@@ -56,10 +59,11 @@ class SuperLU(ShowsNothing):
             raise NotPositiveDefinite("a pivot is not positive")
         return factors
 
-    def solve(self, right: Vec) -> Vec:
+    def solve(self, rhs: Vec) -> Vec:
+        """Return A⁻¹ rhs, (m,) or (m, c). Raises NotPositiveDefinite where the matrix is factored only now."""
         if self._whole is None:
             self._whole = self._split(self._full)
-        return self._whole.solve(right)  # type: ignore[no-any-return]
+        return self._whole.solve(rhs)  # type: ignore[no-any-return]
 
     def forget_past(self) -> None:
         """Do nothing: no factor depends on an earlier one."""

@@ -65,30 +65,30 @@ class Supernodes(ABC):
 
     @property
     @abstractmethod
-    def stands(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the values are those of a complete factor: a matrix that could not be factored leaves none, or
         some."""
 
     def corner(self, which: Index) -> Vec:
         """Return L in these rows and columns, ascending, (k,), as a dense matrix, (k, k)."""
-        place = np.full(len(self.permutation), -1)
-        place[which] = np.arange(len(which))
+        index = np.full(len(self.permutation), -1)
+        index[which] = np.arange(len(which))
         out, values = np.zeros((len(which), len(which))), self.values
         for s in np.unique(np.searchsorted(self.first, which, "right") - 1):
-            columns = place[self.first[s] : self.first[s + 1]]
-            rows = place[self.rows[self.rows_start[s] : self.rows_start[s + 1]]]
+            columns = index[self.first[s] : self.first[s + 1]]
+            rows = index[self.rows[self.rows_start[s] : self.rows_start[s + 1]]]
             block = values[self.values_start[s] :][: len(columns) * len(rows)].reshape(len(columns), len(rows))
             out[np.ix_(rows[rows >= 0], columns[columns >= 0])] = block[np.ix_(columns >= 0, rows >= 0)].T
         return np.tril(out)
 
-    def solve(self, right: Vec) -> Vec:
-        """Return A⁻¹ right, (n, c), in the order of the unknowns, in new memory."""
-        return self.other_half(self.half(right))
+    def solve(self, rhs: Vec) -> Vec:
+        """Return A⁻¹ rhs, (n, c), in the order of the unknowns, in new memory."""
+        return self.other_half(self.half(rhs))
 
-    def half(self, right: Vec) -> Vec:
-        """Return L⁻¹ P right, (n, c), in new memory, P being the permutation; quick where few rows of `right` are not
+    def half(self, rhs: Vec) -> Vec:
+        """Return L⁻¹ P rhs, (n, c), in new memory, P being the permutation; quick where few rows of `rhs` are not
         zero."""
-        y = np.ascontiguousarray(right[self.permutation])
+        y = np.ascontiguousarray(rhs[self.permutation])
         groups = -(-y.shape[1] // GROUP)
         if groups > len(self._works):
             self._works = np.zeros((groups, self.longest * GROUP))
@@ -99,23 +99,23 @@ class Supernodes(ABC):
     def other_half(self, y: Vec) -> Vec:
         """Return Pᵀ L⁻ᵀ y, (n, c), P being the permutation. y: of `half`, overwritten."""
         self.solve_lt(y)
-        answer = np.empty_like(y)
-        answer[self.permutation] = y
-        return answer
+        solution = np.empty_like(y)
+        solution[self.permutation] = y
+        return solution
 
-    def solve_lt(self, right: Vec) -> Vec:
-        """Overwrite `right`, (n, c), row-major, by L⁻ᵀ right, and return it.
+    def solve_lt(self, rhs: Vec) -> Vec:
+        """Overwrite `rhs`, (n, c), row-major, by L⁻ᵀ rhs, and return it.
 
         The top of the tree comes first, in parallel over groups of right-hand sides, then its subtrees in parallel. The
         result does not depend on the number of threads.
         """
         inside = (self.values, self.first, self.rows_start, self.values_start, self.rows)
         top, trees = self.top, self.trees
-        width = right.shape[1]
+        width = rhs.shape[1]
         groups = min(max(2, -(-width // GROUP)), MOST_GROUPS, width)
-        parallel_for(backward_top, groups, right, groups, *inside, top, self._works)
-        parallel_for(backward_trees, len(trees) // 2, right, *inside, trees, self._works)
-        return right
+        parallel_for(backward_top, groups, rhs, groups, *inside, top, self._works)
+        parallel_for(backward_trees, len(trees) // 2, rhs, *inside, trees, self._works)
+        return rhs
 
 
 class OfCholmod(Supernodes):
@@ -130,10 +130,12 @@ class OfCholmod(Supernodes):
 
     @property
     def values(self) -> Vec:
+        """Return a view of CHOLMOD's values of L, supernode by supernode in full columns."""
         return np.ctypeslib.as_array(ctypes.cast(self._raw.x, ctypes.POINTER(ctypes.c_double)), (self._raw.xsize,))
 
     @property
-    def stands(self) -> bool:
+    def is_complete(self) -> bool:
+        """Whether CHOLMOD's factor has values for all columns."""
         return bool(self._raw.x) and self._raw.xtype == 1 and self._raw.minor == self._raw.n
 
 

@@ -55,19 +55,19 @@ def in_order(start, rows, order, across_start, across):  # type: ignore[no-untyp
     """Write the graph with column k for order[k], row by row: for row k the columns before k in which it has
     entries."""
     n = order.shape[0]
-    place, fill = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
+    inverse, fill = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
     for k in range(n):
-        place[order[k]] = k
+        inverse[order[k]] = k
     for j in range(n):
         for i in rows[start[j] : start[j + 1]]:
-            fill[max(place[j], place[i]) + 1] += 1
+            fill[max(inverse[j], inverse[i]) + 1] += 1
     for k in range(n):
         fill[k + 1] += fill[k]
     across_start[:] = fill
     for j in range(n):
         for i in rows[start[j] : start[j + 1]]:
-            row = max(place[j], place[i])
-            across[fill[row]] = min(place[j], place[i])
+            row = max(inverse[j], inverse[i])
+            across[fill[row]] = min(inverse[j], inverse[i])
             fill[row] += 1
 
 
@@ -117,18 +117,18 @@ def by_columns(across_start, across, post, start, rows):  # type: ignore[no-unty
     """Write a graph that is stored row by row in compressed columns, with column k for post[k]; a postorder of its tree
     does not change which of two joined nodes comes first."""
     n = post.shape[0]
-    place, fill = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
+    inverse, fill = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
     for k in range(n):
-        place[post[k]] = k
+        inverse[post[k]] = k
     for i in across:
-        fill[place[i] + 1] += 1
+        fill[inverse[i] + 1] += 1
     for j in range(n):
         fill[j + 1] += fill[j]
     start[:] = fill
     for k in range(n):
         for i in across[across_start[k] : across_start[k + 1]]:
-            column = place[i]
-            rows[fill[column]] = place[k]
+            column = inverse[i]
+            rows[fill[column]] = inverse[k]
             fill[column] += 1
 
 
@@ -136,12 +136,12 @@ def by_columns(across_start, across, post, start, rows):  # type: ignore[no-unty
 def in_postorder(parent, post):  # type: ignore[no-untyped-def]
     """Renumber the tree `parent` in place, with column k for post[k]."""
     n = parent.shape[0]
-    place, old = np.empty(n, np.int32), parent.copy()
+    inverse, old = np.empty(n, np.int32), parent.copy()
     for k in range(n):
-        place[post[k]] = k
+        inverse[post[k]] = k
     for k in range(n):
         above = old[post[k]]
-        parent[k] = -1 if above == -1 else place[above]
+        parent[k] = -1 if above == -1 else inverse[above]
 
 
 @kernel("void(i4[::1], u4[::1], i4[::1], i4[::1])")

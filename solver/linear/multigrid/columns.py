@@ -38,16 +38,16 @@ def _advance(start, stop, x, r, p, q, step, scale, single, out):  # type: ignore
 
 
 @kernel("void(i8, i8, f8[:,:,::1], f4[:,:,::1], f8[:,::1], f8[:,::1])")
-def _turn(start, stop, p, z, scale, old_share):  # type: ignore[no-untyped-def]
-    """Write p = scale z + old_share p, with one scale and one old_share for each column."""
+def _update_direction(start, stop, p, z, scale, betas):  # type: ignore[no-untyped-def]
+    """Write p = scale z + β p, with one scale and one β for each column."""
     size, lanes = p.shape[1], p.shape[2]
     for piece in range(start, stop):
         strip, chunk = piece // CHUNKS, piece % CHUNKS
-        factor, share_of_old = scale[strip], old_share[strip]
+        factor, beta = scale[strip], betas[strip]
         for i in range(chunk * size // CHUNKS, (chunk + 1) * size // CHUNKS):
             a, b = p[strip, i], z[strip, i]
             for c in range(lanes):
-                a[c] = factor[c] * b[c] + share_of_old[c] * a[c]
+                a[c] = factor[c] * b[c] + beta[c] * a[c]
 
 
 class NegativeCurvature(Exception):
@@ -76,8 +76,8 @@ class Columns:
         partial = np.zeros((len(r), CHUNKS, r.shape[2]))
 
         # start from x in the columns where it reduces the residual
-        wanted = self._dots(r, r, partial)
-        nothing = np.zeros_like(wanted)
+        rhs_square = self._dots(r, r, partial)
+        nothing = np.zeros_like(rhs_square)
         matrix.multiply(x, q)
         square = self._dots(q, q, partial)
         useless = square >= 2.0 * self._dots(r, q, partial)
@@ -85,10 +85,10 @@ class Columns:
             x *= ~useless[:, None, :]
             q *= ~useless[:, None, :]
         p[:] = 0.0
-        parallel_for(_advance, pieces, x, r, p, q, nothing + 1.0, 1.0 / _root(wanted), single, partial)
+        parallel_for(_advance, pieces, x, r, p, q, nothing + 1.0, 1.0 / _root(rhs_square), single, partial)
         square = partial.sum(axis=1)
-        goal = self.tolerance**2 * wanted
-        scale, before = 1.0 / _root(wanted), nothing
+        goal = self.tolerance**2 * rhs_square
+        scale, before = 1.0 / _root(rhs_square), nothing
         self.taken = 0
         active = square > np.maximum(goal, SMALLEST)
         while active.any():
@@ -97,8 +97,8 @@ class Columns:
             # z = B r of columns that are scaled to about unit length, since single precision ends at 1e-38
             z = precondition(single)
             along = self._dots(r, z, partial) / scale
-            old_share = np.divide(along, before, out=np.zeros_like(along), where=active & (before > 0.0))
-            parallel_for(_turn, pieces, p, z, np.where(active, 1.0 / scale, 0.0), old_share)
+            betas = np.divide(along, before, out=np.zeros_like(along), where=active & (before > 0.0))
+            parallel_for(_update_direction, pieces, p, z, np.where(active, 1.0 / scale, 0.0), betas)
             matrix.multiply(p, q)
             curvature = self._dots(p, q, partial)
             if (np.minimum(curvature, along)[active] <= 0.0).any():

@@ -76,16 +76,17 @@ class Hierarchy:
             matrix = _with_pivots(Blocks.of(coarse, np.float64))
         self._bottom = _exact(matrix)
 
-    def solve(self, right: Vec) -> Vec:
-        """Return approximately A⁻¹ right, (strips, m, lanes), float32, by one V-cycle; the next call overwrites the
+    def solve(self, rhs: Vec) -> Vec:
+        """Return approximately A⁻¹ rhs, (strips, m, lanes), float32, by one V-cycle; the next call overwrites the
         result."""
-        return self._cycle(0, right)
+        return self._cycle(0, rhs)
 
     def _cycle(self, depth: int, b: Vec) -> Vec:
+        """Return approximately A⁻¹ b on the level `depth`, (strips, m, lanes), by one V-cycle from zero."""
         if depth == len(self.levels):
             size = self._bottom.shape[1]
-            answer: Vec = (self._bottom @ b.reshape(len(b), -1, size, b.shape[2])).reshape(b.shape)
-            return answer
+            solution: Vec = (self._bottom @ b.reshape(len(b), -1, size, b.shape[2])).reshape(b.shape)
+            return solution
         level = self.levels[depth]
         level.prepare(len(b), b.shape[2])
         x, other, d, coarse = level.buffers
@@ -165,8 +166,8 @@ def _exact(matrix: Blocks) -> Vec:
 
     Raises NotDefinite.
     """
-    apart = len(matrix.column) == len(matrix.first) - 1
-    whole = matrix.diagonal() if apart else matrix.scipy().toarray()[None]
+    is_diagonal = len(matrix.column) == len(matrix.first) - 1
+    whole = matrix.diagonal() if is_diagonal else matrix.scipy().toarray()[None]
     inverse = _invert(0.5 * (whole + whole.transpose(0, 2, 1)))
-    answer: Vec = (0.5 * (inverse + inverse.transpose(0, 2, 1))).astype(np.float32)
-    return answer
+    inverse_of_matrix: Vec = (0.5 * (inverse + inverse.transpose(0, 2, 1))).astype(np.float32)
+    return inverse_of_matrix

@@ -60,6 +60,7 @@ class Multigrid(Bordered):
         return banded_order(graph)
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
+        """Take the sparsity pattern of a lower triangle (m, m); `condense` is for the last `retained` unknowns."""
         self._spread, self._analysed = Spread(lower, retained), Analysed(lower)
         self.forget_past()
 
@@ -96,6 +97,7 @@ class Multigrid(Bordered):
         return bool(spent) and spent[-1] * len(spent) > PATIENCE + sum(spent)
 
     def _build(self) -> None:
+        """Build the V-cycle of the present matrix. Raises NotPositiveDefinite."""
         self._spent, self._since = [], 0
         self._hierarchy = None  # its memory first
         try:
@@ -123,15 +125,15 @@ class Multigrid(Bordered):
             self._since = 0  # iterations with the old V-cycle say nothing about the new one
         return block_diagonal(last, count)
 
-    def _iterate(self, columns: Vec, answer: Vec) -> bool:
-        """Improve `answer` in place and return whether it has converged. columns: right-hand sides; residuals
+    def _iterate(self, columns: Vec, solution: Vec) -> bool:
+        """Improve `solution` in place and return whether it has converged. columns: right-hand sides; residuals
         afterwards. Raises NotPositiveDefinite."""
         assert self._hierarchy is not None, "factor comes first"
         self._columns.most = MOST if self._built_for == self.factored else MOST_ON_OLD
         try:
-            solved = self._columns.solve(self._spread.blocks, columns, answer, self._hierarchy.solve)
+            solved = self._columns.solve(self._spread.blocks, columns, solution, self._hierarchy.solve)
         except NegativeCurvature as failure:
-            answer[:] = 0.0
+            solution[:] = 0.0
             raise NotPositiveDefinite(str(failure)) from None
         self._since += self.taken
         return solved

@@ -18,7 +18,7 @@ MOST = 1000  #: iterations
 #: right-hand side, not for a dozen. Stiff ones are what a step has to get through, and it asks more than once.
 BORDER = 256
 LARGEST = 1_000_000  #: most columns times bodies, 48 MB
-NOTHING = 1.0e-14  #: singular values of a block below this share of the largest are none
+NOTHING = 1.0e-14  #: singular values of a block, relative to the largest, that count as zero
 
 
 class FactoredTree(Protocol):

@@ -16,16 +16,16 @@ from ...job.schema import Scene, step_size
 from ...state import Mask, Vec
 from ..pace import Effort
 from ..played import PlayedBody
-from .interface import GrabbedPlace, Hold, Inputs, Report, nothing_rigid
+from .interface import GrabbedVertex, Hold, Inputs, Report, nothing_rigid
 
 Body = TypeVar("Body", bound=PlayedBody)
 
 
-def who_meet(scene: Scene) -> Mask:
+def contact_matrix(scene: Scene) -> Mask:
     """Return which soft bodies of a scene are in contact with each other, (b, b), symmetric; diagonal: self-contact."""
-    names = [one.name for one in scene.bodies]
-    wanted = np.array([[scene.contact is not None and (one.touches is None or name in one.touches)
-                        for name in names] for one in scene.bodies])
+    names = [body.name for body in scene.bodies]
+    wanted = np.array([[scene.contact is not None and (body.touches is None or name in body.touches)
+                        for name in names] for body in scene.bodies])
     found: Mask = wanted & wanted.T
     return found
 
@@ -48,7 +48,7 @@ class ApartEngine(ABC, Generic[Body]):
         self._report, self.notes, self.restarts = report, list[str](), 0
         self._owner: dict[int, int] = {}  # index of the body that each hand grabs, by number of the hand
         job, prepared = self._prepare(job)
-        self.bodies = [self._body(job, k, one) for k, one in enumerate(prepared)]
+        self.bodies = [self._body(job, k, prepared_body) for k, prepared_body in enumerate(prepared)]
         self._set_up(job)
 
     @abstractmethod
@@ -69,19 +69,23 @@ class ApartEngine(ABC, Generic[Body]):
         steps, h = step_size(scene.time.fps, scene.time.step)  # those of a bake, which then reproduces a recording
         longest = next((k for k in self.longer if steps % k == 0), self.longer[0]) * h
         self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", longest)]
-        self._meet = who_meet(scene)
+        self._meet = contact_matrix(scene)
 
     @property
-    def places(self) -> Vec:
-        return np.concatenate([one.places for one in self.bodies])
+    def positions(self) -> Vec:
+        """Return the vertices of the artist's meshes in world space, concatenated by body [m], (n, 3)."""
+        return np.concatenate([body.positions for body in self.bodies])
 
     @property
-    def grabbed(self) -> tuple[GrabbedPlace, ...]:
-        first = np.cumsum([0, *(len(one.places) for one in self.bodies)])
-        return tuple(replace(one, vertex=int(start) + one.vertex) for start, body in zip(first, self.bodies)
-                     for one in body.grabbed)
+    def grabbed(self) -> tuple[GrabbedVertex, ...]:
+        """Return the vertices that were grabbed in the last step, numbered among those of all bodies."""
+        first = np.cumsum([0, *(len(one.positions) for one in self.bodies)])
+        return tuple(replace(vertex, vertex=int(start) + vertex.vertex) for start, body in zip(first, self.bodies)
+                     for vertex in body.grabbed)
 
     def step(self, effort: int, inputs: Inputs) -> None:
+        """Advance all bodies by `efforts[effort].step` seconds: each is stepped alone, and contact between them is
+        resolved before or after. A body whose step fails restarts, and `notes` reports it."""
         h, iterations = self.efforts[effort].step, self.iterations[effort]
         for body in self.bodies:
             body.place(inputs)
@@ -114,11 +118,13 @@ class ApartEngine(ABC, Generic[Body]):
         """Do nothing: the engine stores only the states of its bodies."""
 
     def change(self, job: Job) -> None:
+        """Continue from the present states with the settings of another job of the same meshes. Raises a ConJacError
+        where a body cannot be built; all bodies are then unchanged."""
         job, prepared = self._prepare(job)
         done: list[Callable[[], None]] = []
         try:
-            for body, one in zip(self.bodies, prepared, strict=True):
-                done.append(body.change(job, one))
+            for body, prepared_body in zip(self.bodies, prepared, strict=True):
+                done.append(body.change(job, prepared_body))
         except Exception:
             for take_back in done:
                 take_back()

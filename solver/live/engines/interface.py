@@ -36,7 +36,7 @@ class Hold:
 
 
 @dataclass(frozen=True)
-class GrabbedPlace:
+class GrabbedVertex:
     """A grabbed vertex of a soft body, with its target and stiffness in one step."""
 
     id: int  #: number of the hand, as in `Hold`
@@ -60,13 +60,13 @@ class Inputs:
 
     def coming_from(self, before: Inputs) -> Inputs:
         """Return these inputs with colliders that start their motion where the inputs `before` have them."""
-        known = {id(one.shape): one for one in before.bumps}
-        return replace(self, bumps=tuple(replace(one, before=known[id(one.shape)].before) if id(one.shape) in known
-                                         else one for one in self.bumps))
+        known = {id(bump.shape): bump for bump in before.bumps}
+        return replace(self, bumps=tuple(replace(bump, before=known[id(bump.shape)].before) if id(bump.shape) in known
+                                         else bump for bump in self.bumps))
 
     def reached(self) -> Inputs:
         """Return the inputs after a step: colliders start the next one at the end of their motion."""
-        return replace(self, bumps=tuple(replace(one, before=one.matrix) for one in self.bumps))
+        return replace(self, bumps=tuple(replace(bump, before=bump.matrix) for bump in self.bumps))
 
     def carrier(self, body: int) -> Vec:
         """Return the motion of a body's object since the job was read, (4, 4) [m]. body: number in the scene."""
@@ -89,7 +89,7 @@ class Engine(Protocol):
         """Build the engine of a job. report: receives progress. Raises a ConJacError that names the body."""
 
     @property
-    def places(self) -> Vec:
+    def positions(self) -> Vec:
         """Return the vertices of the artist's meshes in world space, concatenated by body [m], (n, 3)."""
 
     @property
@@ -97,7 +97,7 @@ class Engine(Protocol):
         """Return the frames of rigid bodies in world space, concatenated by mechanism [m], (r, 4, 4)."""
 
     @property
-    def grabbed(self) -> tuple[GrabbedPlace, ...]:
+    def grabbed(self) -> tuple[GrabbedVertex, ...]:
         """Return the vertices of soft bodies that were grabbed in the last step."""
 
     def step(self, effort: int, inputs: Inputs) -> None:

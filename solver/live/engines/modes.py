@@ -28,7 +28,7 @@ class ModesEngine(ApartEngine[LiveBody]):
     def plays(scene: Scene) -> bool:
         """Whether a scene has only volumetric soft bodies, without attachments, mechanisms, forces or constraints."""
         return bool(scene.bodies) and not (scene.mechanisms or scene.forces or scene.constraints) and not any(
-            one.cloth is not None or one.rope is not None or one.attach for one in scene.bodies)
+            body.cloth is not None or body.rope is not None or body.attach for body in scene.bodies)
 
     def _prepare(self, job: Job) -> tuple[Job, Sequence[Prepared]]:
         if not self.plays(job.scene):

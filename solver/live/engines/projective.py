@@ -33,7 +33,7 @@ class ProjectiveEngine(ApartEngine[ProjectedBody]):
     @staticmethod
     def plays(scene: Scene) -> bool:
         """Whether a scene has only cloth, without attachments, seams, mechanisms, forces or constraints."""
-        return _is_apart(scene) and all(one.cloth is not None for one in scene.bodies)
+        return _is_apart(scene) and all(body.cloth is not None for body in scene.bodies)
 
     def _prepare(self, job: Job) -> tuple[Job, Sequence[Prepared]]:
         if not _is_apart(job.scene):
@@ -60,7 +60,7 @@ class ProjectiveEngine(ApartEngine[ProjectedBody]):
 def _is_apart(scene: Scene) -> bool:
     """Whether each body moves independently."""
     return bool(scene.bodies) and not (scene.mechanisms or scene.forces or scene.constraints) and not any(
-        one.attach or _is_sewn(one) for one in scene.bodies)
+        body.attach or _is_sewn(body) for body in scene.bodies)
 
 
 def _is_sewn(body: Body) -> bool:
@@ -70,6 +70,6 @@ def _is_sewn(body: Body) -> bool:
 def _by_projections(job: Job) -> Job:
     """Return the job with projective dynamics instead of its method, and cells instead of its mesher."""
     job = filled(job, CELLS, by_bake=False)
-    bodies = [structs.replace(one, method=None, integrator=None) for one in job.scene.bodies]
+    bodies = [structs.replace(body, method=None, integrator=None) for body in job.scene.bodies]
     return replace(job, scene=structs.replace(job.scene, bodies=bodies, method=Choice("projective"),
                                               integrator=Choice("bdf2")))

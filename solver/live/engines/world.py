@@ -20,7 +20,7 @@ from ...world.nodes_part import NodesPart
 from ..leading import leading_of
 from ..pace import Effort
 from ..parts import LiveJoints, LiveNodes
-from .interface import GrabbedPlace, Hold, Inputs, Report, nothing_rigid
+from .interface import GrabbedVertex, Hold, Inputs, Report, nothing_rigid
 
 CELLS = 300  #: in a body's box, about
 LONGER = 2  #: how many times longer the longest steps are
@@ -49,18 +49,20 @@ class WorldEngine:
         self._state = self._begin()
 
     def _build(self, job: Job) -> None:
+        """Build the world of a job on coarse cells, with live parts and efforts. Raises a ConJacError that names the
+        body."""
         job = filled(job, CELLS, by_bake=False)
         built = build(job, self._report, volumes_of(job, self._report))
         self._job, self._world = job, built.world
-        numbers = {one.name: k for k, one in enumerate(job.scene.bodies)}
-        obstacles, leading = [one.name for one in job.scene.obstacles], leading_of(job)
+        numbers = {body.name: k for k, body in enumerate(job.scene.bodies)}
+        obstacles, leading = [obstacle.name for obstacle in job.scene.obstacles], leading_of(job)
         self._soft = [(k, LiveNodes(part, numbers, obstacles, leading))
                       for k, part in enumerate(built.world.parts) if isinstance(part, NodesPart)]
         self._rigid = [(k, LiveJoints(part)) for k, part in enumerate(built.world.parts)
                        if isinstance(part, JointsPart)]
         #: for each body of the scene: index of its part, the part, and its index among the bodies of the part
-        self._shown = [next((k, soft, n) for k, soft in self._soft for n, one in enumerate(soft.part.bodies_in_world)
-                            if one.name == name) for name in numbers]
+        self._shown = [next((k, soft, n) for k, soft in self._soft for n, body in enumerate(soft.part.bodies_in_world)
+                            if body.name == name) for name in numbers]
         h = step_size(job.scene.time.fps, job.scene.time.step)[1]
         self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", LONGER * h)]
         if not self._soft:
@@ -76,7 +78,8 @@ class WorldEngine:
         return replace(self._world.merged(parts), time=0.0)
 
     @property
-    def places(self) -> Vec:
+    def positions(self) -> Vec:
+        """Return the vertices of the artist's meshes in world space, concatenated by body [m], (n, 3)."""
         if not self._shown:
             return np.zeros((0, 3))
         parts, x = self._world.parted(self._state), dict[int, Vec]()
@@ -87,36 +90,40 @@ class WorldEngine:
 
     @property
     def poses(self) -> Vec:
+        """Return the frames of rigid bodies in world space, concatenated by mechanism [m], (r, 4, 4)."""
         found = self._world.poses(self._state)
         return nothing_rigid() if found is None else found["pose"]
 
     @property
-    def grabbed(self) -> tuple[GrabbedPlace, ...]:
-        hands = {one.id: one for one in self._inputs.grabs}
+    def grabbed(self) -> tuple[GrabbedVertex, ...]:
+        """Return the vertices of soft bodies that were grabbed in the last step, with their targets and stiffness."""
+        hands = {hold.id: hold for hold in self._inputs.grabs}
         taken = [(key, *self._vertices[key], one.stiffness) for _, soft in self._soft
                  for key, (_, one) in soft.holds.items() if key in hands]
-        return tuple(GrabbedPlace(key, vertex, hands[key].target + away, stiffness)
+        return tuple(GrabbedVertex(key, vertex, hands[key].target + away, stiffness)
                      for key, vertex, away, stiffness in taken)
 
-    def _vertex(self, part: int, number: int, place: Vec) -> tuple[int, Vec]:
+    def _vertex(self, part: int, number: int, position: Vec) -> tuple[int, Vec]:
         """Return the number, among the vertices of all bodies, of the vertex of one body that is nearest to a position
         (3,) [m], and its offset from that position, (3,) [m]. part: index of the part. number: of its body."""
         parts, first = self._world.parted(self._state), 0
         for k, soft, n in self._shown:
             own = soft.vertices(soft.positions(parts[k]), n)
             if (k, n) == (part, number):
-                nearest = int(np.linalg.norm(own - place, axis=1).argmin())
-                return first + nearest, own[nearest] - place
+                nearest = int(np.linalg.norm(own - position, axis=1).argmin())
+                return first + nearest, own[nearest] - position
             first += len(own)
         raise AssertionError("it is a body of the scene")
 
     def step(self, effort: int, inputs: Inputs) -> None:
+        """Advance the world by `efforts[effort].step` seconds. Where the step and its substeps diverge, one long
+        dissipative step is tried; where it diverges, too, the world restarts, and `notes` reports it."""
         h = self.efforts[effort].step
-        way = effort if self._soft else 2 * effort
+        variant = effort if self._soft else 2 * effort
         if self._carriers is None:  # bodies start where their objects are
             self._inputs, self._carriers = inputs, inputs.carriers
             self._state = self._begin()
-        self._choose(way)
+        self._choose(variant)
         self._hold(inputs.grabs, h)
         for _, soft in self._soft:
             soft.prepare(self._state.time, h, self._inputs, inputs)
@@ -124,9 +131,9 @@ class WorldEngine:
             rigid.prepare(inputs)
         self._inputs = inputs
         try:
-            self._state = replace(self._advanced(h, way), time=self._state.time + h)
+            self._state = replace(self._advanced(h, variant), time=self._state.time + h)
         except Diverged as failure:
-            if self._soft and way < 2:
+            if self._soft and variant < 2:
                 self._choose(2)  # the most dissipative step, once
                 with suppress(Diverged):
                     self._state = replace(self._advanced(h, 2), time=self._state.time + h)
@@ -139,9 +146,9 @@ class WorldEngine:
                 rigid.let_go()
             self._state = self._begin()
 
-    def _choose(self, way: int) -> None:
+    def _choose(self, variant: int) -> None:
         """Select the integrator of soft bodies, as in `LiveNodes.choose`, and clear their memory where it changes."""
-        changed = [soft.choose(way) for _, soft in self._soft]
+        changed = [soft.choose(variant) for _, soft in self._soft]
         if any(changed):
             parts = self._world.parted(self._state)
             for k, soft in self._soft:
@@ -150,13 +157,13 @@ class WorldEngine:
                     self._world = self._world.with_part(k, soft.part)
             self._state = self._world.merged(parts, self._state)
 
-    def _advanced(self, h: float, way: int) -> State:
+    def _advanced(self, h: float, variant: int) -> State:
         """Return the state after h seconds, in substeps where one step fails. Raises Diverged where these fail, too."""
         time = self._job.scene.time
-        if way:
+        if variant:
             with suppress(StepFailed), np.errstate(over="ignore", invalid="ignore"):
                 return self._world.step(self._state, h)
-        largest = time.largest_deformation if not way and self._soft else 0.0
+        largest = time.largest_deformation if not variant and self._soft else 0.0
         return advance(self._world, self._state, h, time.start, largest=largest)
 
     def _hold(self, grabs: tuple[Hold, ...], h: float) -> None:
@@ -166,24 +173,27 @@ class WorldEngine:
         parts = self._world.parted(self._state)
         x = {k: soft.positions(parts[k]) for k, soft in self._soft}
         for k, rigid in self._rigid:
-            rigid.hold([one for one in grabs if one.rigid >= 0], parts[k])
+            rigid.hold([hold for hold in grabs if hold.rigid >= 0], parts[k])
         owner: dict[int, int] = {}
-        for one in grabs:
-            if one.rigid < 0 and self._soft:
-                holders = [k for k, soft in self._soft if one.id in soft.holds]
-                away = [(soft.distance(x[k], one), k) for k, soft in self._soft]
-                owner[one.id] = holders[0] if holders else min(away)[1]
+        for hold in grabs:
+            if hold.rigid < 0 and self._soft:
+                holders = [k for k, soft in self._soft if hold.id in soft.holds]
+                away = [(soft.distance(x[k], hold), k) for k, soft in self._soft]
+                owner[hold.id] = holders[0] if holders else min(away)[1]
         for k, soft in self._soft:
-            own = [one for one in grabs if owner.get(one.id) == k]
+            own = [hold for hold in grabs if owner.get(hold.id) == k]
             soft.hold(own, x[k], self._state.time, h)
             for one in own:
                 if one.id not in self._vertices:
                     self._vertices[one.id] = self._vertex(k, soft.holds[one.id][0], one.start)
 
     def forget_past(self) -> None:
+        """Discard all caches of the world; its state remains."""
         self._world.forget_past()
 
     def change(self, job: Job) -> None:
+        """Continue from the present state with the settings of another job, or restart where the number of coordinates
+        has changed. Raises a ConJacError where the world cannot be built; the engine is then unchanged."""
         before = self.__dict__.copy()
         try:
             self._build(job)

@@ -33,10 +33,10 @@ def untouched_compliance(velocities: Vec, positions: Vec, slope: Vec, rows: Inde
     C is V S⁻¹ across the normals (c, 3), for slip, and B S⁻¹ along them, for normal forces of contacts. velocities,
     positions: V and B, (3 (q + k), r). slope: S of the stage, (r, r). rows: of the nodes, (c,).
     """
-    places = (3 * rows[:, None] + np.arange(3)).ravel()
-    back = positions[places]
-    deeper = np.einsum("ca,cak->ck", normals, (back - velocities[places]).reshape(len(rows), 3, -1))
-    mixed = velocities[places] + (normals[:, :, None] * deeper[:, None, :]).reshape(back.shape)
+    entries = (3 * rows[:, None] + np.arange(3)).ravel()
+    back = positions[entries]
+    deeper = np.einsum("ca,cak->ck", normals, (back - velocities[entries]).reshape(len(rows), 3, -1))
+    mixed = velocities[entries] + (normals[:, :, None] * deeper[:, None, :]).reshape(back.shape)
     columns = np.linalg.solve(slope.T, mixed.T).T if len(slope) else mixed
 
     def respond(impulses: Vec) -> Vec:

@@ -42,8 +42,8 @@ from .sweeps import ReusedFactorSweeps
 from .unconstrained import UnconstrainedParts
 from .without_contact import follow_untouched
 
-#: one correction changes no edge by more than this share of its length. A Newton step from far away would: a soft body
-#: a body on its feet falls over in one step, beyond the range of the linearisation that started it
+#: largest relative change of an edge by one correction. A Newton step from far away would exceed it: a soft body on its
+#: feet falls over in one step, beyond the range of the linearisation that started it
 LARGEST_CORRECTION = 0.5
 
 #: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no answer depends on it
@@ -82,7 +82,7 @@ class ConJac:
         linear.analyse(self._matrix, 3 * len(self.retained) + border)
         self.edges = Edges(mesh.tets, mesh.rest)
         may_sleep = params["adaptive"] and (len(mesh.dynamic) or self.patches.unknowns)
-        self.sleep = Sleep(mesh, params, self.retained, self.edges, self.share) if may_sleep else None
+        self.sleep = Sleep(mesh, params, self.retained, self.edges, self.removed_fraction) if may_sleep else None
         self._all_awake = RigidModeBasis(mesh, self.retained, np.arange(len(self.retained)) < len(mesh.dynamic))
         #: whether anchors release the floating parts, since no dynamic node is part of them
         self._lets_go = not len(mesh.dynamic) and len(self.anchors.nodes) > 0
@@ -99,6 +99,7 @@ class ConJac:
 
     @property
     def at_once(self) -> ConJac:
+        """Return the condensation itself, which has all bodies in one equilibrium."""
         return self
 
     def forget_past(self) -> None:
@@ -123,7 +124,7 @@ class ConJac:
         hold = self.hold_of(lin.memory)
         frames, alone = self.frames.at(lin.x), None
         # sleeping nodes lie on what they touch
-        untouched = lin.blocks_without_contact if stage.base is not None or self.sleep is None else None
+        untouched = lin.contact_free_blocks if stage.base is not None or self.sleep is None else None
         if untouched is not None and len(lin.contacts):
             if lin.damped is not None:
                 lin = replace(lin, damped=lin.damped.with_node_blocks(untouched))
@@ -132,17 +133,17 @@ class ConJac:
             alone = replace(alone, columns=alone.columns.copy())
             self._single.keep_untouched()
         known = None if self.sleep is None else self.sleep.columns(lin, stage)
-        here = self._following(lin, stage, hold, frames, carried, known, roughly)
+        motion = self._following(lin, stage, hold, frames, carried, known, roughly)
         moved = 1 + self.frames.columns
 
         # S = M − ahD − βabh²K
-        reduced = self._inertia(lin, stage, here.velocities) - stage.stiffness_and_share(lin) * here.product
-        follow = here.follow(moved) if stage.w is not None else None
-        first = here.static.shape[1] - self.mesh.coordinates.carriers
-        carry = None if carried is None else here.follow(slice(first, None))
+        reduced = self._inertia(lin, stage, motion.velocities) - stage.damped_stiffness_factor(lin) * motion.product
+        follow = motion.follow(moved) if stage.w is not None else None
+        first = motion.static.shape[1] - self.mesh.coordinates.carriers
+        carry = None if carried is None else motion.follow(slice(first, None))
         nothing = np.zeros(len(reduced))
-        posed = PosedConJac(self, lin, stage, hold, frames, here, here.velocities, reduced, nothing, follow,
-                            here.static[:, :moved], carry=carry)
+        posed = PosedConJac(self, lin, stage, hold, frames, motion, motion.velocities, reduced, nothing, follow,
+                            motion.static[:, :moved], carry=carry)
         if not roughly:
             posed = self.load(posed)
         if self.sleep is not None:
@@ -150,7 +151,7 @@ class ConJac:
         if alone is None:
             return posed
         posed = follow_untouched(posed, alone, self._inertia(lin, stage, alone.velocities), moved)
-        return replace(posed, blocks_without_contact=self._balance_untouched(posed, alone))
+        return replace(posed, response_without_contact=self._balance_untouched(posed, alone))
 
     def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
         """Return the choice of dynamic nodes in a state with this memory."""
@@ -175,11 +176,11 @@ class ConJac:
         """
         frames = self.frames.at(lin.x)
         following = self._following(lin, stage, self.hold_of(lin.memory), frames, carried)
-        still = None if stage.w is None else following.follow(1 + self.frames.columns).rows
+        follow = None if stage.w is None else following.follow(1 + self.frames.columns).rows
         first = following.static.shape[1] - self.mesh.coordinates.carriers
         carrier_motion = None if carried is None else following.follow(slice(first, None)).rows
         return Inertia(self.mesh, self.pattern.order, frames, following.velocities, self.patches.rows(lin.x), lin,
-                       stage, is_coupled, still, carrier_motion)
+                       stage, is_coupled, follow, carrier_motion)
 
     def follow_at(self, lin: Linearised, posed: PosedConJac) -> QuasistaticMotion:
         """Return the motion of quasistatic nodes in a posed stage at other stiffness and forces, on a new factor, which
@@ -203,19 +204,19 @@ class ConJac:
         left = rows[:, size:] + border[:, self.retained].reshape(len(border), size).T
 
         count, awake = self.patches.unknowns, self.patches.of(hold.patches)
-        still, components = columns[:, size:], None
+        responses, components = columns[:, size:], None
         if self._lets_go and frames:
             components = UnconstrainedParts.of(frames, self.pattern.position, self._mass_rows, columns, stiffness, left,
                                            1 + count)
-            static, left = components.balance(still, left)
+            static, left = components.balance(responses, left)
             velocities, stiffness_rows = components.rigid()
         else:
             # along unconstrained rigid motions the anchors are dynamic, across them quasistatic
             basis, own = hold.split(lin.x, stiffness, left)
             rows = jacobian
             if hold.holds:
-                rows, still = jacobian @ basis, still + jacobian @ own
-            static, left = np.concatenate([still, own]), left + stiffness @ own
+                rows, responses = jacobian @ basis, responses + jacobian @ own
+            static, left = np.concatenate([responses, own]), left + stiffness @ own
             velocities, stiffness_rows = np.concatenate([rows, basis]), stiffness @ basis
         if not len(awake):
             size = len(velocities)
@@ -224,7 +225,8 @@ class ConJac:
                                      on_rows(left[:, count:], size), components=components)
         constrained = ConstrainedPatches(border[awake], self.pattern.order, static[:, awake], left[:, awake])
         return QuasistaticMotion(columns, stiffness, *constrained.velocities(velocities, stiffness_rows),
-                                 *constrained.still(static[:, count:], left[:, count:]), constrained, components)
+                                 *constrained.with_fixed_patches(static[:, count:], left[:, count:]), constrained,
+                                 components)
 
     def _condensed(self, lin: Linearised, border: Vec, roughly: bool) -> Vec:
         """Return −A_qq⁻¹ A_qk for all rows that are eliminated last, on a new factor. border: (border, n, 3)."""
@@ -275,7 +277,7 @@ class ConJac:
         momentum = self.loads.momentum(lin, stage)[self.pattern.order].ravel()
         if follow is not None:
             momentum -= self.weight(lin, stage) * follow.rows
-            momentum += stage.stiffness_and_share(lin) * follow.left
+            momentum += stage.damped_stiffness_factor(lin) * follow.left
             if lin.damped is not None and lin.damped.has_blocks:
                 columns = np.zeros((len(lin.mass), 3, 1))
                 columns[self.pattern.order, :, 0] = follow.rows.reshape(-1, 3)
@@ -283,24 +285,24 @@ class ConJac:
                 momentum += stage.a * stage.h * lin.damped.multiply(columns)[self.pattern.order].ravel()
         return replace(posed, impulse=posed.onto_basis(momentum))
 
-    def share(self, h: float) -> float:
+    def removed_fraction(self, h: float) -> float:
         """Return the fraction of b_q that a step of h seconds removes: γ, or 1 − 2^(−h/τ) where half of b_q is removed
         in a time τ."""
         return 1.0 - 2.0 ** (-h / self.settle_time) if self.settle_time > 0.0 else self.gamma
 
-    def at_most(self, share: float, moved: Vec) -> float:
-        """Return the largest fraction, `share` at most, of a displacement, (n, 3) [m], that changes no edge by more
+    def limit_fraction(self, fraction: float, moved: Vec) -> float:
+        """Return the largest fraction, `fraction` at most, of a displacement, (n, 3) [m], that changes no edge by more
         than LARGEST_CORRECTION of its length."""
         change = self.edges.largest_change(moved)
-        return min(share, LARGEST_CORRECTION / change) if change > 0.0 else share
+        return min(fraction, LARGEST_CORRECTION / change) if change > 0.0 else fraction
 
     def _balance_untouched(self, posed: PosedConJac, alone: QuasistaticMotion) -> Callable[[Vec], Vec] | None:
         """Return `response` on the copied factor of K without contacts, as a function of loads (n, 3, c); None without
         a copy."""
-        solve = self._single.blocks_without_contact
+        solve = self._single.solve_without_contact
         if solve is None:
             return None
-        bare = replace(posed, here=alone)
+        bare = replace(posed, motion=alone)
         return lambda loads: self.response(bare, loads, solve)
 
     def in_single(self) -> Callable[[Vec], Vec] | None:
@@ -314,30 +316,31 @@ class ConJac:
         if solve is not None:
             return solve(loads)
         self._single.show()
-        right = np.zeros((self.pattern.size, *loads.shape[1:]))
-        right[: len(loads)] = loads
-        solved = self.linear.solve(right)
-        rows: Vec = solved[: len(loads)] - posed.here.columns @ solved[len(loads) :]
+        rhs = np.zeros((self.pattern.size, *loads.shape[1:]))
+        rhs[: len(loads)] = loads
+        solved = self.linear.solve(rhs)
+        rows: Vec = solved[: len(loads)] - posed.motion.columns @ solved[len(loads) :]
         return rows
 
     def balance(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> tuple[Vec, Vec]:
         """Return −K⁻¹ times loads, (n, 3, c), with dynamic unknowns fixed, and the residual of the loads then, both (3
         (q + k), c), on the present factor. solve: as in `relax`."""
-        here, count = posed.here, loads.shape[2]
+        motion, count = posed.motion, loads.shape[2]
         rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
         own = np.zeros((3 * len(self.retained), count))
         left = self._retained_rows(posed.lin, rows, own) + loads[self.retained].reshape(own.shape)
-        if here.components is None:
-            _, own = posed.hold.split(posed.lin.x, here.stiffness, left)
-            response, left = np.concatenate([rows + here.jacobian @ own, own]), left + here.stiffness @ own
+        if motion.components is None:
+            _, own = posed.hold.split(posed.lin.x, motion.stiffness, left)
+            response, left = np.concatenate([rows + motion.jacobian @ own, own]), left + motion.stiffness @ own
         else:
-            response, left = here.components.balance(rows, left)
-        return (response, on_rows(left, len(response))) if here.patches is None else here.patches.still(response, left)
+            response, left = motion.components.balance(rows, left)
+        return ((response, on_rows(left, len(response))) if motion.patches is None
+                else motion.patches.with_fixed_patches(response, left))
 
     def response(self, posed: PosedConJac, loads: Vec, solve: Callable[[Vec], Vec] | None = None) -> Vec:
         """Return −K⁻¹ times loads, (n, 3, c), with dynamic unknowns fixed, (3 (q + k), c), without their residual. This
         costs less than `balance` where all retained nodes are dynamic. solve: as in `relax`."""
-        if posed.hold.holds or posed.here.patches is not None:
+        if posed.hold.holds or posed.motion.patches is not None:
             return self.balance(posed, loads, solve)[0]
         out = np.zeros((3 * len(self.pattern.order), loads.shape[2]))
         inner = np.take(loads, self.inner, axis=0).reshape(-1, loads.shape[2])
@@ -375,5 +378,5 @@ class ConJac:
         is_inner, is_retained = (rows >= 0) & (rows < len(self.inner)), rows >= len(self.inner)
         columns[is_inner] = inner[3 * rows[is_inner, None] + np.arange(3)]
         columns[is_retained] = own.reshape(-1, 3, own.shape[1])[rows[is_retained] - len(self.inner)]
-        product: Vec = near.multiply(lin, columns)[near.place[self.retained]]
+        product: Vec = near.multiply(lin, columns)[near.row_of[self.retained]]
         return product.reshape(own.shape)

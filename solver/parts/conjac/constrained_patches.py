@@ -18,7 +18,7 @@ from ..interface import Mesh
 
 def free_patches(mesh: Mesh) -> list[Patch]:
     """Return the mesh's patches without their prescribed nodes; patches of prescribed nodes alone are left out."""
-    free = [Patch(np.intersect1d(patch.nodes, mesh.coordinates.free), patch.ways) for patch in mesh.patches]
+    free = [Patch(np.intersect1d(patch.nodes, mesh.coordinates.free), patch.motions) for patch in mesh.patches]
     return [patch for patch in free if len(patch.nodes)]
 
 
@@ -69,7 +69,7 @@ class ConstrainedPatches:
         product[first:] = product[first:] - forces
         return velocities, _symmetric(product)
 
-    def still(self, response: Vec, left: Vec) -> tuple[Vec, Vec]:
+    def with_fixed_patches(self, response: Vec, left: Vec) -> tuple[Vec, Vec]:
         """Return a response −K⁻¹ b with the patches fixed and the residual of b then, both (3 (q + k), c).
 
         response: −K⁻¹ b without the constraint. left: residual of b without it on the retained nodes, (3 k, c).

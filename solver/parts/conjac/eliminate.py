@@ -37,7 +37,7 @@ def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
         moved[prescribed, :, count] = stage.w
         left[:, count] = posed.follow.left
     rows = owner.weight(lin, stage)[:, None] * moved[order].reshape(-1, count + 1)
-    rows -= stage.stiffness_and_share(lin) * left
+    rows -= stage.damped_stiffness_factor(lin) * left
     if lin.damped is not None and lin.damped.has_blocks:
         rows -= stage.a * stage.h * lin.damped.multiply(moved)[order].reshape(-1, count + 1)
     loaded = owner.loads.loaded_prescribed(lin, stage)

@@ -42,19 +42,19 @@ class Inertia:
     """
 
     def __init__(self, mesh: Mesh, order: Index, frames: list[Frame], velocities: Vec, patches: Vec, lin: Linearised,
-                 stage: NodeStage, is_coupled: bool, still: Vec | None, carried: Vec | None) -> None:
+                 stage: NodeStage, is_coupled: bool, follow: Vec | None, carried: Vec | None) -> None:
         """Assemble C, A and p. order: nodes of the rows. frames: rigid motions that nothing constrains. velocities: V
         of the reduced unknowns, (3 (q + k), r). patches: weights of nodes in amplitudes, (c, n, 3). is_coupled: whether
-        forces join bodies. still: F, the response to prescribed nodes, (3 (q + k),). carried: response to each rate of
+        forces join bodies. follow: F, the response to prescribed nodes, (3 (q + k),). carried: response to each rate of
         the joints, (3 (q + k), c)."""
         columns = np.zeros((len(mesh.rest), 3, velocities.shape[1]))
         columns[order] = velocities.reshape(len(order), 3, -1)
         self.regularisation_mass = LIGHT * mesh.mass  #: (n,) [kg]
-        self._still = np.zeros_like(mesh.rest)  #: F
+        self._follow = np.zeros_like(mesh.rest)  #: F
         moving = np.zeros_like(mesh.rest)  #: F + w
-        if still is not None:
-            self._still[order] = still.reshape(-1, 3)
-            moving[order] = self._still[order]
+        if follow is not None:
+            self._follow[order] = follow.reshape(-1, 3)
+            moving[order] = self._follow[order]
             moving[mesh.coordinates.prescribed] = stage.w
 
         #: velocities of free nodes in equilibrium for each rate of joints, (n, 3, c)
@@ -71,18 +71,19 @@ class Inertia:
                                patches) for one in np.unique(label[order])]
 
         weight = stage.weight(lin)
-        given = lin.mass[:, None] * stage.v_hat - weight[:, None] * self._still
-        matrices = [one.velocities.T @ (np.repeat(weight[one.nodes], 3)[:, None] * one.velocities) for one in self._all]
+        given = lin.mass[:, None] * stage.v_hat - weight[:, None] * self._follow
+        matrices = [group.velocities.T @ (np.repeat(weight[group.nodes], 3)[:, None] * group.velocities)
+                    for group in self._all]
         if lin.damped is not None and lin.damped.has_blocks:
-            share = stage.a * stage.h
-            given += share * lin.damped.multiply(moving[:, :, None])[:, :, 0]
-            for k, one in enumerate(self._all):
-                field = np.zeros((len(mesh.rest), 3, one.velocities.shape[1]))
-                field[one.nodes] = one.velocities.reshape(len(one.nodes), 3, -1)
-                matrices[k] -= share * one.velocities.T @ lin.damped.multiply(field)[one.nodes].reshape(
-                    one.velocities.shape)
+            ah = stage.a * stage.h
+            given += ah * lin.damped.multiply(moving[:, :, None])[:, :, 0]
+            for k, group in enumerate(self._all):
+                field = np.zeros((len(mesh.rest), 3, group.velocities.shape[1]))
+                field[group.nodes] = group.velocities.reshape(len(group.nodes), 3, -1)
+                matrices[k] -= ah * group.velocities.T @ lin.damped.multiply(field)[group.nodes].reshape(
+                    group.velocities.shape)
         self._matrices = [0.5 * (matrix + matrix.T) for matrix in matrices]
-        self._impulses = [one.velocities.T @ given[one.nodes].ravel() for one in self._all]
+        self._impulses = [group.velocities.T @ given[group.nodes].ravel() for group in self._all]
 
     @cached_property
     def columns(self) -> Vec | None:
@@ -90,67 +91,67 @@ class Inertia:
         own."""
         if len(self._all) != 1:
             return None
-        one, (squares, ways) = self._all[0], scipy.linalg.eigh(self._matrices[0])
+        one, (squares, modes) = self._all[0], scipy.linalg.eigh(self._matrices[0])
         out = np.zeros((len(self.regularisation_mass), 3, len(squares)))
-        out[one.nodes] = (one.read.T @ (ways * np.sqrt(np.maximum(squares, 0.0)))).reshape(len(one.nodes), 3, -1)
+        out[one.nodes] = (one.read.T @ (modes * np.sqrt(np.maximum(squares, 0.0)))).reshape(len(one.nodes), 3, -1)
         return out
 
     def energy(self, v: Vec) -> tuple[Vec, float]:
         """Return the derivative, (n, 3) [N s], and value [J] of this energy at rates of positions v, (n, 3) [m/s]."""
         slope, value = np.zeros_like(v), 0.0
-        for one, matrix, impulse in zip(self._all, self._matrices, self._impulses):
-            u = one.read @ (v - self._still)[one.nodes].ravel()
+        for group, matrix, impulse in zip(self._all, self._matrices, self._impulses):
+            u = group.read @ (v - self._follow)[group.nodes].ravel()
             left = matrix @ u - impulse
             value += 0.5 * float(u @ (left - impulse))
-            slope[one.nodes] = (one.read.T @ left).reshape(-1, 3)
+            slope[group.nodes] = (group.read.T @ left).reshape(-1, 3)
         return slope, value
 
     def times(self, v: Vec) -> Vec:
         """Return the curvature Cᵀ A C times rates of positions v, both (n, 3) or (n, 3, c)."""
         out = np.zeros_like(v)
-        for one, matrix in zip(self._all, self._matrices):
-            field = v[one.nodes]
+        for group, matrix in zip(self._all, self._matrices):
+            field = v[group.nodes]
             rows = field.reshape(3 * len(field), -1)
-            out[one.nodes] = (one.read.T @ (matrix @ (one.read @ rows))).reshape(field.shape)
+            out[group.nodes] = (group.read.T @ (matrix @ (group.read @ rows))).reshape(field.shape)
         return out
 
     def following(self, columns: Vec) -> Vec:
         """Return velocities V C that follow rates of positions, both (n, 3, c)."""
         out = np.zeros_like(columns)
-        for one in self._all:
-            field = columns[one.nodes]
-            rows = one.velocities @ (one.read @ field.reshape(3 * len(field), -1))
-            out[one.nodes] = rows.reshape(field.shape)
+        for group in self._all:
+            field = columns[group.nodes]
+            rows = group.velocities @ (group.read @ field.reshape(3 * len(field), -1))
+            out[group.nodes] = rows.reshape(field.shape)
         return out
 
     def generalised_force(self, loads: Vec) -> Vec:
         """Return generalised forces (V C)ᵀ f on rates of positions, by loads f on all nodes, both (n, 3, c)."""
         out = np.zeros_like(loads)
-        for one in self._all:
-            field = loads[one.nodes]
-            rows = one.read.T @ (one.velocities.T @ field.reshape(3 * len(field), -1))
-            out[one.nodes] = rows.reshape(field.shape)
+        for group in self._all:
+            field = loads[group.nodes]
+            rows = group.read.T @ (group.velocities.T @ field.reshape(3 * len(field), -1))
+            out[group.nodes] = rows.reshape(field.shape)
         return out
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
         """Return velocities V u + F, (n, 3) [m/s], at rates of positions v, (n, 3) [m/s]; zero on prescribed nodes.
         rates: of the joints, (c,)."""
-        still = self._still if rates is None else self._still + self.carried @ rates
-        return still + self.following((v - still)[:, :, None])[:, :, 0]
+        follow = self._follow if rates is None else self._follow + self.carried @ rates
+        return follow + self.following((v - follow)[:, :, None])[:, :, 0]
 
 
 def _together(nodes: Index, columns: Vec, frames: list[Frame], mass: Vec, dynamic: Index, patches: Vec) -> _Together:
     """Return coupled nodes with their C and V. columns: velocities of all nodes for each of their reduced unknowns, (n,
     3, r). frames: their rigid motions. mass: of all nodes. patches: weights of nodes in amplitudes, (c, n, 3)."""
-    place = np.full(len(mass), -1)
-    place[nodes] = np.arange(len(nodes))
+    index = np.full(len(mass), -1)
+    index[nodes] = np.arange(len(nodes))
     weight = np.repeat(mass[nodes], 3)[:, None]
 
     # rigid motions, orthonormal by mass
     fields = [np.zeros((len(nodes), 3, frame.field.shape[2])) for frame in frames]
     for field, frame in zip(fields, frames):
-        mine = place[frame.nodes] >= 0
-        field[place[frame.nodes[mine]]] = frame.field[mine]
+        mine = index[frame.nodes] >= 0
+        field[index[frame.nodes[mine]]] = frame.field[mine]
     rigid = np.concatenate([np.zeros((len(nodes), 3, 0)), *fields], axis=2).reshape(3 * len(nodes), -1)
     rigid = scipy.linalg.qr(np.sqrt(weight) * rigid, mode="economic")[0] / np.sqrt(weight)
     by_mass = (weight * rigid).T
@@ -162,13 +163,13 @@ def _together(nodes: Index, columns: Vec, frames: list[Frame], mass: Vec, dynami
     if count:
         squares = whole.T @ (weight * whole)
         squares += NOTHING * np.diag(np.diag(squares))
-        ways = scipy.linalg.eigh(across.T @ (weight * across), squares)[1][:, -count:]
-        across = across @ ways
+        directions = scipy.linalg.eigh(across.T @ (weight * across), squares)[1][:, -count:]
+        across = across @ directions
     else:
         across = across[:, :0]
 
     # each is read where nodes and patches are dynamic, less the rigid motions there
-    own_dynamic = place[dynamic][place[dynamic] >= 0]
+    own_dynamic = index[dynamic][index[dynamic] >= 0]
     look = np.zeros((3 * len(own_dynamic), 3 * len(nodes)))
     look[np.arange(len(look)), (3 * own_dynamic[:, None] + np.arange(3)).ravel()] = 1.0
     look = np.concatenate([look, patches[:, nodes].reshape(len(patches), 3 * len(nodes))])

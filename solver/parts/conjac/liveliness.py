@@ -27,11 +27,11 @@ def regions(tets: Index, rest: Vec, nodes: Index) -> Index:
     count = len(rest)
     graph = edge_graph(rest, tets)
     away, _, source = dijkstra(graph, directed=False, indices=nodes, min_only=True, return_predecessors=True)
-    place = np.full(count + 1, -1, dtype=np.int32)
-    place[nodes] = np.arange(len(nodes))
+    index = np.full(count + 1, -1, dtype=np.int32)
+    index[nodes] = np.arange(len(nodes))
     nearest = np.argmin(away[tets], axis=1)
     owner = source[tets[np.arange(len(tets)), nearest]]
-    found: Index = place[np.where(owner < 0, count, owner)]
+    found: Index = index[np.where(owner < 0, count, owner)]
     return found
 
 
@@ -90,10 +90,10 @@ class Liveliness:
         level: Vec = past + (1.0 - np.exp(-h / self.window)) * (now - past)
         return level
 
-    def to_balance(self, past: Vec, now: Vec, h: float, share: float) -> Vec:
+    def to_balance(self, past: Vec, now: Vec, h: float, fraction: float) -> Vec:
         """Return the mean at the time when sleeping nodes are in equilibrium, (m,) [1/s], if this step of h seconds is
-        the fraction `share` of their displacement to it."""
-        mean: Vec = past + now * h / (max(share, 1.0e-3) * self.window)
+        the fraction `fraction` of their displacement to it."""
+        mean: Vec = past + now * h / (max(fraction, 1.0e-3) * self.window)
         return mean
 
     def _sum(self, values: Vec) -> Vec:

@@ -41,7 +41,7 @@ class ModalStepPropagator:
         self._posed, self._order = posed, posed.owner.pattern.order
         self._velocities = posed.velocities  #: V, (3 (q + k), r)
         self._mass = np.repeat(lin.mass[self._order], 3)  #: of the rows [kg]
-        product = posed.here.product
+        product = posed.motion.product
         if lin.damped is None:
             mass = posed.reduced + stage.stiffness_factor * product
         else:
@@ -77,7 +77,7 @@ class ModalStepPropagator:
         v = self._on_nodes(self._velocities @ (self._modes @ u) + carrier_motion)
         residual_shift = self._on_nodes(posed.correction_of_rows(posed.on_free(v[self._order].ravel())))
         moved = self._on_nodes(self._velocities @ (self._modes @ moved) + h * carrier_motion)
-        return moved + posed.owner.at_most(1.0, residual_shift) * residual_shift, v
+        return moved + posed.owner.limit_fraction(1.0, residual_shift) * residual_shift, v
 
     def without_momentum(self, change: Vec) -> Vec:
         """Return a change of velocities on the rows, (3 (q + k),) [m/s], less the part that changes the momentum of the

@@ -51,11 +51,11 @@ class Condensed(Protocol):
     def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
         """Return the choice of dynamic nodes in a state with this memory."""
 
-    def share(self, h: float) -> float:
+    def removed_fraction(self, h: float) -> float:
         """Return the fraction of b_q that a step of h seconds removes."""
 
-    def at_most(self, share: float, moved: Vec) -> float:
-        """Return the largest fraction, `share` at most, of a displacement, (n, 3) [m], that changes no edge by more
+    def limit_fraction(self, fraction: float, moved: Vec) -> float:
+        """Return the largest fraction, `fraction` at most, of a displacement, (n, 3) [m], that changes no edge by more
         than is admissible."""
 
     def in_single(self) -> Callable[[Vec], Vec] | None:
@@ -93,7 +93,7 @@ class PosedConJac(NoJoints):
     stage: NodeStage
     hold: RigidModeBasis
     frames: list[Frame]
-    here: QuasistaticMotion  #: on the factor, contacts included
+    motion: QuasistaticMotion  #: on the factor, contacts included
     velocities: Vec  #: V, velocities by the reduced unknowns, (3 (q + k), r)
     reduced: Vec  #: Vᵀ (M − hD − βh²K) V, (r, r) [kg]
     impulse: Vec  #: its right-hand side, (r,) [N s]
@@ -104,8 +104,8 @@ class PosedConJac(NoJoints):
     slope: Vec | None = None
     #: B, positions by the reduced unknowns there, (3 (q + k), r)
     positions: Vec | None = None
-    #: there, −K⁻¹ of loads (n, 3, c) with dynamic unknowns fixed as if nothing touched, (3 (q + k), c), in few digits
-    blocks_without_contact: Callable[[Vec], Vec] | None = None
+#: there, −K⁻¹ of loads (n, 3, c) with dynamic unknowns fixed as if nothing touched, (3 (q + k), c), in few digits
+    response_without_contact: Callable[[Vec], Vec] | None = None
     #: response to velocities of prescribed nodes for each rate of joints, (3 (q + k), c)
     carry: PrescribedResponse | None = None
 
@@ -121,14 +121,14 @@ class PosedConJac(NoJoints):
         """Return v_d, (r,). Infinities pass through; the step itself detects them. Raises StepFailed."""
         if self.slope is not None:
             factor = scipy.linalg.lu_factor(self.slope, check_finite=False)
-            found: Vec = scipy.linalg.lu_solve(factor, self.impulse, check_finite=False)
-            return found
+            solution: Vec = scipy.linalg.lu_solve(factor, self.impulse, check_finite=False)
+            return solution
         try:
             factor = scipy.linalg.cho_factor(self.reduced, check_finite=False)
         except scipy.linalg.LinAlgError as failure:
             raise StepFailed("the reduced matrix is not positive definite") from failure
-        found = scipy.linalg.cho_solve(factor, self.impulse, check_finite=False)
-        return found
+        solution = scipy.linalg.cho_solve(factor, self.impulse, check_finite=False)
+        return solution
 
     def correction(self, u: Vec) -> Vec:
         """Return the position correction γ b of f − M a as a rate, (3 f,) [m/s], a the rigid part of the step's
@@ -142,8 +142,8 @@ class PosedConJac(NoJoints):
         owner, rows = self.owner, self.correction_of_rows(u)
         moved = np.zeros(self.lin.x.shape)
         moved[owner.pattern.order] = rows.reshape(-1, 3)
-        share = owner.at_most(owner.share(self.stage.h), moved)
-        return self.on_free(share / (self.stage.b * self.stage.h) * rows)
+        fraction = owner.limit_fraction(owner.removed_fraction(self.stage.h), moved)
+        return self.on_free(fraction / (self.stage.b * self.stage.h) * rows)
 
     def correction_of_rows(self, u: Vec) -> Vec:
         """Return the displacement of the rows by the full correction, (3 (q + k),) [m]. u: velocities of the free
@@ -159,6 +159,8 @@ class PosedConJac(NoJoints):
         return self.stage.acceleration(self.lin, self.owner.mesh.coordinates.spread(u, self.stage.w))
 
     def moving(self, u: Vec) -> Vec:
+        """Return the rates of positions at velocities u, both (3 f,) [m/s], correction included, where velocities
+        ignore contact; else u."""
         if self.positions is None:
             return u
         reduced = self.amplitudes(self.owner.mesh.coordinates.spread(u, None))
@@ -184,8 +186,8 @@ class PosedConJac(NoJoints):
         if self.extra_forces is not None:
             carried = carried - self.extra_forces
 
-        def trial_at(share: float, start: Vec, moved: Vec) -> Balance:
-            there: Vec = start + share * moved
+        def trial_at(fraction: float, start: Vec, moved: Vec) -> Balance:
+            there: Vec = start + fraction * moved
             force, energy = evaluate(there, time)
             return balance_at(there, force, energy)
 
@@ -197,13 +199,13 @@ class PosedConJac(NoJoints):
         at = balance_at(x, force, energy)
         # six digits suffice for a direction, and half the bytes are read in half the time; the constraint of patches
         # would cancel most of the digits
-        solve = owner.in_single() if self.here.patches is None else None
+        solve = owner.in_single() if self.motion.patches is None else None
         noise = ROUNDING * (abs(energy) + float(np.abs(carried).sum() + np.abs(force).sum()) * float(np.ptp(x)))
         for _ in range(corrections):
             moved = np.zeros_like(x)
             rows = owner.response(self, at.rest[:, :, None], solve)
             moved[owner.pattern.order] = rows.reshape(-1, 3)
-            first = owner.at_most(1.0, moved)
+            first = owner.limit_fraction(1.0, moved)
             found = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (TRIALS - 1),
                            -float(np.vdot(at.rest, moved)), noise)
             if found is None:
@@ -236,6 +238,8 @@ class PosedConJac(NoJoints):
         return replace(self, lin=lin, stage=stage, follow=follow, residual_shift=rows[:, :1])
 
     def compliance(self, nodes: Index) -> Compliance:
+        """Return the response of free nodes, (c,), as a function from impulses, (c, 3) [N s], to changes of velocities,
+        (c, 3) [m/s]."""
         rows = self.owner.pattern.position[nodes].astype(np.int32)
         if self.positions is None or self.slope is None:
             return compliance(self.velocities, self.reduced, rows)
@@ -245,6 +249,8 @@ class PosedConJac(NoJoints):
         return untouched_compliance(self.velocities, self.positions, self.slope, rows, normals[nodes])
 
     def under(self, impulses: Vec) -> PosedConJac:
+        """Return the stage with additional impulses on all nodes, (n, 3) [N s], which act evenly over its length and
+        are part of the equilibrium of quasistatic nodes."""
         force = impulses / (self.stage.a * self.stage.h)
         residual_shift = self.residual_shift.copy()
         residual_shift[:, 0] += self.owner.balance(self, force[:, :, None])[0][:, 0]
@@ -256,18 +262,22 @@ class PosedConJac(NoJoints):
 
     @property
     def balances(self) -> bool:
+        """Whether positions follow the reduced unknowns otherwise than velocities do: in contact."""
         return self.positions is not None
 
     def static_friction(self, grip: StaticFriction, x: Vec) -> PosedConJac:
+        """Return the stage with static friction of the ground on quasistatic nodes, at positions x, (n, 3) [m], on a
+        new factor; velocities remain those of this stage. Raises NotPositiveDefinite."""
         force, blocks = self.lin.force.copy(), self.lin.node_blocks.copy()
         grip.add_force(x, force)
         grip.add_stiffness(x, blocks)
         lin = replace(self.lin, force=force, node_blocks=blocks)
-        here = self.owner.follow_at(lin, self)
-        shift = here.static[:, : self.residual_shift.shape[1]]
-        return replace(self, lin=lin, here=here, residual_shift=shift, extra_forces=None)
+        motion = self.owner.follow_at(lin, self)
+        shift = motion.static[:, : self.residual_shift.shape[1]]
+        return replace(self, lin=lin, motion=motion, residual_shift=shift, extra_forces=None)
 
     def again(self, stage: Stage) -> PosedConJac:
+        """Return another stage of this linearisation on the present factor."""
         known, follow = NodeStage.of(stage, self.owner.mesh.coordinates), self.follow
         if follow is not None and known.w is not None and self.stage.w is not None:
             follow = self.owner.follow_on(self, known.w - self.stage.w)
@@ -275,11 +285,11 @@ class PosedConJac(NoJoints):
 
     def amplitudes(self, v: Vec) -> Vec:
         """Return the reduced unknowns, (r,), of velocities v, (n, 3) [m/s]."""
-        patches, rows = self.here.patches, v[self.owner.pattern.order].ravel()
-        if self.here.components is None:
+        patches, rows = self.motion.patches, v[self.owner.pattern.order].ravel()
+        if self.motion.components is None:
             own = self.hold.amplitudes(self.lin.x, v[self.owner.retained].ravel())
         else:
-            own = self.here.components.amplitudes(rows)
+            own = self.motion.components.amplitudes(rows)
         return own if patches is None else np.concatenate([own, patches.amplitudes(rows)])
 
     def onto_basis(self, momentum: Vec) -> Vec:
@@ -291,7 +301,7 @@ class PosedConJac(NoJoints):
     def carried(self, retained: Vec) -> Vec:
         """Return velocities of the free nodes, (3 f,) [m/s], as they follow velocities of the retained nodes, (3 k,)
         [m/s], alone."""
-        return self.on_free(np.concatenate([self.here.jacobian @ retained, retained]))
+        return self.on_free(np.concatenate([self.motion.jacobian @ retained, retained]))
 
     def on_free(self, rows: Vec) -> Vec:
         """Return values of the free nodes, (3 f,), from values on the rows, (3 (q + k),)."""
@@ -301,5 +311,5 @@ class PosedConJac(NoJoints):
     def _unbalanced(self, forces: Vec) -> Vec:
         """Return forces, (n, 3) [N], on the quasistatic rows, (3 q,), without the part that constraints of patches
         balance."""
-        rows, patches = forces[self.owner.pattern.order].ravel(), self.here.patches
-        return (rows if patches is None else patches.not_shared(rows))[: len(self.here.columns)]
+        rows, patches = forces[self.owner.pattern.order].ravel(), self.motion.patches
+        return (rows if patches is None else patches.not_shared(rows))[: len(self.motion.columns)]

@@ -21,10 +21,10 @@ class RigidModeBasis:
         self.floating = FloatingParts(mesh.rest, mesh.parts, fixed)
         self._nodes = retained[~awake]
         self._dynamic, self._rows = rows_of(np.flatnonzero(awake)), rows_of(np.flatnonzero(~awake))
-        place = {node: i for i, node in enumerate(self._nodes.tolist())}
+        index = {node: i for i, node in enumerate(self._nodes.tolist())}
         mine = [[np.intersect1d(part, self._nodes) for part in group.owned] for group in self.floating.groups]
         #: of each group and part: the nodes that constrain it, and their numbers among all of these
-        self._owned = [[(nodes, [place[node] for node in nodes.tolist()]) for nodes in of_group] for of_group in mine]
+        self._owned = [[(nodes, [index[node] for node in nodes.tolist()]) for nodes in of_group] for of_group in mine]
 
     @property
     def unknowns(self) -> int:
@@ -80,7 +80,7 @@ class RigidModeBasis:
         return out.reshape(3 * len(self._nodes), -1)
 
 
-def rows_of(places: Index) -> Index:
-    """Return the three rows of each node, (3 n,). places: positions of the nodes among the rows' nodes, (n,)."""
-    rows: Index = (3 * places[:, None] + np.arange(3)).ravel()
+def rows_of(indices: Index) -> Index:
+    """Return the three rows of each node, (3 n,). indices: of the nodes among the rows' nodes, (n,)."""
+    rows: Index = (3 * indices[:, None] + np.arange(3)).ravel()
     return rows

@@ -36,14 +36,14 @@ class SinglePrecisionFactor:
         from .reduced_precision import ReducedPrecision  # compiled for stages that are iterated
 
         showing, inside = self._linear.showing(), inside_of(self._linear)
-        if showing is None or inside is None or not inside.stands or self.too_soft:
+        if showing is None or inside is None or not inside.is_complete or self.too_soft:
             return None
         if self._rough is None or not self._rough.of(inside):
             self._rough = ReducedPrecision(inside, self._retained)
         return self._rough.condense(lower, showing)
 
     def show(self) -> None:
-        """Write a factor that was made here into the linear solver, before its factor is read."""
+        """Write a factor that was made by this class into the linear solver, before its factor is read."""
         if self._rough is not None:
             self._rough.show(self._linear.factored)
 
@@ -60,7 +60,7 @@ class SinglePrecisionFactor:
         self._untouched = self._copied(self._untouched)
 
     @property
-    def blocks_without_contact(self) -> Callable[[Vec], Vec] | None:
+    def solve_without_contact(self) -> Callable[[Vec], Vec] | None:
         """Return −K_qq⁻¹ as `solve` does, by the factor that `keep_untouched` has copied; None without a copy."""
         return None if self._untouched is None else self._untouched.solve
 

@@ -22,7 +22,7 @@ from .liveliness import AWAKE, DOZING, DROWSY, LEVEL, MOVED, WAKE, Liveliness
 from .posed import PosedConJac
 from .rigid_modes import RigidModeBasis, rows_of
 
-#: a factor serves sleeping nodes until an edge has changed by this share of its length. Relaxing by a share γ of a
+#: a factor serves sleeping nodes until an edge has changed by this fraction of its length. Relaxing by γ of a
 #: Newton step converges as long as K has not doubled or so
 NEAR = 0.05
 
@@ -31,15 +31,15 @@ class Sleep:
     """Choice of the dynamic nodes, stored in State.memory, and the factor of the last step, which only saves time."""
 
     def __init__(self, mesh: Mesh, params: dict[str, float], retained: Index, edges: Edges,
-                 share: Callable[[float], float]) -> None:
+                 removed_fraction: Callable[[float], float]) -> None:
         """Make the choice for a mesh. params: liveliness_threshold [1/s] and liveliness_window [s]. retained: (k,)
-        nodes of the dense system, the dynamic ones first. share: function from the length of a step [s] to the fraction
-        of the displacement to equilibrium that it takes."""
+        nodes of the dense system, the dynamic ones first. removed_fraction: function from the length of a step [s] to
+        the fraction of the displacement to equilibrium that it takes."""
         middles = [middle_of(mesh, np.intersect1d(patch.nodes, mesh.coordinates.free)) for patch in mesh.patches]
         nodes = np.concatenate([mesh.dynamic, np.array([one for one in middles if one >= 0], dtype=np.int32)])
         self.liveliness = Liveliness(mesh.tets, mesh.rest, nodes, params["liveliness_threshold"],
                                      params["liveliness_window"])
-        self._mesh, self._retained, self._edges, self._share = mesh, retained, edges, share
+        self._mesh, self._retained, self._edges, self._removed_fraction = mesh, retained, edges, removed_fraction
         self._holds: dict[bytes, RigidModeBasis] = {}
         self._posed: PosedConJac | None = None  #: stage on the last factor that was made
         self._factor = 0  #: number of that factor
@@ -83,7 +83,7 @@ class Sleep:
         same = np.array_equal(last.lin.x, lin.x) and np.array_equal(last.lin.force, lin.force)
         if stage.w is not None and last.stage.w is not None:
             same = same and np.array_equal(last.stage.w, stage.w)
-        return last.here.columns if same else None
+        return last.motion.columns if same else None
 
     def rests_near(self, x: Vec, memory: Mapping[str, Vec]) -> bool:
         """Whether no node is dynamic and the last factor was made near positions x, (n, 3) [m]."""
@@ -122,7 +122,7 @@ class Sleep:
         x0 = coordinates.positions(before.q, before.time, before.carrier_motion)
         x1 = coordinates.positions(after.q, after.time, after.carrier_motion)
         now, past, awake = liveliness.now(x0, x1, h, stretching), liveliness.past(memory), liveliness.awake(memory)
-        predicted = liveliness.to_balance(past, now, h, self._share(h))
+        predicted = liveliness.to_balance(past, now, h, self._removed_fraction(h))
         if not awake.all() and not liveliness.drowsy(memory).any():
             predicted = predicted + self._lag(before, after, h, x1, stretching)
         roused = ~awake & (predicted > WAKE * liveliness.threshold)
@@ -164,11 +164,11 @@ class Sleep:
         remaining |= {AWAKE: np.where(awake, 1.0, memory[AWAKE]), LEVEL: level}
         # patches wake at the velocities that they have
         slept[len(self._mesh.dynamic) :] = False
-        place = np.searchsorted(self._mesh.coordinates.free, liveliness.nodes[slept])
-        gained = memory[MOVED].reshape(-1, 3)[slept] - state.u.reshape(-1, 3)[place]
+        index = np.searchsorted(self._mesh.coordinates.free, liveliness.nodes[slept])
+        gained = memory[MOVED].reshape(-1, 3)[slept] - state.u.reshape(-1, 3)[index]
         if posed is None or not gained.any():
             return replace(state, memory=remaining)
-        stiffness = posed.here.stiffness
+        stiffness = posed.motion.stiffness
         basis, _ = self.hold(remaining).split(posed.lin.x, stiffness, np.zeros((len(stiffness), 0)))
         # dynamic nodes come first among the reduced unknowns, in their own order
         single = awake[: len(self._mesh.dynamic)]
@@ -187,7 +187,7 @@ def middle_of(mesh: Mesh, nodes: Index) -> int:
 def _lag(posed: PosedConJac, acceleration: Vec) -> Vec:
     """Return the displacement of sleeping nodes, and of quasistatic nodes that follow them, in equilibrium with an
     acceleration of all nodes, (n, 3) [m/s²], without its rigid part of floating bodies, (3 f,) [m]."""
-    frames, mass, size = posed.owner.frames, posed.lin.mass, len(posed.here.jacobian)
+    frames, mass, size = posed.owner.frames, posed.lin.mass, len(posed.motion.jacobian)
     loads = -mass[:, None] * acceleration
     if posed.frames:
         loads += frames.inertia(posed.frames, mass, acceleration)
@@ -195,8 +195,8 @@ def _lag(posed: PosedConJac, acceleration: Vec) -> Vec:
         # a sleeping patch is not constrained, nor are nodes that depend on it
         return posed.on_free(posed.owner.response(posed, loads[:, :, None])[:, 0])
     rows = loads[posed.owner.pattern.order].ravel()
-    left = posed.here.jacobian.T @ rows[:size] + rows[size:]
-    return posed.carried(posed.hold.split(posed.lin.x, posed.here.stiffness, left[:, None])[1][:, 0])
+    left = posed.motion.jacobian.T @ rows[:size] + rows[size:]
+    return posed.carried(posed.hold.split(posed.lin.x, posed.motion.stiffness, left[:, None])[1][:, 0])
 
 
 def _without(memory: Mapping[str, Vec], keys: tuple[str, ...]) -> dict[str, Vec]:

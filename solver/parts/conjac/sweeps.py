@@ -27,7 +27,7 @@ from .modes_of_step import ModalStepPropagator
 from .posed import PosedConJac
 from .sweeps_kernels import give, load, spread, turn, turn_back
 
-#: a factor serves until an edge has changed by the first share of its length, or one that turns with the nodes until
+#: a factor serves until an edge has changed by the first fraction of its length, or one that turns with the nodes until
 #: an edge is stretched by the second: from there on the passes that it takes more cost as much as a new one
 NEAR, STRETCHED = 0.2, 0.25
 
@@ -40,7 +40,7 @@ class ReusedFactorSweeps:
         self._velocities = posed.velocities  #: Ṽ, (3 (q + k), r)
         self._positions = self._velocities if posed.positions is None else posed.positions
         # six digits suffice for a direction; the constraint of patches would cancel most of them
-        self._solve = posed.owner.in_single() if posed.here.patches is None else None
+        self._solve = posed.owner.in_single() if posed.motion.patches is None else None
         self._inert = posed.stage.inertia * np.repeat(posed.lin.mass[self._order], 3)
         self._loads, self._given = np.zeros((*posed.lin.x.shape, 3)), np.zeros(3 * len(self._order))
         self._slope = None
@@ -51,7 +51,7 @@ class ReusedFactorSweeps:
     def _turns(self) -> Vec | None:
         """Return R, (n, 3, 3); None where the factor cannot be rotated with the nodes."""
         posed = self.posed
-        if len(posed.lin.contacts) or posed.frames or posed.hold.holds or posed.here.patches is not None:
+        if len(posed.lin.contacts) or posed.frames or posed.hold.holds or posed.motion.patches is not None:
             return None
         self._turning = posed.owner.edges.turning
         self._turning.follow(posed.lin.x)
@@ -62,7 +62,7 @@ class ReusedFactorSweeps:
     @property
     def includes_contacts(self) -> bool:
         """Whether contacts were in the factored matrix; velocities then follow by its copy without contacts."""
-        return self.posed.blocks_without_contact is not None
+        return self.posed.response_without_contact is not None
 
     def serves(self, x: Vec, stage: NodeStage, start: State, exactly: bool) -> bool:
         """Whether the factor still exists, fits the stage, was made near positions x, (n, 3) [m], and has the dynamic
@@ -87,11 +87,11 @@ class ReusedFactorSweeps:
 
         at: the iterate x, v, with K v and K p. [ConJac 11, changed: iterated on one factor]
         """
-        share, reached = stage.a * stage.h, stage.b * stage.h
+        ah, bh = stage.a * stage.h, stage.b * stage.h
         loads, given = self._loads, self._given
-        load(at.mass, stage.inertia, share, at.v, stage.v_hat, at.force, at.columns[1], at.columns[0], loads)
+        load(at.mass, stage.inertia, ah, at.v, stage.v_hat, at.force, at.columns[1], at.columns[0], loads)
         if at.damped is not None:
-            loads[:, :, 1] += share * at.damped.force(at.v)
+            loads[:, :, 1] += ah * at.damped.force(at.v)
         if self.posed.frames:
             loads[:, :, 2] -= self._carried(at, stage)
 
@@ -100,16 +100,16 @@ class ReusedFactorSweeps:
         followed = self._balance(loads)
         # the rest of m, and its change by those of v and x
         give(self._order, loads, self._inert, followed, given)
-        right = self._velocities.T @ given
+        rhs = self._velocities.T @ given
         if self._positions is not self._velocities:
-            right += share * (self._velocities - self._positions).T @ loads[self._order, :, 2].ravel()
-        change = np.zeros(len(right)) if self._slope is None else -dgetrs(*self._slope, right)[0]
+            rhs += ah * (self._velocities - self._positions).T @ loads[self._order, :, 2].ravel()
+        change = np.zeros(len(rhs)) if self._slope is None else -dgetrs(*self._slope, rhs)[0]
 
         in_v = in_x = self._velocities @ change
         if self._positions is not self._velocities:
             in_x = self._positions @ change
         out = np.zeros((3, *at.x.shape))
-        spread(self._order, followed, in_v, in_x, reached, out)
+        spread(self._order, followed, in_v, in_x, bh, out)
         if self.posed.frames:
             out[0, self._order] -= self._carries(followed[:, 0] + in_v, at, stage).reshape(-1, 3)
         if self._turns is not None:
@@ -151,7 +151,7 @@ class ReusedFactorSweeps:
     def _balance(self, loads: Vec) -> Vec:
         """Return −K⁻¹ times loads, (n, 3, 3), with dynamic unknowns fixed, (3 (q + k), 3); all but the last column
         without contacts."""
-        owner, alone = self.posed.owner, self.posed.blocks_without_contact
+        owner, alone = self.posed.owner, self.posed.response_without_contact
         if alone is None:
             return owner.response(self.posed, loads, self._solve)
         apart = alone(loads[:, :, :2]), owner.response(self.posed, loads[:, :, 2:], self._solve)

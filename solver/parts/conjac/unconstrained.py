@@ -48,10 +48,10 @@ class UnconstrainedParts:
         for frame in frames:
             modes = frame.field.shape[2]
             mine, shared = slice(at, at + modes), slice(first + frame.first, first + frame.first + modes)
-            place = position[frame.nodes]
-            rigid[place[place >= 0], :, mine] = frame.field[place >= 0]
-            place = position[frame.component]
-            near = rows_of(place[place >= 0])
+            rows = position[frame.nodes]
+            rigid[rows[rows >= 0], :, mine] = frame.field[rows >= 0]
+            rows = position[frame.component]
+            near = rows_of(rows[rows >= 0])
             inner, retained = near[near < len(columns)], near[near >= len(columns)] - len(columns)
             responses[inner, mine] = columns[inner, len(stiffness) :][:, shared]
             onto[retained, mine] = left[retained, shared]
@@ -78,7 +78,7 @@ class UnconstrainedParts:
     def _solved(self, responses: Vec, left: Vec, along: Vec) -> tuple[Vec, Vec]:
         """Return z and K z + b, both (3 (q + k), c), with Rᵀ M z = along + Rᵀ M z₀, (m, c). responses, left: as in
         `balance`."""
-        found = scipy.linalg.lu_solve(self._small, np.concatenate([-left, self._size * along]))
-        own, share = found[: len(left)], self._size * found[len(left) :]
-        moved = responses + self._responses @ share + self._jacobian @ own
-        return np.concatenate([moved, own]), -(self._weighted @ share)
+        solution = scipy.linalg.lu_solve(self._small, np.concatenate([-left, self._size * along]))
+        own, multipliers = solution[: len(left)], self._size * solution[len(left) :]
+        moved = responses + self._responses @ multipliers + self._jacobian @ own
+        return np.concatenate([moved, own]), -(self._weighted @ multipliers)

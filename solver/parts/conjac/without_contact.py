@@ -36,7 +36,7 @@ def follow_untouched(posed: PosedConJac, alone: QuasistaticMotion, inertia: Vec,
     mesh, order = owner.mesh, owner.pattern.order
     weight, mass = owner.weight(lin, stage), np.repeat(lin.mass[order], 3)
     follow = None if stage.w is None else alone.follow(moved)
-    velocities, balance = alone.velocities, posed.here.velocities
+    velocities, balance = alone.velocities, posed.motion.velocities
 
     given = mass * stage.v_hat[order].ravel()
     if follow is not None:
@@ -48,25 +48,25 @@ def follow_untouched(posed: PosedConJac, alone: QuasistaticMotion, inertia: Vec,
         columns[mesh.coordinates.prescribed, :, 0] = stage.w
         impulse += velocities.T @ (stage.a * stage.h * lin.damped.multiply(columns)[order].ravel())
 
-    stiffness = stage.stiffness_factor * posed.here.product
+    stiffness = stage.stiffness_factor * posed.motion.product
     # the part of D that is a fraction of K acts on velocities
-    share_of_damping = stage.stiffness_and_share(lin) - stage.stiffness_factor
-    reduced = inertia - share_of_damping * alone.product - stiffness
+    damping_factor = stage.damped_stiffness_factor(lin) - stage.stiffness_factor
+    reduced = inertia - damping_factor * alone.product - stiffness
     if stage.base is not None:
         impulse -= stiffness @ posed.amplitudes(lin.v)
     elif follow is not None and posed.follow is not None:
         # prescribed nodes have not moved yet
         impulse += stage.stiffness_factor * (balance.T @ posed.follow.left)
-        impulse += share_of_damping * (velocities.T @ follow.left)
+        impulse += damping_factor * (velocities.T @ follow.left)
     lag = np.zeros_like(reduced)
     for frame in posed.frames:
         field = np.zeros((len(lin.mass), *frame.field.shape[1:]))
         field[frame.nodes] = frame.field
         rigid = field[order].reshape(len(mass), -1)
         loads = mass[:, None] * rigid
-        share = np.linalg.solve(loads.T @ rigid, loads.T @ (velocities - balance)).T
+        coefficients = np.linalg.solve(loads.T @ rigid, loads.T @ (velocities - balance)).T
         # mass damping takes part of the rigid acceleration at each node
-        lag += share @ ((weight[:, None] * rigid).T @ velocities)
-        impulse -= share @ (rigid.T @ given)
+        lag += coefficients @ ((weight[:, None] * rigid).T @ velocities)
+        impulse -= coefficients @ (rigid.T @ given)
     return replace(posed, velocities=velocities, follow=follow, reduced=reduced, impulse=impulse, slope=reduced - lag,
                    positions=balance)

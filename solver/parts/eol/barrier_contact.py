@@ -36,16 +36,16 @@ class MotionPath:
     """End positions of a motion of cloth and obstacles within a step."""
 
     x: Vec  #: cloth, (n, 3) [m]
-    things: Vec  #: (o, 3) [m]
+    obstacles: Vec  #: (o, 3) [m]
 
     def off(self, other: MotionPath) -> float:
         """Return the largest component of the difference between two end positions [m]."""
-        return max(float(np.abs(self.x - other.x).max(initial=0.0)), float(np.abs(self.things - other.things).max(
+        return max(float(np.abs(self.x - other.x).max(initial=0.0)), float(np.abs(self.obstacles - other.obstacles).max(
             initial=0.0)))
 
     def half(self, end: MotionPath) -> MotionPath:
         """Return positions midway between two."""
-        return MotionPath(0.5 * (self.x + end.x), 0.5 * (self.things + end.things))
+        return MotionPath(0.5 * (self.x + end.x), 0.5 * (self.obstacles + end.obstacles))
 
 
 @dataclass
@@ -57,29 +57,30 @@ class ContactSettings:
     owner: Index  #: of these vertices, (o,), numbers after those of the sheets
     itself: Sequence[bool] = (True,)  #: of each sheet of the cloth, whether it touches itself
     names: list[str] = field(default_factory=list)  #: of owners
-    sheet_of: Callable[[Vec], Index] | None = None  #: of places in material (n, 2), where the cloth has several
+    sheet_of: Callable[[Vec], Index] | None = None  #: of material positions (n, 2), where the cloth has several
     _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
     _surfaces: Surfaces | None = field(default=None, init=False)
     _made: ContactLaw | None = field(default=None, init=False)
-    _asked: tuple[SheetMesh, ObstacleMotion, TangledRegion | None, tuple[str, str, Vec] | None] | None = field(
+    _last_query: tuple[SheetMesh, ObstacleMotion, TangledRegion | None, tuple[str, str, Vec] | None] | None = field(
         default=None, init=False)
     _before: tuple[SheetMesh, ObstacleMotion, TangledRegion | None] | None = field(default=None, init=False)
     _apart: Mask = field(default_factory=lambda: np.zeros(0, bool), init=False)
 
     def forget_past(self) -> None:
         """Discard what was made for the mesh of the last step."""
-        self._surfaces = self._made = self._asked = self._before = None
+        self._surfaces = self._made = self._last_query = self._before = None
 
-    def of(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> BarrierContacts | None:
+    def of(self, mesh: SheetMesh, now: ObstacleMotion, tangled: TangledRegion | None = None) -> BarrierContacts | None:
         """Return the barrier contact of a step from this mesh on, without tangled regions; None where these are
         everywhere."""
-        return None if self._is_all(lost, mesh) else BarrierContacts(self._law_of(mesh, now, lost), mesh, now, lost)
+        return None if self._is_all(tangled, mesh) else BarrierContacts(
+            self._law_of(mesh, now, tangled), mesh, now, tangled)
 
     @staticmethod
-    def _is_all(lost: TangledRegion | None, mesh: SheetMesh) -> bool:
-        return lost is not None and bool(lost.of(mesh)[mesh.faces].any(axis=1).all())
+    def _is_all(tangled: TangledRegion | None, mesh: SheetMesh) -> bool:
+        return tangled is not None and bool(tangled.of(mesh)[mesh.faces].any(axis=1).all())
 
-    def lost(self, mesh: SheetMesh, now: ObstacleMotion) -> TangledRegion | None:
+    def tangled_region(self, mesh: SheetMesh, now: ObstacleMotion) -> TangledRegion | None:
         """Return the region in which surfaces intersect; None where there is none."""
         if self.crossing(mesh, now) is None:
             return None
@@ -89,14 +90,14 @@ class ContactSettings:
         all_nodes: Index = np.unique(np.concatenate(nodes)).astype(np.int32)
         return TangledRegion.at(mesh, all_nodes[all_nodes < len(mesh.x)])
 
-    def crossing(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> tuple[str, str,
+    def crossing(self, mesh: SheetMesh, now: ObstacleMotion, tangled: TangledRegion | None = None) -> tuple[str, str,
                                                                                                          Vec] | None:
         """Return the names of two surfaces that intersect, and where, (3,) [m]; None for no intersection outside of
-        `lost`. Detected once."""
-        last = self._asked
-        if last is None or last[1] is not now or last[2] is not lost or last[0].x is not mesh.x or (
+        `tangled`. Detected once."""
+        last = self._last_query
+        if last is None or last[1] is not now or last[2] is not tangled or last[0].x is not mesh.x or (
                 last[0].faces is not mesh.faces):
-            last = self._asked = mesh, now, lost, self._crossing(mesh, now, lost)
+            last = self._last_query = mesh, now, tangled, self._crossing(mesh, now, tangled)
         return last[3]
 
     def new_crossing(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> tuple[str, str, Vec] | None:
@@ -107,7 +108,7 @@ class ContactSettings:
             return None
         known = self._before  # many meshes are tried in the place of one
         if known is None or known[0] is not before or known[1] is not now:
-            known = self._before = before, now, self.lost(before, now)
+            known = self._before = before, now, self.tangled_region(before, now)
         return crossing if known[2] is None else self.crossing(mesh, now, known[2])
 
     def new_intersection(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
@@ -116,8 +117,8 @@ class ContactSettings:
         crossing = self.new_crossing(mesh, before, now)
         if crossing is not None:
             return crossing[2]
-        gap, place = self._nearest(mesh, now)
-        return place if gap < TOUCHES and gap < NEARER * self._nearest(before, now)[0] else None
+        gap, position = self._nearest(mesh, now)
+        return position if gap < TOUCHES and gap < NEARER * self._nearest(before, now)[0] else None
 
     def _nearest(self, mesh: SheetMesh, now: ObstacleMotion) -> tuple[float, Vec]:
         """Return the least distance between two surfaces relative to the activation distance, and where it is, (3,)
@@ -129,11 +130,13 @@ class ContactSettings:
         nearest = forces[forces[:, 6].argmin()]
         return float(nearest[6]) / law.activation, nearest[:3]
 
-    def _crossing(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None) -> tuple[str, str,
+    def _crossing(self, mesh: SheetMesh, now: ObstacleMotion, tangled: TangledRegion | None) -> tuple[str, str,
                                                                                                    Vec] | None:
-        if self._is_all(lost, mesh):
+        """Return the names of two surfaces that intersect outside of `tangled`, and where, (3,) [m]; None for no
+        intersection."""
+        if self._is_all(tangled, mesh):
             return None
-        self._law_of(mesh, now, lost)
+        self._law_of(mesh, now, tangled)
         assert self._surfaces is not None
         x, count = np.concatenate([mesh.x, now.round_x]), len(mesh.x)
         found = self._surfaces.crossing(x)
@@ -148,8 +151,10 @@ class ContactSettings:
         """Return the sheet of each vertex, (n,)."""
         return np.zeros(len(mesh.x), np.int32) if self.sheet_of is None else self.sheet_of(mesh.material)
 
-    def _law_of(self, mesh: SheetMesh, now: ObstacleMotion, lost: TangledRegion | None = None) -> ContactLaw:
-        apart = np.ones(len(mesh.faces), dtype=bool) if lost is None else ~lost.of(mesh)[mesh.faces].any(axis=1)
+    def _law_of(self, mesh: SheetMesh, now: ObstacleMotion, tangled: TangledRegion | None = None) -> ContactLaw:
+        """Return the law between the surfaces of a mesh and of obstacles, without faces in `tangled`; it is made anew
+        where these have changed."""
+        apart = np.ones(len(mesh.faces), dtype=bool) if tangled is None else ~tangled.of(mesh)[mesh.faces].any(axis=1)
         if self._made is None or not np.array_equal(self._faces, mesh.faces) or not np.array_equal(self._apart, apart):
             count = len(mesh.x)
             flat = np.column_stack([mesh.material, np.zeros(count)])
@@ -172,9 +177,9 @@ class BarrierContacts:
     law: ContactLaw
     mesh: SheetMesh  #: at the start
     now: ObstacleMotion
-    lost: TangledRegion | None = None  #: without contact
+    tangled: TangledRegion | None = None  #: without contact
     firmest: float = np.inf  #: largest stiffness of a pair [N/m]; forces of stiffer ones are scaled as well
-    gives: InterfaceInertia | None = None  #: inertia of smooth obstacles; None: their motion is prescribed
+    interface: InterfaceInertia | None = None  #: inertia of smooth obstacles; None: their motion is prescribed
     begun: Vec = field(default_factory=lambda: np.zeros((0, 3)))  #: δ⁰ of its movers, (c, 3)
     done: float = 0.0  #: elapsed part of their step [s]
 
@@ -185,6 +190,7 @@ class BarrierContacts:
 
     @property
     def start(self) -> MotionPath:
+        """Return the positions of cloth and obstacles at the step's start."""
         return MotionPath(self.mesh.x, self.now.round_x)
 
     def added(self, posed: AssembledSystem, at: MotionPath, h: float) -> tuple[AssembledSystem, Index]:
@@ -192,57 +198,59 @@ class BarrierContacts:
         obstacles in it, (k,), whose rates come after the cloth's; the system itself where no pair is near."""
         nodes, forces, blocks = self._at(at, h)
         wrench, given = self._under(h)
-        asked = nodes[nodes >= len(at.x)] - len(at.x)
-        used = np.unique(np.concatenate([given, *(() if self.gives is None else (self.gives.movers[asked].ravel(),))]))
+        obstacle_nodes = nodes[nodes >= len(at.x)] - len(at.x)
+        used = np.unique(np.concatenate([given, *(() if self.interface is None else (
+            self.interface.movers[obstacle_nodes].ravel(),))]))
         used = used[used >= 0].astype(np.int32)
-        used = used if self.gives is None else self.gives.with_their_groups(used)
+        used = used if self.interface is None else self.interface.with_their_groups(used)
         if not len(nodes) and not len(used):
             return posed, used
-        movers, arms, elements = self._moving(nodes, used, len(at.x), len(at.things))
+        movers, arms, elements = self._moving(nodes, used, len(at.x), len(at.obstacles))
         unknowns, all_blocks = posed.unknowns.joining(elements, posed.blocks, len(used))
         impulse = np.concatenate([posed.impulse, np.zeros((len(used), posed.impulse.shape[1]))])
-        if self.gives is not None:
-            place = np.full(self.gives.count, -1)
-            place[used] = len(at.x) + np.arange(len(used))
-            high, low = place[self.gives.pairs].T
+        if self.interface is not None:
+            index = np.full(self.interface.count, -1)
+            index[used] = len(at.x) + np.arange(len(used))
+            high, low = index[self.interface.pairs].T
             own = high >= 0
             slots = np.searchsorted(unknowns.keys, low[own] << 32 | high[own])
-            all_blocks[slots, :3, :3] += h / (self.done + h) * self.gives.inertia[own]
+            all_blocks[slots, :3, :3] += h / (self.done + h) * self.interface.inertia[own]
             impulse[len(at.x):, :3] = wrench[used]
-        way = np.concatenate([self.mesh.x - at.x, self.thought(h) - at.things])
-        add_pushes(nodes, movers, arms, unknowns.keys, np.ascontiguousarray(forces), np.ascontiguousarray(blocks), way,
-                   h, all_blocks, impulse)
+        displacement = np.concatenate([self.mesh.x - at.x, self.predicted_positions(h) - at.obstacles])
+        add_pushes(nodes, movers, arms, unknowns.keys, np.ascontiguousarray(forces), np.ascontiguousarray(blocks),
+                   displacement, h, all_blocks, impulse)
         return AssembledSystem(unknowns, all_blocks, impulse), used
 
     def _under(self, h: float) -> tuple[Vec, Index]:
         """Return A' δ⁰ − h Jᵀ f of movers, (c, 3), and the numbers of those for which it is not zero."""
-        if self.gives is None:
+        if self.interface is None:
             return np.zeros((0, 3)), np.zeros(0, np.int32)
-        wrench = h / (self.done + h) * self.gives.momentum(self.begun) - h * self.gives.gathered(self.gives.forces)
+        wrench = h / (self.done + h) * self.interface.momentum(self.begun) - h * self.interface.gathered(
+            self.interface.forces)
         return wrench, np.flatnonzero(wrench.any(axis=1)).astype(np.int32)
 
-    def _moving(self, nodes: Index, used: Index, count: int, things: int) -> tuple[Index, Vec, Index]:
+    def _moving(self, nodes: Index, used: Index, count: int, obstacles: int) -> tuple[Index, Vec, Index]:
         """Return the vertices that move each node, (m, 2), and their arms, (m, 3); and elements (k, 4) that join all
         that contact forces move."""
-        movers, arms = np.full((count + things, 2), -1, np.int32), np.zeros((count + things, 3))
+        movers, arms = np.full((count + obstacles, 2), -1, np.int32), np.zeros((count + obstacles, 3))
         movers[:count, 0] = np.arange(count)
         elements = [np.zeros((0, 4), np.int32)]
-        if self.gives is not None and len(used):
-            place = np.full(self.gives.count + 1, -1, np.int32)
-            place[used] = count + np.arange(len(used), dtype=np.int32)
-            movers[count:], arms[count:] = place[self.gives.movers], self.gives.arms
-            pairs = place[self.gives.pairs]
+        if self.interface is not None and len(used):
+            index = np.full(self.interface.count + 1, -1, np.int32)
+            index[used] = count + np.arange(len(used), dtype=np.int32)
+            movers[count:], arms[count:] = index[self.interface.movers], self.interface.arms
+            pairs = index[self.interface.pairs]
             elements.append(pairs[pairs[:, 0] >= 0][:, [0, 1, 1, 1]])
         if len(nodes):
             moved = movers[nodes]
             # a prescribed node is no unknown: in the pattern one of the cloth's replaces it
-            stands = nodes[np.arange(len(nodes)), (nodes < count).argmax(axis=1)][:, None]
-            straight = np.where(moved[:, :, 0] >= 0, moved[:, :, 0], stands)
+            substitute = nodes[np.arange(len(nodes)), (nodes < count).argmax(axis=1)][:, None]
+            straight = np.where(moved[:, :, 0] >= 0, moved[:, :, 0], substitute)
             turns = (moved[:, :, 1] >= 0).any(axis=1)
             elements += [straight, np.where(moved[:, :, 1] >= 0, moved[:, :, 1], straight)[turns]]
         return movers, arms, np.concatenate(elements).astype(np.int32)
 
-    def thought(self, h: float) -> Vec:
+    def predicted_positions(self, h: float) -> Vec:
         """Return predicted positions of smooth obstacles at the step's end, (o, 3) [m]."""
         return self.now.round_x + h * self.now.round_velocity
 
@@ -254,72 +262,75 @@ class BarrierContacts:
 
     def ended(self, rates: Vec, h: float) -> Vec:
         """Return positions of smooth obstacles at the step's end, (o, 3) [m]. rates: δ of their movers, (c, 3)."""
-        return self.thought(h) if self.gives is None else self.thought(h) + h * self.gives.velocities(rates)
+        return self.predicted_positions(h) if self.interface is None else (
+            self.predicted_positions(h) + h * self.interface.velocities(rates))
 
     def _at(self, at: MotionPath, h: float) -> tuple[Index, Vec, Vec]:
         """Return nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all pairs near a motion's end, friction
         included."""
-        here = self._all(at)
-        tables = [self.law.fill(here, 0.0, True)]
+        x = self._all(at)
+        tables = [self.law.fill(x, 0.0, True)]
         friction = None
         if len(tables[0].nodes):
-            friction = self.law.lagged_friction(here, np.concatenate([self.mesh.x, self.now.round_x]), h)
+            friction = self.law.lagged_friction(x, np.concatenate([self.mesh.x, self.now.round_x]), h)
         if friction is not None:
-            tables.append(friction.fill(here, 0.0, True))
+            tables.append(friction.fill(x, 0.0, True))
         return self._softer(tables)
 
-    def _apart(self, here: Vec) -> tuple[Index, Vec, Vec]:
+    def _apart(self, x: Vec) -> tuple[Index, Vec, Vec]:
         """Return nodes, forces and blocks of the barrier alone, with all nodes at (n + o, 3)."""
-        return self._softer([self.law.fill(here, 0.0, True)])
+        return self._softer([self.law.fill(x, 0.0, True)])
 
     def _softer(self, tables: list[Stencils]) -> tuple[Index, Vec, Vec]:
         """Return nodes, forces and blocks, both scaled where a pair is stiffer than admissible."""
         nodes, blocks = block_diagonal(tables)
-        forces = np.concatenate([one.forces for one in tables])
+        forces = np.concatenate([table.forces for table in tables])
         if self.firmest < np.inf and len(nodes):
-            share = self.firmest / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.firmest)
-            blocks, forces = share[:, None, None] * blocks, share[:, None, None] * forces
+            scale = self.firmest / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.firmest)
+            blocks, forces = scale[:, None, None] * blocks, scale[:, None, None] * forces
         return nodes, forces, blocks
 
     def obstacle_impulses(self, at: MotionPath, end: MotionPath, h: float) -> Vec:
         """Return impulses on smooth obstacles, (o, 3) [N s], in a step that was solved at one motion and ends in
         another: the reactions to the forces that `added` applies to the cloth."""
-        foreseen: Vec = h * self._predicted_forces(self._at(at, h), at, end)[len(at.x):]
-        return foreseen
+        impulses: Vec = h * self._predicted_forces(self._at(at, h), at, end)[len(at.x):]
+        return impulses
 
     @staticmethod
-    def _predicted_forces(pushes: tuple[Index, Vec, Vec], at: MotionPath, end: MotionPath) -> Vec:
+    def _predicted_forces(stencils: tuple[Index, Vec, Vec], at: MotionPath, end: MotionPath) -> Vec:
         """Return f + K Δx of barrier forces at one motion, (n + o, 3) [N], where the step ends in another."""
-        out, way = np.zeros((len(at.x) + len(at.things), 3)), np.concatenate([end.x - at.x, end.things - at.things])
-        add_forces(pushes[0], np.ascontiguousarray(pushes[1]), np.ascontiguousarray(pushes[2]), way, out)
+        out, displacement = np.zeros((len(at.x) + len(at.obstacles), 3)), np.concatenate([
+            end.x - at.x, end.obstacles - at.obstacles])
+        add_forces(stencils[0], np.ascontiguousarray(stencils[1]), np.ascontiguousarray(stencils[2]), displacement, out)
         return out
 
-    def missed(self, at: MotionPath, end: MotionPath) -> tuple[Vec, Vec]:
+    def force_errors(self, at: MotionPath, end: MotionPath) -> tuple[Vec, Vec]:
         """Return the error of each vertex' barrier force, where the step ends in another motion than it was solved
         with, and the size of that force, both (n,) [N]."""
         nodes, forces, _ = self._apart(self._all(end))
-        pushed = np.zeros((len(at.x) + len(at.things), 3))
-        np.add.at(pushed, nodes, forces)
-        foreseen = self._predicted_forces(self._apart(self._all(at)), at, end)
-        return (np.linalg.norm((pushed - foreseen)[: len(at.x)], axis=1),
-                np.linalg.norm(pushed[: len(at.x)], axis=1))
+        barrier_forces = np.zeros((len(at.x) + len(at.obstacles), 3))
+        np.add.at(barrier_forces, nodes, forces)
+        predicted = self._predicted_forces(self._apart(self._all(at)), at, end)
+        return (np.linalg.norm((barrier_forces - predicted)[: len(at.x)], axis=1),
+                np.linalg.norm(barrier_forces[: len(at.x)], axis=1))
 
-    def go(self, at: MotionPath, end: MotionPath) -> tuple[MotionPath, float]:
+    def advance(self, at: MotionPath, end: MotionPath) -> tuple[MotionPath, float]:
         """Return the motion towards a step's end as far as it is free of contact, and its fraction."""
-        share = self.largest(at, end)
-        return MotionPath(at.x + share * (end.x - at.x), at.things + share * (end.things - at.things)), share
+        fraction = self.largest(at, end)
+        return MotionPath(at.x + fraction * (end.x - at.x), at.obstacles + fraction * (
+            end.obstacles - at.obstacles)), fraction
 
-    def guessed(self, h: float) -> tuple[MotionPath, bool]:
+    def initial_guess(self, h: float) -> tuple[MotionPath, bool]:
         """Return the ballistic end of a step of h [s], half as far where surfaces would touch, or the start where no
         pair is near it or where one would be much nearer at that end; and whether any pair is near."""
         start, count = self.start, len(self.mesh.x)
         if not self.is_near(start):
             return start, False
-        here, there = self._all(start), self._all(MotionPath(start.x + h * self.mesh.v, self.thought(h)))
-        shares = self.law.largest_steps(here, there, np.arange(len(here)))
-        shares[shares < 1.0] *= 0.5
-        there = here + shares[:, None] * (there - here)
-        on = MotionPath(there[:count], there[count:])
+        start_x, end_x = self._all(start), self._all(MotionPath(start.x + h * self.mesh.v, self.predicted_positions(h)))
+        fractions = self.law.largest_steps(start_x, end_x, np.arange(len(start_x)))
+        fractions[fractions < 1.0] *= 0.5
+        end_x = start_x + fractions[:, None] * (end_x - start_x)
+        on = MotionPath(end_x[:count], end_x[count:])
         if self.largest(start, on) == 1.0:
             if self._nearest(on) >= AS_FAR * self._nearest(start):
                 return on, True
@@ -328,7 +339,7 @@ class BarrierContacts:
     @staticmethod
     def _all(at: MotionPath) -> Vec:
         """Return positions of all nodes, (n + o, 3) [m]."""
-        return np.concatenate([at.x, at.things])
+        return np.concatenate([at.x, at.obstacles])
 
     def _nearest(self, at: MotionPath) -> float:
         """Return the least distance between two surfaces relative to the activation distance; 1 where none is nearer.
@@ -350,7 +361,7 @@ class BarrierContacts:
         near: Index = nodes[nodes >= len(at.x)] - len(at.x)
         return near
 
-    def whom(self, at: MotionPath, owner: Index, names: Sequence[str]) -> str:
+    def touched_names(self, at: MotionPath, owner: Index, names: Sequence[str]) -> str:
         """Return names of the smooth obstacles with contact forces at a motion's end, separated by commas; "" for none.
         owner: of their vertices, (o,)."""
         return ", ".join(f'"{names[k]}"' for k in np.unique(owner[self.near(at)]))

@@ -11,12 +11,12 @@ RUNS_ALONG = 0.999  #: cosine between an edge of the cloth and the feature's tha
 
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[::1], i4[::1], f8[:,::1])")
-def normals_at(x, faces, areas, place, out):  # type: ignore[no-untyped-def]
-    """Write unit normals of the cloth at some vertices, weighted by area, to out, (k, 3), which is zero. place: number
+def normals_at(x, faces, areas, index, out):  # type: ignore[no-untyped-def]
+    """Write unit normals of the cloth at some vertices, weighted by area, to out, (k, 3), which is zero. index: number
     of each vertex among these, −1 of others, (n,)."""
     for f in range(faces.shape[0]):
         a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
-        if place[a] < 0 and place[b] < 0 and place[c] < 0:
+        if index[a] < 0 and index[b] < 0 and index[c] < 0:
             continue
         u0, u1, u2 = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
         v0, v1, v2 = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
@@ -25,7 +25,7 @@ def normals_at(x, faces, areas, place, out):  # type: ignore[no-untyped-def]
         if size == 0.0:
             continue
         for i in range(3):
-            k = place[faces[f, i]]
+            k = index[faces[f, i]]
             if k >= 0:
                 out[k, 0] += areas[f] * (n0 / size)
                 out[k, 1] += areas[f] * (n1 / size)
@@ -38,8 +38,8 @@ def normals_at(x, faces, areas, place, out):  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[::1], f8[:,::1], i8, f8[:,::1], f8[:,::1], f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1],"
         " f8[:,::1], f8[:,:,::1])")
-def stand_on(  # type: ignore[no-untyped-def]
-        on, x, count, points, velocity, point_normals, edges, edge_normals, places, speeds, along, normals):
+def locate_features(  # type: ignore[no-untyped-def]
+        on, x, count, points, velocity, point_normals, edges, edge_normals, positions, speeds, along, normals):
     """Write positions and velocities, (k, 3), of the features under vertices at x, (k, 3) [m], unit directions of
     edges, (k, 3), and normals, (k, K, 3); the last two are zero before.
 
@@ -48,59 +48,59 @@ def stand_on(  # type: ignore[no-untyped-def]
     for k in range(on.shape[0]):
         if on[k] < count:
             for i in range(3):
-                places[k, i], speeds[k, i] = points[on[k], i], velocity[on[k], i]
+                positions[k, i], speeds[k, i] = points[on[k], i], velocity[on[k], i]
                 for j in range(point_normals.shape[1]):
                     normals[k, j, i] = point_normals[on[k], j, i]
             continue
         edge = on[k] - count
         a, b = edges[edge, 0], edges[edge, 1]
-        share = square = 0.0
+        fraction = square = 0.0
         for i in range(3):
-            way = points[b, i] - points[a, i]
-            share += (x[k, i] - points[a, i]) * way
-            square += way * way
-        share = min(max(share / square, 0.0), 1.0)
+            delta = points[b, i] - points[a, i]
+            fraction += (x[k, i] - points[a, i]) * delta
+            square += delta * delta
+        fraction = min(max(fraction / square, 0.0), 1.0)
         size = np.sqrt(square)
         for i in range(3):
-            way = points[b, i] - points[a, i]
-            places[k, i] = points[a, i] + share * way
-            speeds[k, i] = (1.0 - share) * velocity[a, i] + share * velocity[b, i]
-            along[k, i] = way / size
+            delta = points[b, i] - points[a, i]
+            positions[k, i] = points[a, i] + fraction * delta
+            speeds[k, i] = (1.0 - fraction) * velocity[a, i] + fraction * velocity[b, i]
+            along[k, i] = delta / size
             normals[k, 0, i], normals[k, 1, i] = edge_normals[edge, 0, i], edge_normals[edge, 1, i]
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8[::1], f8[:,:,::1], i4[:,::1], i4[::1], f8[:,::1], f8[:,::1], b1[::1],"
         " b1[::1], f8[:,::1], f8[::1])")
 def folds_of(  # type: ignore[no-untyped-def]
-        x, material, faces, areas, gradients, edges, place, along, border_tangents, border, at_point, tangent, fold):
+        x, material, faces, areas, gradients, edges, index, along, border_tangents, border, at_point, tangent, fold):
     """Write for vertices on features the unit direction in material space in which they do not slide, (k, 2), and the
     angle at which two faces with the spread of their faces would meet, (k,) [rad].
 
     The direction is normal to the border, or else along the feature's edge: that of the cloth's edges that lie on it,
     or where none does, by F. The fold is measured across it, and at points inside the cloth in the direction in which
-    faces differ least. place: number of each vertex among these, −1 of others, (n,). along (k, 3), border, at_point
+    faces differ least. index: number of each vertex among these, −1 of others, (n,). along (k, 3), border, at_point
     (k,): of these vertices. gradients: F, (m, 3, 2).
     """
     many = fold.shape[0]
-    way, mean, whole = np.zeros((many, 2)), np.zeros((many, 3, 2)), np.zeros(many)
+    edge_direction, mean, whole = np.zeros((many, 2)), np.zeros((many, 3, 2)), np.zeros(many)
     square, size = np.zeros((many, 3)), np.zeros((many, 3))
     for side in range(2):
         for e in range(edges.shape[0]):
             i, j = edges[e, side], edges[e, 1 - side]
-            k = place[i]
-            if k < 0 or place[j] < 0:
+            k = index[i]
+            if k < 0 or index[j] < 0:
                 continue
-            lies = length = 0.0
+            projection = length = 0.0
             for c in range(3):
                 step = x[j, c] - x[i, c]
-                lies += step * along[k, c]
+                projection += step * along[k, c]
                 length += step * step
-            if abs(lies) > RUNS_ALONG * np.sqrt(length):
+            if abs(projection) > RUNS_ALONG * np.sqrt(length):
                 for c in range(2):
-                    way[k, c] += (1.0 if lies > 0.0 else -1.0) * (material[j, c] - material[i, c])
+                    edge_direction[k, c] += (1.0 if projection > 0.0 else -1.0) * (material[j, c] - material[i, c])
     for f in range(faces.shape[0]):
         for corner in range(3):
-            k = place[faces[f, corner]]
+            k = index[faces[f, corner]]
             if k < 0:
                 continue
             whole[k] += areas[f]
@@ -113,7 +113,7 @@ def folds_of(  # type: ignore[no-untyped-def]
             mean[k, i, 1] /= whole[k]
     for f in range(faces.shape[0]):
         for corner in range(3):
-            k = place[faces[f, corner]]
+            k = index[faces[f, corner]]
             if k < 0:
                 continue
             for i in range(3):
@@ -129,7 +129,7 @@ def folds_of(  # type: ignore[no-untyped-def]
         if border[k]:
             t0, t1 = -border_tangents[k, 1], border_tangents[k, 0]
         else:
-            t0, t1 = way[k, 0], way[k, 1]
+            t0, t1 = edge_direction[k, 0], edge_direction[k, 1]
             if t0 == 0.0 and t1 == 0.0:
                 # but for its length, which counts nothing
                 c00 = c01 = c11 = r0 = r1 = 0.0
@@ -147,22 +147,22 @@ def folds_of(  # type: ignore[no-untyped-def]
         if border[k] or not at_point[k]:
             a0, a1 = -t1, t0
             of_all = a0 * a0 * size[k, 0] + 2.0 * a0 * a1 * size[k, 1] + a1 * a1 * size[k, 2]
-            share = a0 * a0 * square[k, 0] + 2.0 * a0 * a1 * square[k, 1] + a1 * a1 * square[k, 2]
-            share /= of_all if of_all > 0.0 else 1.0
+            ratio = a0 * a0 * square[k, 0] + 2.0 * a0 * a1 * square[k, 1] + a1 * a1 * square[k, 2]
+            ratio /= of_all if of_all > 0.0 else 1.0
         else:
             # the smallest λ of square − λ size
             of_size = size[k, 0] * size[k, 2] - size[k, 1] * size[k, 1]
             of_square = square[k, 0] * square[k, 2] - square[k, 1] * square[k, 1]
             half = 0.5 * (size[k, 0] * square[k, 2] + size[k, 2] * square[k, 0]
                           - 2.0 * size[k, 1] * square[k, 1]) / of_size
-            share = half - np.sqrt(max(half * half - of_square / of_size, 0.0))
-        fold[k] = 2.0 * np.arcsin(np.sqrt(min(max(share, 0.0), 1.0)))
+            ratio = half - np.sqrt(max(half * half - of_square / of_size, 0.0))
+        fold[k] = 2.0 * np.arcsin(np.sqrt(min(max(ratio, 0.0), 1.0)))
 
 
 @kernel("i8(f8[:,::1], i4[::1], f8[:,:,::1], f8[:,::1], b1[::1], b1[::1], b1[::1], f8[:,::1], f8[:,::1], f8[:,::1],"
         " f8[:,::1], f8, i8, i4[::1], f8[:,::1], f8[::1], b1[::1], i8[::1])")
 def rows_of(  # type: ignore[no-untyped-def]
-        x, vertices, normals, cloth_normal, flat, border, at_point, tangent, along, places, speeds, h, names, vertex,
+        x, vertices, normals, cloth_normal, flat, border, at_point, tangent, along, positions, speeds, h, names, vertex,
         factor, target, equal, key):
     """Write rows of vertices on features and return their number: in a fold the cone of the normals, (k, K, 3); where
     the cloth is flat its own normal, and equations across the feature. Rows on Ẋ, of borders and edges, follow.
@@ -209,7 +209,7 @@ def rows_of(  # type: ignore[no-untyped-def]
             gap = moves = 0.0
             for i in range(3):
                 factor[count, i] = direction[i]
-                gap += direction[i] * (x[vertices[k], i] - places[k, i])
+                gap += direction[i] * (x[vertices[k], i] - positions[k, i])
                 moves += direction[i] * speeds[k, i]
             vertex[count], target[count], equal[count] = vertices[k], moves - gap / h, r > many
             key[count] = names * np.int64(vertices[k]) + r

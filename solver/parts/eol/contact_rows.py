@@ -38,7 +38,7 @@ class Met:
     """Pairs of a vertex of the cloth and an obstacle that it may touch, with one row for each."""
 
     vertex: Index  #: (k,)
-    thing: Index  #: number of the obstacle, (k,); that of the ground is the last
+    obstacle: Index  #: number of the obstacle, (k,); that of the ground is the last
     normal: Vec  #: from the obstacle to the cloth, (k, 3)
     gap: Vec  #: [m], (k,)
     velocity: Vec  #: of the obstacle there [m/s], (k, 3)
@@ -102,10 +102,10 @@ def renumbered(warm: Multipliers, was: Index, before: int) -> Multipliers:
 
 def spread_rows(unknowns: Unknowns, tables: list[RowsOfPairs]) -> SparseRows:
     """Return rows on ẋ of several vertices each, over all unknowns, from tables of pairs."""
-    tables = [one for one in tables if len(one.nodes)]
+    tables = [table for table in tables if len(table.nodes)]
     if not tables:
         return no_sparse_rows(unknowns.count)
-    nodes, weights, direction, target, key = (np.concatenate([getattr(one, name) for one in tables])
+    nodes, weights, direction, target, key = (np.concatenate([getattr(table, name) for table in tables])
                                               for name in ("nodes", "weights", "direction", "target", "key"))
     r, a = np.nonzero(weights)
     first = unknowns.first[nodes[r, a]]

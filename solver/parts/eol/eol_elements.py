@@ -43,11 +43,11 @@ class AirFlow:
     """Moving air with drag on cloth, as `Air`; its C is evaluated at the start of a step."""
 
     density: float  #: ρ [kg/m³]
-    way: Callable[[float], Vec]  #: displacement of the air at a time [s], (3,) [m]
+    displacement: Callable[[float], Vec]  #: displacement of the air at a time [s], (3,) [m]
 
     def velocity(self, time: float, h: float) -> Vec:
         """Return the mean velocity of the air over a step of h seconds from `time` [s] on, (3,) [m/s]."""
-        mean: Vec = (self.way(time + h) - self.way(time)) / h
+        mean: Vec = (self.displacement(time + h) - self.displacement(time)) / h
         return mean
 
 
@@ -65,7 +65,7 @@ class AssembledSystem:
         return self.unknowns.lower(self.blocks)
 
     @property
-    def right(self) -> Vec:
+    def rhs(self) -> Vec:
         """Return b, (m,)."""
         return self.unknowns.flat(self.impulse[:, :3], self.impulse[:, 3:])
 
@@ -123,28 +123,28 @@ class Assembler:
     def assemble(self, sheet: SheetMesh, h: float, time: float = 0.0) -> AssembledSystem:
         """Return the system of a step of h seconds from this state of the cloth on, at `time` [s]."""
         slides, F = sheet.on >= 0, np.ascontiguousarray(sheet.gradients)
-        pieces = [ClothPiece(one, sheet, own) for one, own in zip(self.fabrics, self._owned(sheet))]
+        pieces = [ClothPiece(fabric, sheet, own) for fabric, own in zip(self.fabrics, self._owned(sheet))]
         unknowns = self._unknowns_of(sheet.faces, slides, pieces)
         blocks, impulse = np.zeros((unknowns.blocks, MOST, MOST)), np.zeros((len(sheet.x), MOST))
         first = 0
-        for one in pieces:
-            slots = unknowns.slots[first : first + len(one.elements.tets)]
-            self._add(one, sheet, unknowns, slots, slides, F[one.own], h, blocks, impulse)
+        for piece in pieces:
+            slots = unknowns.slots[first : first + len(piece.elements.tets)]
+            self._add(piece, sheet, unknowns, slots, slides, F[piece.own], h, blocks, impulse)
             first += len(slots)
             if self.air is not None:
                 half = 0.5 * self.air.density
-                add_drag(one.faces, unknowns.diagonal, slides, F[one.own], sheet.x, sheet.v, sheet.slide,
-                         self.air.velocity(time, h), half * one.fabric.drag, half * one.fabric.air_friction, h, blocks,
-                         impulse)
-            if one.fabric.exact:
-                impulse[:, 3:] += h * one.of_growth(sheet.x, slides)
+                add_drag(piece.faces, unknowns.diagonal, slides, F[piece.own], sheet.x, sheet.v, sheet.slide,
+                         self.air.velocity(time, h), half * piece.fabric.drag, half * piece.fabric.air_friction, h,
+                         blocks, impulse)
+            if piece.fabric.exact:
+                impulse[:, 3:] += h * piece.of_growth(sheet.x, slides)
         return AssembledSystem(unknowns, blocks, impulse)
 
     def masses(self, sheet: SheetMesh) -> Vec:
         """Return masses of vertices, a third of that of each face, (n,) [kg]."""
         masses = np.zeros(len(sheet.x))
-        for one, own in zip(self.fabrics, self._owned(sheet)):
-            np.add.at(masses, sheet.faces[own], (one.density / 3.0 * sheet.areas[own])[:, None])
+        for fabric, own in zip(self.fabrics, self._owned(sheet)):
+            np.add.at(masses, sheet.faces[own], (fabric.density / 3.0 * sheet.areas[own])[:, None])
         return masses
 
     def _add(self, one: ClothPiece, sheet: SheetMesh, unknowns: Unknowns, slots: Index, slides: Mask, F: Vec, h: float,
@@ -152,10 +152,10 @@ class Assembler:
         """Add inertia, forces and stiffness of a sheet to blocks and impulse. slots: of its elements. F: of its faces.
         """
         fabric, faces, areas = one.fabric, one.faces, sheet.areas[one.own]
-        mass_share, momentum = 1.0 + h * fabric.mass_damping, np.zeros_like(impulse)
-        add_inertia(faces, slots, slides, F, mass_share * fabric.density * areas / 12.0, sheet.v, sheet.slide, blocks,
+        mass_factor, momentum = 1.0 + h * fabric.mass_damping, np.zeros_like(impulse)
+        add_inertia(faces, slots, slides, F, mass_factor * fabric.density * areas / 12.0, sheet.v, sheet.slide, blocks,
                     momentum)
-        impulse += momentum / mass_share
+        impulse += momentum / mass_factor
         add_turning(faces, slides, F, np.ascontiguousarray(one.cloth.gradients), fabric.density * areas / 12.0,
                     sheet.v, sheet.slide, h, impulse)
 
@@ -164,10 +164,11 @@ class Assembler:
         one.elements.fill(sheet.x, True, forces, stiffness)
         forces[: len(faces), :3] += (fabric.density / 3.0 * areas)[:, None, None] * self.gravity
         # a face slides with its own F: with an average over a fold, work of forces would be lost
-        share, first, hinges = h * h + h * fabric.stiffness_damping, len(faces), one.cloth.hinges
-        add_faces(tets[:first], slots[:first], slides, F, forces[:first], stiffness[:first], share, h, blocks, impulse)
+        stiffness_factor, first, hinges = h * h + h * fabric.stiffness_damping, len(faces), one.cloth.hinges
+        add_faces(tets[:first], slots[:first], slides, F, forces[:first], stiffness[:first], stiffness_factor, h,
+                  blocks, impulse)
         add_hinges(tets[first:], slots[first:], slides, F, hinges.sides, hinges.cotangents, forces[first:],
-                   stiffness[first:], share, h, blocks, impulse)
+                   stiffness[first:], stiffness_factor, h, blocks, impulse)
 
     def _owned(self, sheet: SheetMesh) -> Sequence[slice | Index]:
         """Return the faces of each sheet."""
@@ -179,6 +180,6 @@ class Assembler:
     def _unknowns_of(self, faces: Index, slides: Mask, pieces: Sequence[ClothPiece]) -> Unknowns:
         cached = self._unknowns
         if cached is None or not np.array_equal(self._faces, faces) or not np.array_equal(cached.slides, slides):
-            cached = self._unknowns = Unknowns(slides, np.concatenate([one.elements.tets for one in pieces]))
+            cached = self._unknowns = Unknowns(slides, np.concatenate([piece.elements.tets for piece in pieces]))
             self._faces = faces
         return cached

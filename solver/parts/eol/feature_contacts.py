@@ -22,8 +22,8 @@ from .touching_kernels import edge_rows, point_rows
 from .unknowns import Unknowns
 
 AHEAD = 2.0  #: how many steps' moves away something is looked for
-SLACK = 1.0  #: of an edge's length: what is looked for at least, as other triangles may lie in a thing
-DEEP = 0.05  #: of an edge's length: what is further inside a thing is on its other side
+SLACK = 1.0  #: of an edge's length: least distance of a search, as other triangles may lie in an obstacle
+DEEP = 0.05  #: of an edge's length: what is deeper inside an obstacle is on its other side
 PUSH = 0.5  #: [m/s]: what is inside comes out no faster
 SWAY = 0.5  #: of its move: by how much a vertex may come nearer than its velocity says
 LIKE = 0.98  #: cosine between two directions at one vertex that are one
@@ -35,7 +35,7 @@ class FeatureContacts:
     """
 
     mesh: SheetMesh
-    things: FeatureObstacles
+    obstacles: FeatureObstacles
     now: ObstacleMotion
     x: Vec  #: (n, 3) [m]
     v: Vec  #: (n, 3) [m/s]
@@ -47,7 +47,7 @@ class FeatureContacts:
     fall: float  #: displacement by gravity in the step [m]
 
     @classmethod
-    def around(cls, mesh: SheetMesh, things: FeatureObstacles, now: ObstacleMotion, gravity: Vec,
+    def around(cls, mesh: SheetMesh, obstacles: FeatureObstacles, now: ObstacleMotion, gravity: Vec,
                h: float) -> FeatureContacts:
         """Return near pairs for a step of h [s]; the distance of search follows from the fastest motion and the edges.
         gravity: (3,) [m/s²]."""
@@ -55,10 +55,10 @@ class FeatureContacts:
         fastest = h * weight + sum(float(np.einsum("ni,ni->n", v, v).max(initial=0.0)) ** 0.5 for v in (
             mesh.v, now.velocity))
         edge = float(np.sqrt(mesh.areas.mean()))
-        thickest = max((one.thickness for one in things.each), default=0.0)
+        thickest = max((obstacle.thickness for obstacle in obstacles.each), default=0.0)
         count = len(mesh.x)
-        return cls(mesh, things, now, np.concatenate([mesh.x, now.x]), np.concatenate([mesh.v, now.velocity]),
-                   things.triangles + np.int32(count), np.repeat(np.array([0, 1], np.int32), [count, len(now.x)]),
+        return cls(mesh, obstacles, now, np.concatenate([mesh.x, now.x]), np.concatenate([mesh.v, now.velocity]),
+                   obstacles.triangles + np.int32(count), np.repeat(np.array([0, 1], np.int32), [count, len(now.x)]),
                    max(AHEAD * h * fastest, SLACK * edge) + thickest, DEEP * edge + thickest, h,
                    h * h * weight)
 
@@ -70,7 +70,7 @@ class FeatureContacts:
     @cached_property
     def inside(self) -> InsideObstacles:
         """Return the test of points inside obstacles."""
-        return InsideObstacles(self.things, len(self.mesh.x))
+        return InsideObstacles(self.obstacles, len(self.mesh.x))
 
     @cached_property
     def normals(self) -> Vec:
@@ -84,14 +84,14 @@ class FeatureContacts:
         pairs = self._points_and_faces(np.arange(len(self.mesh.x), dtype=np.int32), self.faces)
         on = self.mesh.on[pairs[:, 0]]
         owner = np.concatenate([self.now.features.point_object, self.now.features.edge_object, [-1]])
-        others: Index = pairs[owner[on] != self.things.of_triangle[pairs[:, 1]]]
+        others: Index = pairs[owner[on] != self.obstacles.of_triangle[pairs[:, 1]]]
         return others
 
     @cached_property
     def edge_pairs(self) -> tuple[Index, Index]:
         """Return nodes of near pairs of an edge of the cloth and one of an obstacle, (k, 4), and the number of the
         obstacle's edge, (k,)."""
-        others, _, _ = self.things.edges
+        others, _, _ = self.obstacles.edges
         if not len(others):
             return np.zeros((0, 4), np.int32), np.zeros(0, np.int32)
         own = self.mesh.edges
@@ -105,27 +105,27 @@ class FeatureContacts:
         numbers of obstacles' faces, (k, 2), where all nodes are at x, (n, 3) [m]."""
         found = weights, direction, gap, keep = _room(len(pairs))
         point_rows(x, pairs, len(self.mesh.x), self.faces, self.normals if x is self.x else unit_normals(x, self.faces),
-                   self.things.sharp, self.things.even, self.things.closed, *found)
-        gap -= self.things.thickness[pairs[:, 1]]
+                   self.obstacles.sharp, self.obstacles.even, self.obstacles.closed, *found)
+        gap -= self.obstacles.thickness[pairs[:, 1]]
         return found
 
     def over_edges(self, nodes: Index, of: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
         """Return nodes, weights, direction, gap and which to keep, as `edge_rows` writes them, of pairs of edges, (k,
         4), where all nodes are at x, (n, 3) [m]. of: numbers of the obstacles' edges, (k,)."""
         found = weights, direction, gap, keep = _room(len(nodes))
-        beside = self.things.edges[1][of]
+        beside = self.obstacles.edges[1][of]
         normals = self.normals if x is self.x else unit_normals(x, self.faces)
         edge_rows(x, nodes, np.ascontiguousarray(normals[beside].sum(axis=1)), *found)
-        gap -= self.things.thickness[beside[:, 0]]
+        gap -= self.obstacles.thickness[beside[:, 0]]
         return nodes, weights, direction, gap, keep
 
     @cached_property
-    def faces_here(self) -> tuple[Vec, Vec, Vec, Mask]:
+    def faces_at_start(self) -> tuple[Vec, Vec, Vec, Mask]:
         """Return `at_faces` of all near pairs at the start of the step."""
         return self.at_faces(self.vertex_pairs, self.x)
 
     @cached_property
-    def edges_here(self) -> tuple[Index, Vec, Vec, Vec, Mask]:
+    def edges_at_start(self) -> tuple[Index, Vec, Vec, Vec, Mask]:
         """Return `over_edges` of all near pairs at the start of the step."""
         return self.over_edges(*self.edge_pairs, self.x)
 
@@ -133,36 +133,36 @@ class FeatureContacts:
         """Return contacts of vertices of the cloth with obstacles' faces. pairs: (k, 2). normal, gap, velocity: as in
         `Met`. kind: bit of the names of their rows."""
         vertex, face = pairs.T
-        return Met(vertex, self.things.of_triangle[face], normal, gap, velocity, self.things.friction[face],
+        return Met(vertex, self.obstacles.of_triangle[face], normal, gap, velocity, self.obstacles.friction[face],
                    row_key(vertex, face, kind))
 
     def on_ground(self, found: Contacts, kind: int) -> Met:
         """Return contacts of the cloth with the ground. kind: bit of the names of their rows."""
-        things, k = self.things, len(found)
-        return Met(found.nodes, np.full(k, len(things.each)), found.normal, found.gap, np.tile(
-            self.now.ground_velocity, (k, 1)), np.full((k, things.friction.shape[1]), things.ground.friction),
-                   row_key(found.nodes, np.full(k, len(things.triangles)), kind))
+        obstacles, k = self.obstacles, len(found)
+        return Met(found.nodes, np.full(k, len(obstacles.each)), found.normal, found.gap, np.tile(
+            self.now.ground_velocity, (k, 1)), np.full((k, obstacles.friction.shape[1]), obstacles.ground.friction),
+                   row_key(found.nodes, np.full(k, len(obstacles.triangles)), kind))
 
     def _vertices(self) -> Met:
         """Return contacts of Lagrangian vertices that may reach faces or the ground."""
         pairs, is_free = self.vertex_pairs, self.mesh.on < 0
-        weights, direction, gap, keep = self.faces_here
+        weights, direction, gap, keep = self.faces_at_start
         hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
         k = (keep & is_free[pairs[:, 0]]).nonzero()[0]
         k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - hit, SWAY, self._behind(pairs[k, 1]),
                          lambda some: self.inside.of_vertices(pairs[some], self.x))
         met = self.on_faces(pairs[k], direction[k], gap[k], hit[k], 62)
-        relative, ground = self.mesh.v - self.now.ground_velocity, self.things.ground
+        relative, ground = self.mesh.v - self.now.ground_velocity, self.obstacles.ground
         may = self._may(-relative @ ground.normal, relative, SWAY)
-        below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.things.above, may).of(is_free), 62)
-        met = met.beside(below.of(below.gap > -2.0 * ON_SURFACE))  # `gone_through` detects deeper vertices
+        below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.obstacles.above, may).of(is_free), 62)
+        met = met.beside(below.of(below.gap > -2.0 * ON_SURFACE))  # `detect_tunnelling` detects deeper vertices
         return met.of(_distinct(met))
 
     @cached_property
     def blunt_pairs(self) -> Index:
         """Return near pairs of an obstacle's vertex, which is no point of features, and the number of a face of the
         cloth, (k, 2)."""
-        return self._points_and_faces(self.things.blunt + np.int32(len(self.mesh.x)), self.mesh.faces)
+        return self._points_and_faces(self.obstacles.blunt + np.int32(len(self.mesh.x)), self.mesh.faces)
 
     @cached_property
     def corner_pairs(self) -> Index:
@@ -171,7 +171,7 @@ class FeatureContacts:
         features = self.now.features
         open_ = features.corner.copy()
         open_[self.mesh.on[(self.mesh.on >= 0) & (self.mesh.on < len(open_))]] = False
-        points = self.things.corners[open_]
+        points = self.obstacles.corners[open_]
         return self._points_and_faces(points[points >= 0] + np.int32(len(self.mesh.x)), self.mesh.faces)
 
     def through_faces(self, pairs: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
@@ -203,8 +203,8 @@ class FeatureContacts:
         """Return rows of edges of the cloth over edges of obstacles, where neither end sits on a feature there."""
         nodes, of = self.edge_pairs
         # vertices on features have rows of their own
-        sits = self.things.edges[2][of] & (self.mesh.on[nodes[:, :2]] >= 0).any(axis=1)
-        _, weights, direction, gap, keep = self.edges_here
+        sits = self.obstacles.edges[2][of] & (self.mesh.on[nodes[:, :2]] >= 0).any(axis=1)
+        _, weights, direction, gap, keep = self.edges_at_start
         return self._pairs(nodes, weights, direction, gap, keep & ~sits, edge_key(nodes[:, :2], of, OVER))
 
     def _points_and_faces(self, points: Index, faces: Index) -> Index:
@@ -232,8 +232,8 @@ class FeatureContacts:
     def _behind(self, faces: Index) -> Vec:
         """Return the depth behind each face beyond which a vertex is tested for being inside, (k,) [m]: behind one side
         of a board that is thinner than edges of the cloth is before the other side."""
-        thickness = self.things.thickness[faces]
-        behind: Vec = np.where(self.things.closed[faces], np.minimum(thickness + 2.0 * ON_SURFACE, self.deep),
+        thickness = self.obstacles.thickness[faces]
+        behind: Vec = np.where(self.obstacles.closed[faces], np.minimum(thickness + 2.0 * ON_SURFACE, self.deep),
                                self.deep)
         return behind
 

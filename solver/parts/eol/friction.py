@@ -21,35 +21,36 @@ class SlipState:
     NaN where it is not known."""
 
     drag: Vec  #: (n,) [kg]
-    right: Vec
+    coulomb_drag: Vec
     drag_before: Vec
-    right_before: Vec
+    coulomb_drag_before: Vec
 
     @classmethod
     def unknown(cls, count: int) -> SlipState:
         """Return the state of so many vertices without a solution."""
         return cls(*(np.full(count, np.nan) for _ in range(4)))
 
-    def then(self, vertices: Index, drag: Vec, right: Vec) -> SlipState:
-        """Return the state after one more solution. drag, right: of vertices, (k,) [kg]."""
-        now, asked = (np.full(len(self.drag), np.nan) for _ in range(2))
-        now[vertices], asked[vertices] = drag, right
-        return SlipState(now, asked, self.drag, self.right)
+    def then(self, vertices: Index, drag: Vec, coulomb_drag: Vec) -> SlipState:
+        """Return the state after one more solution. drag, coulomb_drag: of vertices, (k,) [kg]."""
+        now, coulomb_now = (np.full(len(self.drag), np.nan) for _ in range(2))
+        now[vertices], coulomb_now[vertices] = drag, coulomb_drag
+        return SlipState(now, coulomb_now, self.drag, self.coulomb_drag)
 
-    def foreseen(self, vertices: Index, right: Vec) -> Vec:
-        """Return predicted drags r of Coulomb's law at vertices, (k,) [kg]; `right` where two solutions do not differ
-        enough.
+    def predicted_drag(self, vertices: Index, coulomb_drag: Vec) -> Vec:
+        """Return predicted drags r of Coulomb's law at vertices, (k,) [kg]; `coulomb_drag` where two solutions do not
+        differ enough.
 
         A mass m that a force F drives slips with s = F / (m + r), so μ p / s is linear in r; where it rises faster than
         r, μ p > F and no r is enough.
         """
-        drag, drag_before, before = (one[vertices] for one in (self.drag, self.drag_before, self.right_before))
+        drag, drag_before, before = (one[vertices] for one in (self.drag, self.drag_before, self.coulomb_drag_before))
         with np.errstate(all="ignore"):
-            slope = (right - before) / (drag - drag_before)
-            met = np.where(slope < 1.0, (right - slope * drag) / (1.0 - slope), np.where(right > drag, np.inf, 0.0))
+            slope = (coulomb_drag - before) / (drag - drag_before)
+            met = np.where(slope < 1.0, (coulomb_drag - slope * drag) / (1.0 - slope),
+                           np.where(coulomb_drag > drag, np.inf, 0.0))
             is_significant = np.abs(drag - drag_before) > SIGNIFICANT * drag
-            low, high = np.minimum(drag, right) / FURTHEST, np.maximum(drag, right) * FURTHEST
-            return np.where(is_significant, np.clip(met, low, high), right)
+            low, high = np.minimum(drag, coulomb_drag) / FURTHEST, np.maximum(drag, coulomb_drag) * FURTHEST
+            return np.where(is_significant, np.clip(met, low, high), coulomb_drag)
 
 
 @dataclass(frozen=True)
@@ -57,28 +58,29 @@ class FrictionResult:
     """Contacts of vertices with friction, one for each vertex."""
 
     vertices: Index  #: (k,)
-    ways: Vec  #: projectors of a vertex' five rates onto slip, (k, 5, 5)
-    still: Vec  #: rates without slip, (k, 5)
+    projectors: Vec  #: projectors of a vertex' five rates onto slip, (k, 5, 5)
+    no_slip_rates: Vec  #: rates without slip, (k, 5)
     coefficient: Vec  #: of friction, (k,)
 
     def along(self, rates: Vec) -> Vec:
         """Return the slip of each vertex, (k, 5), at rates (k, 5)."""
-        along: Vec = np.einsum("kij,kj->ki", self.ways, rates - self.still)
+        along: Vec = np.einsum("kij,kj->ki", self.projectors, rates - self.no_slip_rates)
         return along
 
-    def right(self, pressing: Vec, along: Vec) -> Vec:
+    def coulomb_drag(self, pressing: Vec, along: Vec) -> Vec:
         """Return the drags of Coulomb's law, (k,) [kg]: μ times the normal impulses, (k,) [N s], over the speeds of
         slip. along: slip, (k, 5).
         [Bridson 2002, changed: Coulomb's law within the step, not a factor on velocities after it]"""
         drag: Vec = self.most(pressing) / np.maximum(np.linalg.norm(along, axis=1), SLOWEST)
         return drag
 
-    def foreseen(self, pressing: Vec, right: Vec, slips: SlipState) -> tuple[Vec, Vec]:
+    def predicted_drag(self, pressing: Vec, coulomb_drag: Vec, slips: SlipState) -> tuple[Vec, Vec]:
         """Return predicted drags of Coulomb's law, (k,) [kg], and the ratio of predicted to present speed of slip,
         (k,), which is limited since impulses of far predictions would throw vertices. pressing: normal impulses, (k,)
-        [N s]. right: drags by `right` in the last solution, (k,) [kg]."""
-        drag = np.minimum(slips.foreseen(self.vertices, right), self.most(pressing) / SLOWEST)
-        faster = np.divide(right, drag, out=np.ones_like(right), where=(right > 0.0) & (drag > 0.0))
+        [N s]. coulomb_drag: drags by the method in the last solution, (k,) [kg]."""
+        drag = np.minimum(slips.predicted_drag(self.vertices, coulomb_drag), self.most(pressing) / SLOWEST)
+        faster = np.divide(coulomb_drag, drag, out=np.ones_like(coulomb_drag),
+                           where=(coulomb_drag > 0.0) & (drag > 0.0))
         return drag, np.clip(faster, 1.0 / ALIKE, ALIKE)
 
     def most(self, pressing: Vec) -> Vec:
@@ -89,18 +91,18 @@ class FrictionResult:
 def along_surface(normal: Vec) -> Vec:
     """Return projectors, (k, 5, 5), of Lagrangian vertices onto slip along a surface: ẋ at right angles to its unit
     normal, (k, 3)."""
-    ways = np.zeros((len(normal), 5, 5))
-    ways[:, :3, :3] = np.eye(3) - normal[:, :, None] * normal[:, None, :]
-    return ways
+    projectors = np.zeros((len(normal), 5, 5))
+    projectors[:, :3, :3] = np.eye(3) - normal[:, :, None] * normal[:, None, :]
+    return projectors
 
 
 def over_features(along: Vec) -> Vec:
     """Return projectors, (k, 5, 5), of vertices on features onto slip: Ẋ, and ẋ along edges. along: unit directions of
     edges, zero at points, (k, 3)."""
-    ways = np.zeros((len(along), 5, 5))
-    ways[:, :3, :3] = along[:, :, None] * along[:, None, :]
-    ways[:, 3, 3] = ways[:, 4, 4] = 1.0
-    return ways
+    projectors = np.zeros((len(along), 5, 5))
+    projectors[:, :3, :3] = along[:, :, None] * along[:, None, :]
+    projectors[:, 3, 3] = projectors[:, 4, 4] = 1.0
+    return projectors
 
 
 def as_capstan(coefficient: Vec, fold: Vec) -> Vec:

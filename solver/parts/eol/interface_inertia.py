@@ -67,12 +67,12 @@ class InterfaceInertia:
 
     def with_their_groups(self, used: Index) -> Index:
         """Return these movers, (k,), and all others of their groups, ascending."""
-        asked = np.zeros(int(self.group.max(initial=-1)) + 1, dtype=bool)
-        asked[self.group[used]] = True
-        return np.flatnonzero(asked[self.group]).astype(np.int32)
+        is_used = np.zeros(int(self.group.max(initial=-1)) + 1, dtype=bool)
+        is_used[self.group[used]] = True
+        return np.flatnonzero(is_used[self.group]).astype(np.int32)
 
     @property
-    def still(self) -> Vec:
+    def free_rates(self) -> Vec:
         """Return rates δ of points without contact: zeros, (c, 3)."""
         return np.zeros((self.count, 3))
 
@@ -105,12 +105,12 @@ class InterfaceInertia:
 
 def block_diagonal(parts: Sequence[InterfaceInertia]) -> InterfaceInertia:
     """Return the points of several parts, one after the other, without inertia in common."""
-    first = np.cumsum([0, *(one.count for one in parts)])
-    movers = [np.where(one.movers >= 0, one.movers + start, -1) for one, start in zip(parts, first)]
-    groups = np.cumsum([0, *(int(one.group.max(initial=-1)) + 1 for one in parts)])
-    return InterfaceInertia(np.concatenate(movers).astype(np.int32), np.concatenate([one.arms for one in parts]),
+    first = np.cumsum([0, *(part.count for part in parts)])
+    movers = [np.where(part.movers >= 0, part.movers + start, -1) for part, start in zip(parts, first)]
+    groups = np.cumsum([0, *(int(part.group.max(initial=-1)) + 1 for part in parts)])
+    return InterfaceInertia(np.concatenate(movers).astype(np.int32), np.concatenate([part.arms for part in parts]),
                             np.concatenate(
-        [one.pairs + start for one, start in zip(parts, first)]).astype(np.int32),
-        np.concatenate([one.inertia for one in parts]), np.concatenate(
-            [one.group + start for one, start in zip(parts, groups)]).astype(np.int32),
-        np.concatenate([one.forces for one in parts]))
+        [part.pairs + start for part, start in zip(parts, first)]).astype(np.int32),
+        np.concatenate([part.inertia for part in parts]), np.concatenate(
+            [part.group + start for part, start in zip(parts, groups)]).astype(np.int32),
+        np.concatenate([part.forces for part in parts]))

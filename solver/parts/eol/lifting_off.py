@@ -15,11 +15,11 @@ OFF = 0.25  #: of the thickness: a vertex that is further off its feature after 
 FOLDED, LIFTS, HANGS = 0.5, 0.5, 5.0
 
 
-def ways_off(on_features: Cone, moved: SheetMesh, h: float) -> Vec:
+def displacements_off(on_features: Cone, moved: SheetMesh, h: float) -> Vec:
     """Return displacements of vertices off their features after a step of h [s], (k, 3) [m]."""
-    way = moved.x[on_features.vertices] - on_features.places - h * on_features.velocity
-    along = np.einsum("ki,ki->k", way, on_features.along)[:, None] * on_features.along
-    off: Vec = way - along
+    displacement = moved.x[on_features.vertices] - on_features.positions - h * on_features.velocity
+    along = np.einsum("ki,ki->k", displacement, on_features.along)[:, None] * on_features.along
+    off: Vec = displacement - along
     return off
 
 

@@ -63,11 +63,11 @@ class FeatureObstacles:
     ground: Ground = NOWHERE
     above: float = 0.0  #: height over the ground at which cloth of this thickness touches it [m]
     _first: Index = field(init=False)
-    _still: ObstacleMotion | None = field(default=None, init=False)
+    _constant: ObstacleMotion | None = field(default=None, init=False)
     _sharp: ObstacleMotion | None = field(default=None, init=False)  #: where no feature moves
 
     def __post_init__(self) -> None:
-        counts = [len(one.motion.at(0.0)) for one in self.each]
+        counts = [len(obstacle.motion.at(0.0)) for obstacle in self.each]
         self._first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
 
     @property
@@ -78,58 +78,59 @@ class FeatureObstacles:
     def at(self, time: float, h: float) -> ObstacleMotion:
         """Return the motion through a step of h seconds from `time` [s] on; the same object each time where nothing
         ever moves."""
-        if self._still is not None:
-            return self._still
+        if self._constant is not None:
+            return self._constant
         ground_velocity = _through(self.ground.motion, time, h)[1]
         if self._sharp is not None:
             round_x, round_velocity = self._round(time, h)
             return replace(self._sharp, time=time, ground_velocity=ground_velocity, round_x=round_x,
                            round_velocity=round_velocity)
         x, velocity, features = [np.zeros((0, 3))], [np.zeros((0, 3))], []
-        for k, one in enumerate(self.each):
-            start, way = _through(one.motion, time, h)
+        for k, obstacle in enumerate(self.each):
+            start, velocity_k = _through(obstacle.motion, time, h)
             x.append(start)
-            velocity.append(way)
-            features.append(one.sharp.at(start, way, k))
+            velocity.append(velocity_k)
+            features.append(obstacle.sharp.at(start, velocity_k, k))
         now = ObstacleMotion(time, ground_velocity, np.concatenate(x), np.concatenate(velocity), joined(features),
                              *self._round(time, h))
-        if not any(one.motion.moves for one in self.each):
+        if not any(obstacle.motion.moves for obstacle in self.each):
             self._sharp = now
-            if not (self.ground.motion.moves or any(one.motion.moves for one in self.rounds)):
-                self._still = now
+            if not (self.ground.motion.moves or any(surface.motion.moves for surface in self.rounds)):
+                self._constant = now
         return now
 
     def _round(self, time: float, h: float) -> tuple[Vec, Vec]:
         """Return positions [m] and mean velocities [m/s] of all smooth surfaces, (o, 3)."""
-        rounds = [_through(one.motion, time, h) for one in self.rounds]
-        x, velocity = (np.concatenate([np.zeros((0, 3)), *(one[k] for one in rounds)]) for k in (0, 1))
+        rounds = [_through(surface.motion, time, h) for surface in self.rounds]
+        x, velocity = (np.concatenate([np.zeros((0, 3)), *(surface[k] for surface in rounds)]) for k in (0, 1))
         return x, velocity
 
     @cached_property
     def rounds(self) -> list[SmoothSurface]:
         """Return the smooth surfaces, in the order of the obstacles."""
-        return [one.round for one in self.each if one.round is not None]
+        return [obstacle.round for obstacle in self.each if obstacle.round is not None]
 
     @cached_property
     def round_triangles(self) -> tuple[Index, Index]:
         """Return triangles of all smooth surfaces, (t, 3), and the number in `rounds` of the surface of each vertex,
         (o,)."""
-        counts = [len(one.motion.at(0.0)) for one in self.rounds]
+        counts = [len(surface.motion.at(0.0)) for surface in self.rounds]
         first = np.concatenate([[0], np.cumsum(counts)])
-        return (np.concatenate([np.zeros((0, 3), np.int32), *(one.triangles + start for one, start in zip(
+        return (np.concatenate([np.zeros((0, 3), np.int32), *(surface.triangles + start for surface, start in zip(
             self.rounds, first))]).astype(np.int32), np.repeat(np.arange(len(counts)), counts).astype(np.int32))
 
     @cached_property
     def triangles(self) -> Index:
         """Return triangles of all obstacles, (t, 3), as numbers among all vertices."""
-        whole: Index = np.concatenate([np.zeros((0, 3), np.int32), *(one.triangles + first for one, first in zip(
-            self.each, self._first))]).astype(np.int32)
+        whole: Index = np.concatenate([np.zeros((0, 3), np.int32), *(
+            obstacle.triangles + first for obstacle, first in zip(self.each, self._first))]).astype(np.int32)
         return whole
 
     @cached_property
     def of_triangle(self) -> Index:
         """Return the number of each triangle's obstacle, (t,)."""
-        return np.repeat(np.arange(len(self.each)), [len(one.triangles) for one in self.each]).astype(np.int32)
+        return np.repeat(np.arange(len(self.each)),
+                         [len(obstacle.triangles) for obstacle in self.each]).astype(np.int32)
 
     @cached_property
     def of_vertex(self) -> Index:
@@ -139,28 +140,29 @@ class FeatureObstacles:
     @cached_property
     def is_closed(self) -> Mask:
         """Return for each obstacle whether it encloses an inside, (p + 1,); False for the ground, which is the last."""
-        return np.array([*(one.is_closed and is_closed(one.triangles) for one in self.each), False], dtype=bool)
+        return np.array([*(obstacle.is_closed and is_closed(obstacle.triangles) for obstacle in self.each), False],
+                        dtype=bool)
 
     @cached_property
     def closed(self) -> Mask:
         """Return for each triangle whether its obstacle is closed, (t,)."""
-        return np.array([one.is_closed for one in self.each], dtype=bool)[self.of_triangle]
+        return np.array([obstacle.is_closed for obstacle in self.each], dtype=bool)[self.of_triangle]
 
     @cached_property
     def thickness(self) -> Vec:
         """Return the thickness at each triangle [m], (t,)."""
-        return np.array([one.thickness for one in self.each], dtype=float)[self.of_triangle]
+        return np.array([obstacle.thickness for obstacle in self.each], dtype=float)[self.of_triangle]
 
     @cached_property
     def friction(self) -> Vec:
         """Return coefficients of friction at each triangle, (t, 1), or of each sheet where they differ, (t, s)."""
-        return _by_sheet([one.friction for one in self.each])[self.of_triangle]
+        return _by_sheet([obstacle.friction for obstacle in self.each])[self.of_triangle]
 
     def friction_on(self, features: Features, on: Index) -> Vec:
         """Return coefficients of friction of features, (k, 1), or of each sheet where they differ, (k, s). on: numbers
         of the features, as in `SheetMesh.on`, (k,)."""
         owner = np.concatenate([features.point_object, features.edge_object])
-        found: Vec = _by_sheet([one.sharp_friction for one in self.each])[owner[on]]
+        found: Vec = _by_sheet([obstacle.sharp_friction for obstacle in self.each])[owner[on]]
         return found
 
     @cached_property
@@ -172,7 +174,7 @@ class FeatureObstacles:
         order = np.argsort(keys, kind="stable")
         same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
         first, second = order[same], order[same + 1]
-        x = np.concatenate([np.zeros((0, 3)), *(one.motion.at(0.0) for one in self.each)])
+        x = np.concatenate([np.zeros((0, 3)), *(obstacle.motion.at(0.0) for obstacle in self.each)])
         normal = unit_normals(x, self.triangles)
         bends = np.einsum("ei,ei->e", normal[first // 3], normal[second // 3]) < np.cos(EVEN)
         return first.astype(np.int32), second.astype(np.int32), bends
@@ -198,21 +200,22 @@ class FeatureObstacles:
     @cached_property
     def feature_of_edge(self) -> Index:
         """Return the number of each of `edges` among the edges of features, (e,); −1 where it is not sharp."""
-        vertices = [one.sharp.vertices[one.sharp.edges] + first for one, first in zip(self.each, self._first)]
+        vertices = [obstacle.sharp.vertices[obstacle.sharp.edges] + first
+                    for obstacle, first in zip(self.each, self._first)]
         ends = np.sort(np.concatenate([np.zeros((0, 2), np.int64), *vertices]).astype(np.int64), axis=1)
         keys = ends[:, 0] << 32 | ends[:, 1]
         own = self.edges[0].astype(np.int64)
-        asked = own[:, 0] << 32 | own[:, 1]
+        own_keys = own[:, 0] << 32 | own[:, 1]
         order = np.argsort(keys, kind="stable")
-        place = np.minimum(np.searchsorted(keys[order], asked), max(len(keys) - 1, 0))
+        entry = np.minimum(np.searchsorted(keys[order], own_keys), max(len(keys) - 1, 0))
         if not len(keys):
-            return np.full(len(asked), -1, np.int32)
-        return np.where(keys[order][place] == asked, order[place], -1).astype(np.int32)
+            return np.full(len(own_keys), -1, np.int32)
+        return np.where(keys[order][entry] == own_keys, order[entry], -1).astype(np.int32)
 
     @cached_property
     def corners(self) -> Index:
         """Return the vertex of each point of features, (P,); −1 for points without faces."""
-        numbers = np.concatenate([np.zeros(0, np.int32), *(one.sharp.vertices + first for one, first in zip(
+        numbers = np.concatenate([np.zeros(0, np.int32), *(obstacle.sharp.vertices + first for obstacle, first in zip(
             self.each, self._first))]).astype(np.int32)
         has = np.zeros(self.count, dtype=bool)
         has[self.triangles] = True
@@ -222,8 +225,8 @@ class FeatureObstacles:
     def sharp(self) -> Mask:
         """Return whether the edge opposite to each corner of a triangle is sharp, (t, 3)."""
         marked = [np.zeros(0, np.int64)]
-        for one, first in zip(self.each, self._first):
-            vertices = one.sharp.vertices[one.sharp.edges].astype(np.int64) + first
+        for obstacle, first in zip(self.each, self._first):
+            vertices = obstacle.sharp.vertices[obstacle.sharp.edges].astype(np.int64) + first
             pairs = np.sort(vertices, axis=1)
             marked.append(pairs[:, 0] << 32 | pairs[:, 1])
         ends = np.sort(self.triangles[:, [[1, 2], [2, 0], [0, 1]]], axis=2).astype(np.int64)
@@ -233,11 +236,11 @@ class FeatureObstacles:
     def blunt(self) -> Index:
         """Return vertices of faces that are no points of features, (b,); their contact with cloth is like that of
         faces."""
-        asked = np.zeros(self.count, dtype=bool)
-        asked[self.triangles] = True
-        for one, first in zip(self.each, self._first):
-            asked[one.sharp.vertices + first] = False
-        return np.flatnonzero(asked).astype(np.int32)
+        is_blunt = np.zeros(self.count, dtype=bool)
+        is_blunt[self.triangles] = True
+        for obstacle, first in zip(self.each, self._first):
+            is_blunt[obstacle.sharp.vertices + first] = False
+        return np.flatnonzero(is_blunt).astype(np.int32)
 
 
 def of_sheets(table: Vec, sheet: Index) -> Vec:

@@ -31,9 +31,9 @@ def offset_surface(x: Vec, triangles: Index, distance: float) -> Vec:
         np.add.at(total, triangles[:, corner], normal)
     size, axes = np.linalg.eigh(square)
     inverse = np.where(size > FLAT * np.maximum(size[:, -1:], 1e-300), 1.0 / np.maximum(size, 1e-300), 0.0)
-    way = np.einsum("nij,nj,nkj,nk->ni", axes, inverse, axes, total)
-    length = np.linalg.norm(way, axis=1)
-    out: Vec = x + distance * way * (np.minimum(length, SPIKE) / np.maximum(length, 1e-300))[:, None]
+    direction = np.einsum("nij,nj,nkj,nk->ni", axes, inverse, axes, total)
+    length = np.linalg.norm(direction, axis=1)
+    out: Vec = x + distance * direction * (np.minimum(length, SPIKE) / np.maximum(length, 1e-300))[:, None]
     return out
 
 
@@ -44,16 +44,17 @@ class OffsetSurface:
         """Offset a motion. motion: positions of vertices, (n, 3) [m], at a time. triangles: (t, 3), outwards. distance:
         [m]."""
         self._motion, self._triangles, self._distance = motion, triangles, distance
-        self._still = None if motion.moves else offset_surface(motion.at(0.0), triangles, distance)
+        self._constant = None if motion.moves else offset_surface(motion.at(0.0), triangles, distance)
 
     @property
     def moves(self) -> bool:
-        return self._still is None
+        """Whether positions of the vertices change with time."""
+        return self._constant is None
 
     def at(self, time: float) -> Vec:
         """Return positions of the vertices at `time` [s], (n, 3) [m]."""
-        if self._still is not None:
-            return self._still
+        if self._constant is not None:
+            return self._constant
         return offset_surface(self._motion.at(time), self._triangles, self._distance)
 
     def velocity(self, time: float) -> Vec:
@@ -72,14 +73,15 @@ class ExtrapolatedPath:
 
     @property
     def moves(self) -> bool:
+        """Whether positions of the vertices change with time."""
         return self._motion.moves
 
     def at(self, time: float) -> Vec:
         """Return positions of the vertices at `time` [s], (n, 3) [m]."""
         x = self._motion.at(time).copy()
         heads, tips = self._ends.T
-        way = x[tips] - x[heads]
-        x[tips] += self._distance * way / np.linalg.norm(way, axis=1)[:, None]
+        direction = x[tips] - x[heads]
+        x[tips] += self._distance * direction / np.linalg.norm(direction, axis=1)[:, None]
         return x
 
     def velocity(self, time: float) -> Vec:

@@ -9,14 +9,15 @@ from ...threads import kernel
 
 @kernel("void(i4[:,::1], i4[:,::1], f8[:,::1], i8[::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8, f8[:,:,::1], "
         "f8[:,::1])")
-def add_pushes(nodes, movers, arms, keys, forces, stiffness, way, h, blocks, impulse):  # type: ignore[no-untyped-def]
-    """Add −h² Jᵀ K J to blocks (b, 5, 5) and h Jᵀ (f + K way) to impulse (n, 5), both of the first three rates alone.
+def add_pushes(  # type: ignore[no-untyped-def]
+        nodes, movers, arms, keys, forces, stiffness, displacement, h, blocks, impulse):
+    """Add −h² Jᵀ K J to blocks (b, 5, 5) and h Jᵀ (f + K d) to impulse (n, 5), both of the first three rates alone.
 
     nodes: (k, 4). movers: the vertices of each node's translation and of its rotation, −1 for none, (m, 2). arms: from
     the centre of the rotation [m], (m, 3). keys: of blocks, smaller vertex << 32 | larger, rising, (b,). forces: (k, 4,
-    3) [N]. stiffness: blocks of K of pairs (1, 0), (2, 0), (2, 1), …, K_aa = −Σ K_ab, (k, 6, 9) [N/m]. way:
-    displacements of all nodes from where forces are evaluated, (m, 3) [m]: of the cloth's back to the start of the
-    step, of others to their predicted end.
+    3) [N]. stiffness: blocks of K of pairs (1, 0), (2, 0), (2, 1), …, K_aa = −Σ K_ab, (k, 6, 9) [N/m]. displacement: d
+    of all nodes from where forces are evaluated, (m, 3) [m]: of the cloth's back to the start of the step, of others to
+    their predicted end.
     """
     K, turns, product, total = np.empty((4, 4, 3, 3)), np.zeros((4, 3, 3)), np.empty((3, 3)), np.empty(3)
     other = np.empty((3, 3))
@@ -41,7 +42,7 @@ def add_pushes(nodes, movers, arms, keys, forces, stiffness, way, h, blocks, imp
                 total[i] = forces[e, a, i]
                 for b in range(4):
                     for j in range(3):
-                        total[i] += K[a, b, i, j] * way[nodes[e, b], j]
+                        total[i] += K[a, b, i, j] * displacement[nodes[e, b], j]
             for s in range(2):
                 row = movers[nodes[e, a], s]
                 if row < 0:
@@ -88,8 +89,8 @@ def add_pushes(nodes, movers, arms, keys, forces, stiffness, way, h, blocks, imp
 
 
 @kernel("void(i4[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1])")
-def add_forces(nodes, forces, stiffness, way, out):  # type: ignore[no-untyped-def]
-    """Add f + K way to out, (m, 3) [N]. nodes, forces, stiffness, way: as in `add_pushes`."""
+def add_forces(nodes, forces, stiffness, displacement, out):  # type: ignore[no-untyped-def]
+    """Add f + K d to out, (m, 3) [N]. nodes, forces, stiffness, displacement: as in `add_pushes`."""
     for e in range(nodes.shape[0]):
         for a in range(4):
             for i in range(3):
@@ -101,5 +102,5 @@ def add_forces(nodes, forces, stiffness, way, out):  # type: ignore[no-untyped-d
                 for i in range(3):
                     for j in range(3):
                         value = stiffness[e, pair, 3 * i + j]
-                        out[first, i] += value * (way[second, j] - way[first, j])
-                        out[second, j] -= value * (way[second, i] - way[first, i])
+                        out[first, i] += value * (displacement[second, j] - displacement[first, j])
+                        out[second, j] -= value * (displacement[second, i] - displacement[first, i])

@@ -18,13 +18,13 @@ from .barrier_contact import ContactSettings
 from .cloth import Cloth
 from .feature_contacts import FeatureContacts
 from .obstacles import ObstacleMotion
-from .step_log import StepLog, place_of
+from .step_log import StepLog, format_position
 from .tunnelling import WITHIN, inside
 
 LEAP = 1.0  #: of the thickness and a step's move: what is further through an edge is pushed out before it sits there
-TRIES = 4  #: of triangles that fit better and do not lie in a thing
+TRIES = 4  #: of triangles that fit better and do not lie in an obstacle
 STAY = 8  #: steps in a row in which some vertices on an edge cannot be joined, before that is reported
-CLOSE = 1.5  #: of the longest edges there: vertices so near to such a place stay as they are
+CLOSE = 1.5  #: of the longest edges there: vertices so near to such a position stay as they are
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Remeshing:
     sizing: Sizing | None  #: None: triangles change at sharp features alone
     pushing: ContactSettings | None  #: barriers of itself and of smooth obstacles; None: there are none
     step_log: StepLog
-    look: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
+    detect: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
 
     def __post_init__(self) -> None:
         self._runs: Runs | None = None
@@ -71,10 +71,10 @@ class Remeshing:
         onto edges."""
         self._apart = self._apart + 1 if conformed.unjoined else 0
         if self._apart == STAY:
-            place = conformed.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
+            position = conformed.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
             self.step_log.once("unjoined",
                                f"{STAY} steps long some of its vertices on one edge could not be joined, the "
-                               f"first near {place_of(place)}: it does not fold sharply there")
+                               f"first near {format_position(position)}: it does not fold sharply there")
 
     def _runs_of(self, now: ObstacleMotion) -> Runs:
         """Return the runs of present features; made once while they are at rest."""
@@ -97,8 +97,8 @@ class Remeshing:
             if adapted.message:
                 self.step_log.once("sizing", adapted.message)
             made = adapted.mesh.replaced(on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
-            there, deepest = inside(self.look(made, now, h), tolerance)
-            if not deepest or deepest <= inside(self.look(cloth.mesh, now, h), tolerance)[1]:
+            there, deepest = inside(self.detect(made, now, h), tolerance)
+            if not deepest or deepest <= inside(self.detect(cloth.mesh, now, h), tolerance)[1]:
                 new_intersection = self._new_intersection(made, cloth.mesh, now)
                 if new_intersection is None:
                     return cloth.moved(made.replaced(required=np.where(
@@ -108,13 +108,13 @@ class Remeshing:
         return cloth, same
 
 
-def _close(mesh: SheetMesh, places: Vec) -> Mask:
+def _close(mesh: SheetMesh, positions: Vec) -> Mask:
     """Return a mask of the vertices near positions (k, 3) [m], (n,)."""
     ends = mesh.edges
     longest = np.zeros(len(mesh.x))
     for a, b in ((0, 1), (1, 0)):
         np.maximum.at(longest, ends[:, a], np.linalg.norm(mesh.x[ends[:, b]] - mesh.x[ends[:, a]], axis=1))
     near = np.zeros(len(mesh.x), dtype=bool)
-    for place in places:
-        near |= np.linalg.norm(mesh.x - place, axis=1) < CLOSE * longest
+    for position in positions:
+        near |= np.linalg.norm(mesh.x - position, axis=1) < CLOSE * longest
     return near

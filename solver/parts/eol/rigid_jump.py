@@ -8,7 +8,7 @@ import numpy as np
 
 from ...state import Vec
 from .cloth import Cloth
-from .step_log import StepLog, place_of
+from .step_log import StepLog, format_position
 
 #: where pinned vertices are, (p, 3) [m], at a time [s]
 Pins = Callable[[float], Vec]
@@ -26,18 +26,18 @@ def carried(cloth: Cloth, pins: Pins, time: float, h: float, step_log: StepLog) 
     if not len(pinned):
         return cloth, pins
     mesh, end, behind = cloth.mesh, pins(time + h)[cloth.pin[pinned]], pins(time + 2.0 * h)[cloth.pin[pinned]]
-    ways = end - mesh.x[pinned]
-    jumps = ways - h * mesh.v[pinned]
+    displacements = end - mesh.x[pinned]
+    jumps = displacements - h * mesh.v[pinned]
     jump = jumps.mean(axis=0)
     if np.linalg.norm(jump) <= DRAWN * h or (np.linalg.norm(jumps - jump, axis=1) > DRAWN * h).any():
         return cloth, pins
     now, later = mesh.v[pinned].mean(axis=0), (behind - end).mean(axis=0) / h
     if np.linalg.norm(later) > THROWN:
         later = now
-    step_log.once("carried", f"its pins jumped {np.linalg.norm(ways.mean(axis=0)):.3g} m in {h:.3g} s from "
-              f"{place_of(mesh.x[pinned].mean(axis=0))} on: it was moved rigidly, through anything between")
+    step_log.once("carried", f"its pins jumped {np.linalg.norm(displacements.mean(axis=0)):.3g} m in {h:.3g} s from "
+              f"{format_position(mesh.x[pinned].mean(axis=0))} on: it was moved rigidly, through anything between")
     # where it is at the step's end without any force; features stay behind
-    made = mesh.replaced(x=mesh.x + (ways.mean(axis=0) - h * later), v=mesh.v + (later - now))
+    made = mesh.replaced(x=mesh.x + (displacements.mean(axis=0) - h * later), v=mesh.v + (later - now))
     arrived = pins(time + h)
     return (Cloth(made, cloth.pin, cloth.flat, cloth.free | (mesh.on >= 0), np.zeros_like(cloth.pressing)),
             lambda t: arrived - (time + h - t) * later)

@@ -15,7 +15,7 @@ from .cloth import Cloth
 from .cone import Cone
 from .contact_rows import SheetContacts
 from .friction import SlipState
-from .step_log import place_of
+from .step_log import format_position
 from .unknowns import Unknowns
 
 
@@ -34,6 +34,7 @@ class StepRows:
 
     @property
     def on_vertices(self) -> VertexRows:
+        """Return all rows on single vertices in one table: of features, of contacts and of pins, in this order."""
         return together(self.on_features.rows, self.touched.rows, self.on_pins)
 
     def contradiction(self, names: Names, unknowns: Unknowns) -> StepFailed:
@@ -43,11 +44,11 @@ class StepRows:
         over = np.searchsorted(unknowns.first, numbers, side="right") - 1
         pinned = self.on_pins.vertex[np.isin(self.on_pins.name, names)]
         where = pinned if len(pinned) else np.concatenate([alone.vertex[np.isin(alone.name, names)], over])
-        place = place_of(self.x[where].mean(axis=0))
+        location = format_position(self.x[where].mean(axis=0))
         if len(pinned):
-            return StepFailed(f"pins move the cloth into something that it collides with, near {place}",
+            return StepFailed(f"pins move the cloth into something that it collides with, near {location}",
                               remedy="Keep pinned vertices outside of colliders, and a thickness away from them")
-        return StepFailed(f"colliders leave the cloth no room near {place}",
+        return StepFailed(f"colliders leave the cloth no room near {location}",
                           remedy="Leave colliders further apart there, or make the cloth thinner")
 
 

@@ -30,10 +30,10 @@ class SheetOffsets:
     def of(cls, materials: Sequence[Vec]) -> SheetOffsets:
         """Return offsets of sheets whose vertices have these material coordinates, (n, 2) [m] each; a single sheet
         stays where it is."""
-        wide = ROOM * max(float(np.ptp(one[:, 0])) for one in materials)
+        wide = ROOM * max(float(np.ptp(material[:, 0])) for material in materials)
         if len(materials) == 1:
             return cls(wide, np.zeros(1))
-        return cls(wide, np.array([k * wide - float(one[:, 0].min()) for k, one in enumerate(materials)]))
+        return cls(wide, np.array([k * wide - float(material[:, 0].min()) for k, material in enumerate(materials)]))
 
     def sheet_of(self, material: Vec) -> Index:
         """Return the number of the sheet at each position in material space, (n,). material: (n, 2) [m]."""
@@ -48,7 +48,7 @@ class SheetOffsets:
         """Return the least u that `sheet_of` assigns to the k-th sheet [m]."""
         return (k - BEFORE) * self.wide
 
-    def placed(self, k: int, material: Vec) -> Vec:
+    def to_common_space(self, k: int, material: Vec) -> Vec:
         """Return the k-th sheet's own material coordinates, (n, 2) [m], in the common material space."""
         moved: Vec = material + [self.moved[k], 0.0]
         return moved
@@ -57,12 +57,12 @@ class SheetOffsets:
         """Return the mesh of each sheet, in its own material coordinates."""
         if len(self.moved) == 1:
             return [mesh]
-        of_vertex, found = self.sheet_of(mesh.material), []
+        of_vertex, meshes = self.sheet_of(mesh.material), []
         for k in range(len(self.moved)):
             used = np.flatnonzero(of_vertex == k)
-            place = np.full(len(of_vertex), -1, np.int32)
-            place[used] = np.arange(len(used))
-            faces = place[mesh.faces[of_vertex[mesh.faces[:, 0]] == k]]
-            found.append(SheetMesh(mesh.x[used], mesh.material[used] - [self.moved[k], 0.0], faces, mesh.v[used],
+            index = np.full(len(of_vertex), -1, np.int32)
+            index[used] = np.arange(len(used))
+            faces = index[mesh.faces[of_vertex[mesh.faces[:, 0]] == k]]
+            meshes.append(SheetMesh(mesh.x[used], mesh.material[used] - [self.moved[k], 0.0], faces, mesh.v[used],
                                    mesh.slide[used], mesh.on[used], mesh.required[used]))
-        return found
+        return meshes

@@ -14,7 +14,7 @@ from ...sheet.limits import RemeshLimits
 from ...sheet.mending import THINNEST
 from ...sheet.sheet_mesh import SheetMesh
 from ...sheet.sizing import Sizing
-from ...sheet.tracking import material_share
+from ...sheet.tracking import limit_slide
 from ...state import Vec
 from .barrier_contact import BarrierContacts, ContactSettings, MotionPath
 from .cloth import Cloth
@@ -22,14 +22,14 @@ from .contact_rows import renumbered
 from .eol_elements import AirFlow, Assembler, EolElements
 from .feature_contacts import FeatureContacts
 from .interface_inertia import InterfaceInertia
-from .lifting_off import stays_within, ways_off
+from .lifting_off import displacements_off, stays_within
 from .obstacles import FeatureObstacles, ObstacleMotion
 from .remeshing import Remeshing
 from .rigid_jump import Pins, carried
 from .rows import pinned_rows
 from .sheet_offsets import SheetOffsets
 from .solving import Solving
-from .step_log import StepLog, place_of
+from .step_log import StepLog, format_position
 from .step_result import InterfaceReaction, RemainingStep, StepResult
 from .tunnelling import WITHIN
 
@@ -52,7 +52,7 @@ class SlidingCloth:
 
     fabrics: Sequence[EolElements]  #: of each of its sheets
     gravity: Vec  #: [m/s²], (3,)
-    things: FeatureObstacles
+    obstacles: FeatureObstacles
     limits: RemeshLimits
     sizing: Sizing | None  #: None: triangles change at sharp features alone
     pins: Pins
@@ -64,13 +64,13 @@ class SlidingCloth:
     needs_reactions: bool = False  #: whether another part needs the reactions of obstacles and pins
 
     def __post_init__(self) -> None:
-        self._looked: FeatureContacts | None = None
-        self._led = self.pins  #: positions of pins in this step
+        self._last_detection: FeatureContacts | None = None
+        self._step_pins = self.pins  #: positions of pins in this step
         self._warm: Multipliers | None = None  #: of rows that were active at the end of the last substep
-        self._solving = Solving(Assembler(self.fabrics, self.gravity, self.air, self.apart), self.things, self.apart,
+        self._solving = Solving(Assembler(self.fabrics, self.gravity, self.air, self.apart), self.obstacles, self.apart,
                                 self.pushing, self.step_log, self.needs_reactions, WITHIN * self.limits.thickness,
-                                self._look)
-        self._remeshing = Remeshing(self.gravity, self.limits, self.sizing, self.pushing, self.step_log, self._look)
+                                self._detect)
+        self._remeshing = Remeshing(self.gravity, self.limits, self.sizing, self.pushing, self.step_log, self._detect)
 
     @property
     def backend(self) -> str:
@@ -87,12 +87,12 @@ class SlidingCloth:
         """Return the cloth after a step of h seconds from `time` [s] on. Raises StepFailed."""
         return self.step_with_reaction(cloth, time, h)[0]
 
-    def step_with_reaction(self, cloth: Cloth, time: float, h: float, gives: InterfaceInertia | None = None,
+    def step_with_reaction(self, cloth: Cloth, time: float, h: float, interface: InterfaceInertia | None = None,
                            ) -> tuple[Cloth, InterfaceReaction]:
         """Return the cloth after a step of h seconds from `time` [s] on, and the reactions of obstacles and pins.
-        gives: inertia of smooth obstacles; None: their motion is prescribed. Raises StepFailed."""
-        left = RemainingStep.begun(gives)
-        cloth, self._led = carried(cloth, self.pins, time, h, self.step_log)
+        interface: inertia of smooth obstacles; None: their motion is prescribed. Raises StepFailed."""
+        left = RemainingStep.begun(interface)
+        cloth, self._step_pins = carried(cloth, self.pins, time, h, self.step_log)
         done, longest, impulses = 0.0, h, np.zeros((0, 3))
         while done < h * (1.0 - 1e-9):
             tried = min(h - done, longest)
@@ -107,64 +107,67 @@ class SlidingCloth:
         nothing is in between, and barrier forces hardly differ. time: of the step's end [s]."""
         if self.pushing is None or not off.any():
             return True
-        now = self.things.at(time, 1.0)
-        pushes = self.pushing.of(cloth.mesh, now)
+        now = self.obstacles.at(time, 1.0)
+        barrier = self.pushing.of(cloth.mesh, now)
         end = MotionPath(cloth.mesh.x, now.round_x + off)
-        if pushes is None:
+        if barrier is None:
             return True
-        farthest = float(np.linalg.norm(off, axis=1)[pushes.near(end)].max(initial=0.0))
-        return farthest <= MAY_BE_OFF * pushes.activation and pushes.largest(end, pushes.start) == 1.0
+        farthest = float(np.linalg.norm(off, axis=1)[barrier.near(end)].max(initial=0.0))
+        return farthest <= MAY_BE_OFF * barrier.activation and barrier.largest(end, barrier.start) == 1.0
 
     def _substep(self, cloth: Cloth, time: float, h: float, shortest: float, left: RemainingStep
                  ) -> tuple[Cloth, float, Vec, RemainingStep]:
+        """Return the cloth after a substep of at most h seconds from `time` [s] on, its length [s], the impulses on
+        obstacles and pins, and the remaining step. shortest: least length of a substep [s]. left: the step so far.
+        Raises StepFailed."""
         def at(seconds: float) -> ObstacleMotion:
-            now = self.things.at(time, seconds)
+            now = self.obstacles.at(time, seconds)
             return replace(now, round_x=now.round_x + left.off) if left.off.any() else now
 
         now = at(h)
         cloth = self._remeshed(cloth, now, h)
-        solved, moved, h, now, pushes = self._taken(cloth, self._pushes(cloth.mesh, now, left), left.still, time, h,
-                                                    shortest, now, at)
+        solved, moved, h, now, barrier = self._taken(cloth, self._barrier(cloth.mesh, now, left), left.free_rates, time,
+                                                    h, shortest, now, at)
         mesh, on_features = solved.mesh, solved.on_features
         self._warm = solved.answer.warm
-        way = ways_off(on_features, moved, h)
-        off = np.linalg.norm(way, axis=1) > stays_within(on_features, moved, h, self.limits, self.gravity)
+        displacement = displacements_off(on_features, moved, h)
+        off = np.linalg.norm(displacement, axis=1) > stays_within(on_features, moved, h, self.limits, self.gravity)
         # vertices that hardly leave their feature stay on it
         back = moved.x.copy()
-        back[on_features.vertices[~off]] -= way[~off]
-        ended = now.round_x if pushes is None else pushes.ended(solved.gave, h)
-        if pushes is None or pushes.largest(MotionPath(moved.x, ended), MotionPath(back, ended)) == 1.0:
+        back[on_features.vertices[~off]] -= displacement[~off]
+        ended = now.round_x if barrier is None else barrier.ended(solved.obstacle_rates, h)
+        if barrier is None or barrier.largest(MotionPath(moved.x, ended), MotionPath(back, ended)) == 1.0:
             moved.x[:] = back
         else:
-            off[:] = np.linalg.norm(way, axis=1) > NOWHERE
+            off[:] = np.linalg.norm(displacement, axis=1) > NOWHERE
         free = np.zeros(len(mesh.x), dtype=bool)
         free[on_features.vertices] = off
         flat = np.ones(len(mesh.x), dtype=bool)
         flat[on_features.vertices] = on_features.flat
         return (Cloth(moved, cloth.pin, flat, free, solved.pressing), h, self._impulses(cloth, solved),
-                left.after(h, solved.gave))
+                left.after(h, solved.obstacle_rates))
 
-    def _taken(self, cloth: Cloth, pushes: BarrierContacts | None, still: Vec, time: float, h: float, shortest: float,
-               now: ObstacleMotion, at: Callable[[float], ObstacleMotion]) -> Taken:
+    def _taken(self, cloth: Cloth, barrier: BarrierContacts | None, free_rates: Vec, time: float, h: float,
+               shortest: float, now: ObstacleMotion, at: Callable[[float], ObstacleMotion]) -> Taken:
         """Return a step from this mesh, of h [s] at most, that can be solved and in which triangles retain their area,
-        and their angles as well unless that takes a much shorter step. still: rates of obstacles without contact, (c,
-        3). Raises StepFailed."""
+        and their angles as well unless that takes a much shorter step. free_rates: of obstacles without contact,
+        (c, 3). Raises StepFailed."""
         why, thins = "", None  # the shortest in which one gets thinner
         while True:
-            on_pins, shorter = pinned_rows(cloth, self._led(time + h), h), SHORTER
-            solved = self._solving.solved(cloth, now, pushes, on_pins, still, time, h, self._warm)
+            on_pins, shorter = pinned_rows(cloth, self._step_pins(time + h), h), SHORTER
+            solved = self._solving.solved(cloth, now, barrier, on_pins, free_rates, time, h, self._warm)
             if solved is None:
-                why = self._pressed(pushes)
+                why = self._pressed(barrier)
             elif not solved.deepest or h * SHORTER < shortest:  # the shortest may leave cloth in an obstacle
                 moved = self._advanced(solved.mesh, solved.answer, h)
-                taken, slides = (solved, moved, h, now, pushes), solved.mesh.replaced(slide=moved.slide)
-                share = material_share(slides, h)
-                if share == 1.0:
-                    thins, share = taken, material_share(slides, h, THINNEST)
-                    if share == 1.0 or h <= THINS * shortest:
+                taken, slides = (solved, moved, h, now, barrier), solved.mesh.replaced(slide=moved.slide)
+                fraction = limit_slide(slides, h)
+                if fraction == 1.0:
+                    thins, fraction = taken, limit_slide(slides, h, THINNEST)
+                    if fraction == 1.0 or h <= THINS * shortest:
                         return taken
                 why, shorter = "cloth slides through an edge faster than its triangles can follow", min(
-                    NEARLY * share, MOST_LEFT)
+                    NEARLY * fraction, MOST_LEFT)
             if thins is not None and h <= THINS * shortest:  # the earlier solution is at least that long
                 return thins
             h *= max(shorter, SHORTER**3)
@@ -173,12 +176,12 @@ class SlidingCloth:
             elif h < shortest:
                 raise StepFailed(why)
             now = at(h)
-            pushes = None if pushes is None else replace(pushes, now=now)
+            barrier = None if barrier is None else replace(barrier, now=now)
 
-    def _pressed(self, pushes: BarrierContacts | None) -> str:
+    def _pressed(self, barrier: BarrierContacts | None) -> str:
         """Return why a step could not be solved."""
         assert self.pushing is not None
-        near = "" if pushes is None else pushes.whom(pushes.start, self.pushing.owner, self.pushing.names)
+        near = "" if barrier is None else barrier.touched_names(barrier.start, self.pushing.owner, self.pushing.names)
         return f"cloth cannot be kept apart from itself, or from {near or 'what is around it'}"
 
     def _impulses(self, cloth: Cloth, solved: StepResult) -> Vec:
@@ -188,7 +191,7 @@ class SlidingCloth:
             return np.zeros((0, 3))
         pulled = np.zeros((len(self.pins(0.0)), 3))
         pulled[cloth.pin[cloth.pin >= 0]] = solved.pulled
-        return np.concatenate([solved.pushed, pulled])
+        return np.concatenate([solved.obstacle_impulses, pulled])
 
     def _remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> Cloth:
         """Return the cloth with its mesh for this step; the warm start gets the rows' new names."""
@@ -199,33 +202,35 @@ class SlidingCloth:
             self._warm = renumbered(self._warm, was, len(cloth.mesh.x))
         return made
 
-    def _look(self, mesh: SheetMesh, now: ObstacleMotion, h: float) -> FeatureContacts:
+    def _detect(self, mesh: SheetMesh, now: ObstacleMotion, h: float) -> FeatureContacts:
         """Return the near pairs of a step from this mesh on; detected once."""
-        last = self._looked
+        last = self._last_detection
         if last is None or last.h != h or last.now is not now or any(
                 getattr(last.mesh, name) is not getattr(mesh, name) for name in ("x", "v", "on", "faces")):
-            last = self._looked = FeatureContacts.around(mesh, self.things, now, self.gravity, h)
+            last = self._last_detection = FeatureContacts.around(mesh, self.obstacles, now, self.gravity, h)
         return last
 
-    def _pushes(self, mesh: SheetMesh, now: ObstacleMotion, left: RemainingStep) -> BarrierContacts | None:
+    def _barrier(self, mesh: SheetMesh, now: ObstacleMotion, left: RemainingStep) -> BarrierContacts | None:
         """Return the barrier contact of a step from this mesh on; regions where surfaces intersect already have none,
         with a message."""
         if self.pushing is None:
             return None
-        pushes = self._pushes_there(mesh, now)
-        return pushes if pushes is None or left.gives is None else replace(
-            pushes, gives=left.gives, begun=left.rates, done=left.done)
+        barrier = self._new_barrier(mesh, now)
+        return barrier if barrier is None or left.interface is None else replace(
+            barrier, interface=left.interface, begun=left.rates, done=left.done)
 
-    def _pushes_there(self, mesh: SheetMesh, now: ObstacleMotion) -> BarrierContacts | None:
+    def _new_barrier(self, mesh: SheetMesh, now: ObstacleMotion) -> BarrierContacts | None:
+        """Return the barrier contact of a step from this mesh on, without the region where surfaces intersect; its
+        first intersection is reported."""
         assert self.pushing is not None
         crossing = self.pushing.crossing(mesh, now)
         if crossing is None:
             return self.pushing.of(mesh, now)
-        one, other, place = crossing
+        one, other, position = crossing
         what = "itself" if one == other else f'"{other if one == self.pushing.names[0] else one}"'
-        self.step_log.once("crossing", f"it was pushed through {what} near {place_of(place)}: until it is out again "
-                           "nothing keeps it apart there")
-        return self.pushing.of(mesh, now, self.pushing.lost(mesh, now))
+        self.step_log.once("crossing", f"it was pushed through {what} near {format_position(position)}: until it is "
+                           "out again nothing keeps it apart there")
+        return self.pushing.of(mesh, now, self.pushing.tangled_region(mesh, now))
 
     def _advanced(self, mesh: SheetMesh, answer: Minimum, h: float) -> SheetMesh:
         """Return the mesh at the step's end, q + h u."""

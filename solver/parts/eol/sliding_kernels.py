@@ -146,25 +146,25 @@ def all_blocks(stiffness, corners, K):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def add_still(block, share, slot, blocks):  # type: ignore[no-untyped-def]
-    """Subtract share K of a pair of vertices that do not slide, (3, 3), from blocks (b, 5, 5) at a slot; transposed
+def add_lagrangian(block, factor, slot, blocks):  # type: ignore[no-untyped-def]
+    """Subtract factor K of a pair of vertices that do not slide, (3, 3), from blocks (b, 5, 5) at a slot; transposed
     where the slot is −1 − slot."""
     for i in range(3):
         for j in range(3):
             if slot >= 0:
-                blocks[slot, i, j] -= share * block[i, j]
+                blocks[slot, i, j] -= factor * block[i, j]
             else:
-                blocks[-1 - slot, j, i] -= share * block[i, j]
+                blocks[-1 - slot, j, i] -= factor * block[i, j]
 
 
 @kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], f8[:,:,::1], f8[:,:,::1], f8, f8, f8[:,:,::1], f8[:,::1])")
 def add_faces(  # type: ignore[no-untyped-def]
-        faces, slots, slides, F, forces, stiffness, share, h, blocks, impulse):
-    """Add −share K of faces to blocks (b, 5, 5) and h f to impulse (n, 5).
+        faces, slots, slides, F, forces, stiffness, factor, h, blocks, impulse):
+    """Add −factor K of faces to blocks (b, 5, 5) and h f to impulse (n, 5).
 
     faces: (m, 4), the last corner twice. slots: as in `add_inertia`. slides: whether a vertex slides, (n,). F: of
     faces, (m, 3, 2). forces: (m, 4, 3) [N]. stiffness: blocks of K of pairs (1, 0), (2, 0), (2, 1), …, (m, 6, 9) [N/m].
-    share: [s²]. h: [s]. [Thesis 2.9] [Thesis 2.10]
+    factor: [s²]. h: [s]. [Thesis 2.9] [Thesis 2.10]
     """
     K, work = np.empty((4, 4, 3, 3)), np.empty((5, 5))
     for e in range(faces.shape[0]):
@@ -180,20 +180,21 @@ def add_faces(  # type: ignore[no-untyped-def]
             for b in range(a + 1):
                 slot, other = slots[e, a * (a + 1) // 2 + b], faces[e, b]
                 if not (slides[node] or slides[other]):  # as nearly all are
-                    add_still(K[a, b], share, slot, blocks)
+                    add_lagrangian(K[a, b], factor, slot, blocks)
                 elif slot >= 0:
-                    add_block(K[a, b], -share, F[e], F[e], slides[node], slides[other], blocks[slot])
+                    add_block(K[a, b], -factor, F[e], F[e], slides[node], slides[other], blocks[slot])
                 else:
                     work[:] = 0.0
-                    add_block(K[a, b], -share, F[e], F[e], slides[node], slides[other], work)
+                    add_block(K[a, b], -factor, F[e], F[e], slides[node], slides[other], work)
                     add_turned(work, blocks[-1 - slot])
 
 
 @kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8, f8,"
         " f8[:,:,::1], f8[:,::1])")
 def add_hinges(  # type: ignore[no-untyped-def]
-        hinges, slots, slides, F, sides, cotangents, forces, stiffness, share, h, blocks, impulse):
-    """Add −share K of hinges, (h, 4), two ends and two opposite corners, to blocks (b, 5, 5) and h f to impulse (n, 5).
+        hinges, slots, slides, F, sides, cotangents, forces, stiffness, factor, h, blocks, impulse):
+    """Add −factor K of hinges, (h, 4), two ends and two opposite corners, to blocks (b, 5, 5) and h f to impulse (n,
+    5).
 
     sides: faces beside each, (h, 2). cotangents: of the angles at the ends, (h, 4). The others are as in `add_faces`.
 
@@ -213,7 +214,7 @@ def add_hinges(  # type: ignore[no-untyped-def]
         if not moves:  # as nearly all are
             for a in range(4):
                 for b in range(a + 1):
-                    add_still(K[a, b], share, slots[e, a * (a + 1) // 2 + b], blocks)
+                    add_lagrangian(K[a, b], factor, slots[e, a * (a + 1) // 2 + b], blocks)
             continue
         for s in range(2):
             at_a, at_b = cotangents[e, 2 * s], cotangents[e, 2 * s + 1]
@@ -236,7 +237,7 @@ def add_hinges(  # type: ignore[no-untyped-def]
                     for t in range(2):
                         both = by[s, a] * by[t, b]
                         if both != 0.0:
-                            add_block(K[2 + s, 2 + t], -share * both, F[sides[e, s]], F[sides[e, t]], slides[node],
+                            add_block(K[2 + s, 2 + t], -factor * both, F[sides[e, s]], F[sides[e, t]], slides[node],
                                       slides[other], work)
                 if slot >= 0:
                     for i in range(5):

@@ -23,10 +23,10 @@ from .friction import ALIKE, FrictionResult, SlipState, along_surface, over_feat
 from .obstacles import FeatureObstacles, ObstacleMotion, of_sheets
 from .rows import StepRows, widened
 from .sheet_offsets import SheetOffsets
-from .step_log import StepLog, place_of
+from .step_log import StepLog, format_position
 from .step_result import StepResult
 from .tangled_region import TangledRegion
-from .tunnelling import gone_through
+from .tunnelling import detect_tunnelling
 
 FIRMEST = 1.0e7  #: of a vertex' own diagonal: stiffer contact leaves too few digits of all other forces
 ROUNDS = 16  #: of barrier contact that end in contact, before the step is tried shorter
@@ -34,7 +34,7 @@ ENOUGH = 30  #: rounds after which a motion without contact is accepted although
 SETTLED = 0.3  #: of the activation distance: a round that moves less is the last
 #: largest error of a vertex' barrier force in the last round: over its mass [m/s], and relative to all of its barrier
 #: forces. A displacement would be no measure: near the barrier's wall a hundredth of its range changes all of them
-MISSED, SHARE = 0.02, 0.02
+MISSED, MISSED_FRACTION = 0.02, 0.02
 COMES_BACK, CYCLE = 0.5, 4  #: of its displacement: a round that ends so near to one of so many last ones is halved
 RENEWALS = 4  #: updates of friction in a solution
 AGREES = 0.02  #: of all friction: its largest error where a round ends
@@ -51,26 +51,26 @@ class Solving:
     """Solver of the steps of one cloth on given meshes. Values of earlier steps save time alone."""
 
     assembler: Assembler
-    things: FeatureObstacles
+    obstacles: FeatureObstacles
     apart: SheetOffsets  #: where each sheet is in the material
     pushing: ContactSettings | None  #: barrier contact with itself and with smooth obstacles; None: there is none
     step_log: StepLog
     needs_reactions: bool  #: whether another part needs the reactions of obstacles and pins
     tolerance: float  #: admissible depth of cloth in an obstacle [m]
-    look: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
+    detect: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
     program: SparseProgram = field(default_factory=SparseProgram)
 
-    def solved(self, cloth: Cloth, now: ObstacleMotion, pushes: BarrierContacts | None, on_pins: VertexRows, still: Vec,
-               time: float, h: float, warm: Multipliers | None = None) -> StepResult | None:
+    def solved(self, cloth: Cloth, now: ObstacleMotion, barrier: BarrierContacts | None, on_pins: VertexRows,
+               free_rates: Vec, time: float, h: float, warm: Multipliers | None = None) -> StepResult | None:
         """Return the end of a step that begins on this mesh; None where barrier contact does not converge in time.
 
-        pushes: barrier contact; None without any. on_pins: rows of pinned vertices. still: δ of movable obstacles
+        barrier: barrier contact; None without any. on_pins: rows of pinned vertices. free_rates: δ of movable obstacles
         without contact, (c, 3). time, h: start and length of the step [s]. warm: multipliers of the last step. Raises
         StepFailed. [Thesis 2.12]"""
         mesh = cloth.mesh
         posed = self.assembler.assemble(mesh, h, time)
-        look = self.look(mesh, now, h)
-        rows = StepRows(mesh.x, cone(mesh, now.features, cloth.flat, h), look.rows(posed.unknowns),
+        pairs = self.detect(mesh, now, h)
+        rows = StepRows(mesh.x, cone(mesh, now.features, cloth.flat, h), pairs.rows(posed.unknowns),
                         on_pins, h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1),
                         SlipState.unknown(len(mesh.x)))
 
@@ -80,117 +80,120 @@ class Solving:
             nonlocal rows
             friction = self._frictional(mesh, rows, now)
             if friction is None:
-                return self.ask(one, rows, warm), True
-            answer, agrees, rows = self._rub(one, rows, friction, warm, renewals, stays)
+                return self.solve_rows(one, rows, warm), True
+            answer, agrees, rows = self._solve_with_friction(one, rows, friction, warm, renewals, stays)
             return answer, agrees
 
-        def asked_more(answer: Minimum) -> bool:
+        def add_rows(answer: Minimum) -> bool:
             """Add rows where a solution takes cloth through an obstacle, and return whether it does."""
             nonlocal rows
-            more, deepest = gone_through(look, posed.unknowns, posed.unknowns.parted(answer.u)[0], self.tolerance)
+            more, deepest = detect_tunnelling(pairs, posed.unknowns, posed.unknowns.parted(answer.u)[0], self.tolerance)
             rows = replace(rows, deepest=deepest, touched=rows.touched.with_more(more) if deepest else rows.touched)
             return bool(deepest)
 
-        pushed, gave = np.zeros((len(now.round_x) if self.needs_reactions else 0, 3)), still
+        impulses, obstacle_rates = np.zeros((len(now.round_x) if self.needs_reactions else 0, 3)), free_rates
         try:
-            answer, pushed, gave = (None, pushed, gave) if pushes is None else self._separate(
-                posed, pushes, answer_of, asked_more, h, warm)
+            answer, impulses, obstacle_rates = (None, impulses, obstacle_rates) if barrier is None else self._separate(
+                posed, barrier, answer_of, add_rows, h, warm)
         except Singular as failure:
-            assert pushes is not None
+            assert barrier is not None
             # layers so near that their barrier leaves no digit of all other forces; no shorter step helps
-            softer = replace(pushes, firmest=FIRMEST * float(np.median(posed.blocks[posed.unknowns.diagonal, 0, 0]))
+            softer = replace(barrier, firmest=FIRMEST * float(np.median(posed.blocks[posed.unknowns.diagonal, 0, 0]))
                              / h**2)
-            if softer.firmest < pushes.firmest:
-                solved = self.solved(cloth, now, softer, on_pins, still, time, h, warm)
+            if softer.firmest < barrier.firmest:
+                solved = self.solved(cloth, now, softer, on_pins, free_rates, time, h, warm)
                 if solved is not None:
                     return solved
             if self.needs_reactions:  # the cloth would go through a body of another part, which does not know of it
                 return None
-            without = self._without_pressed(mesh, now, pushes, failure)
-            return self.solved(cloth, now, without, on_pins, still, time, h, warm)
-        if pushes is None:
+            without = self._without_pressed(mesh, now, barrier, failure)
+            return self.solved(cloth, now, without, on_pins, free_rates, time, h, warm)
+        if barrier is None:
             answer, _ = answer_of(posed, warm)
             for _ in range(ROUNDS):
-                if not asked_more(answer):
+                if not add_rows(answer):
                     break
                 answer, _ = answer_of(posed, answer.warm)
         if answer is None:
             return None
         # reactions of pins
         pulled = -answer.multipliers.at(rows.on_pins.name).reshape(-1, 3)
-        return StepResult(mesh, rows.on_features, answer, rows.deepest, pushed, gave, pulled,
+        return StepResult(mesh, rows.on_features, answer, rows.deepest, impulses, obstacle_rates, pulled,
                           rows.pressing[:len(mesh.x)] / h)
 
-    def _without_pressed(self, mesh: SheetMesh, now: ObstacleMotion, pushes: BarrierContacts, failure: Singular,
+    def _without_pressed(self, mesh: SheetMesh, now: ObstacleMotion, barrier: BarrierContacts, failure: Singular,
                          ) -> BarrierContacts | None:
         """Return the barrier without the region where layers are pressed together more than can be computed; None where
         it was without that already."""
         assert self.pushing is not None
-        lost = TangledRegion.at(mesh, np.unique(failure.vertices))
-        lost = lost if pushes.lost is None else lost.and_more(pushes.lost)
+        tangled = TangledRegion.at(mesh, np.unique(failure.vertices))
+        tangled = tangled if barrier.tangled is None else tangled.and_more(barrier.tangled)
         self.step_log.once("pressed", "its layers were pressed together more than can be computed near "
-                           f"{place_of(mesh.x[failure.vertices[0]])}: for a moment nothing kept them apart there")
-        known = pushes.lost is not None and bool(pushes.lost.of(mesh)[failure.vertices].all())
-        return None if known else self.pushing.of(mesh, now, lost)
+                           f"{format_position(mesh.x[failure.vertices[0]])}: for a moment nothing kept them apart "
+                           "there")
+        known = barrier.tangled is not None and bool(barrier.tangled.of(mesh)[failure.vertices].all())
+        return None if known else self.pushing.of(mesh, now, tangled)
 
-    def _separate(self, posed: AssembledSystem, pushes: BarrierContacts,
+    def _separate(self, posed: AssembledSystem, barrier: BarrierContacts,
                     answer_of: Callable[[AssembledSystem, Multipliers | None, int, Stays | None], tuple[Minimum, bool]],
-                    asked_more: Callable[[Minimum], bool], h: float, warm: Multipliers | None,
+                    add_rows: Callable[[Minimum], bool], h: float, warm: Multipliers | None,
                     ) -> tuple[Minimum | None, Vec, Vec]:
         """Return the solution with barrier forces in equilibrium with all else, after rounds of Newton's method without
         intersections, or None; impulses on smooth obstacles, (o, 3) [N s], (0, 3) where these are not needed; and their
         rates δ, (c, 3)."""
-        at, near = pushes.guessed(h)
+        at, near = barrier.initial_guess(h)
         last, met = None, 0
-        places = list[MotionPath]()
-        pushed, gave = np.zeros((len(at.things) if self.needs_reactions else 0, 3)), pushes.begun
+        iterates = list[MotionPath]()
+        obstacle_impulses, obstacle_rates = np.zeros(
+            (len(at.obstacles) if self.needs_reactions else 0, 3)), barrier.begun
         own = posed.unknowns.count
-        still, masses = SETTLED * pushes.activation, self.assembler.masses(pushes.mesh)
+        threshold, masses = SETTLED * barrier.activation, self.assembler.masses(barrier.mesh)
         for k in range(ENOUGH + ROUNDS):
             self.step_log.rounds += 1
-            with_pushes, used = pushes.added(posed, at, h)
+            with_barrier, used = barrier.added(posed, at, h)
 
             def end_of(answer: Minimum, used: Index = used) -> MotionPath:
-                return MotionPath(pushes.mesh.x + h * posed.unknowns.parted(answer.u[:own])[0],
-                                  pushes.ended(pushes.rates(answer.u[own:], used), h))
+                return MotionPath(barrier.mesh.x + h * posed.unknowns.parted(answer.u[:own])[0],
+                                  barrier.ended(barrier.rates(answer.u[own:], used), h))
 
             def stays(answer: Minimum, at: MotionPath = at, end_of: Callable[[Minimum], MotionPath] = end_of) -> bool:
-                return at.off(end_of(answer)) <= still
+                return at.off(end_of(answer)) <= threshold
 
             # friction is updated once in each round: updates within one would be at positions that are not the last
             renewals = RENEWALS if not near else 0 if k else 1
-            answer, friction_agrees = answer_of(with_pushes, warm, renewals, stays)
-            gave, end = pushes.rates(answer.u[own:], used), end_of(answer)
+            answer, friction_agrees = answer_of(with_barrier, warm, renewals, stays)
+            obstacle_rates, end = barrier.rates(answer.u[own:], used), end_of(answer)
             answer, warm, moved = replace(answer, u=answer.u[:own]), answer.warm, at.off(end)
-            back = moved > still and k < ENOUGH and any(one.off(end) < COMES_BACK * moved for one in places)
-            was_near, was_at, places = near, at, [*places[-CYCLE:], at]
-            at, share = pushes.go(at, at.half(end) if back else end)
-            near = pushes.is_near(at)
-            met, last = met + (share < 1.0), None
-            settled = share == 1.0 and not back and (k >= ENOUGH or not (near or was_near) or (
-                friction_agrees and moved <= still and self._as_foreseen(pushes, was_at, end, masses / h)))
+            back = moved > threshold and k < ENOUGH and any(
+                iterate.off(end) < COMES_BACK * moved for iterate in iterates)
+            was_near, was_at, iterates = near, at, [*iterates[-CYCLE:], at]
+            at, fraction = barrier.advance(at, at.half(end) if back else end)
+            near = barrier.is_near(at)
+            met, last = met + (fraction < 1.0), None
+            settled = fraction == 1.0 and not back and (k >= ENOUGH or not (near or was_near) or (
+                friction_agrees and moved <= threshold and self._is_as_predicted(barrier, was_at, end, masses / h)))
             if settled:
                 last = answer
                 if self.needs_reactions:
-                    pushed = pushes.obstacle_impulses(was_at, end, h)
-                if not asked_more(answer):
+                    obstacle_impulses = barrier.obstacle_impulses(was_at, end, h)
+                if not add_rows(answer):
                     break
             if met == ROUNDS:
                 break
-        return last, pushed, gave
+        return last, obstacle_impulses, obstacle_rates
 
     @staticmethod
-    def _as_foreseen(pushes: BarrierContacts, at: MotionPath, end: MotionPath, masses: Vec) -> bool:
+    def _is_as_predicted(barrier: BarrierContacts, at: MotionPath, end: MotionPath, masses: Vec) -> bool:
         """Return whether barrier forces at a round's end agree with those that it was solved with. masses: of vertices
         over the step, (n,) [kg/s]."""
-        missed, pushed = pushes.missed(at, end)
-        return bool((missed <= np.maximum(MISSED * masses, SHARE * pushed)).all())
+        errors, barrier_forces = barrier.force_errors(at, end)
+        return bool((errors <= np.maximum(MISSED * masses, MISSED_FRACTION * barrier_forces)).all())
 
-    def ask(self, posed: AssembledSystem, rows: StepRows, warm: Multipliers | None) -> Minimum:
+    def solve_rows(self, posed: AssembledSystem, rows: StepRows, warm: Multipliers | None) -> Minimum:
         """Return the solution of the program of a system and its rows. Raises StepFailed where rows contradict each
         other."""
         try:
-            answer = self.program.solve(posed.matrix, posed.right, posed.unknowns.table, rows.on_vertices,
+            answer = self.program.solve(posed.matrix, posed.rhs, posed.unknowns.table, rows.on_vertices,
                                          widened(rows.touched.spread, posed.unknowns.count), warm)
         except Infeasible as failure:
             raise rows.contradiction(failure.names, posed.unknowns) from failure
@@ -206,13 +209,13 @@ class Solving:
         first."""
         on_features, touched = rows.on_features, rows.touched
         sheet = self.apart.sheet_of(mesh.material[on_features.vertices])
-        coefficient = of_sheets(self.things.friction_on(now.features, mesh.on[on_features.vertices]), sheet)
-        for k, one in enumerate(self.assembler.fabrics):
-            if one.friction is not None:
+        coefficient = of_sheets(self.obstacles.friction_on(now.features, mesh.on[on_features.vertices]), sheet)
+        for k, fabric in enumerate(self.assembler.fabrics):
+            if fabric.friction is not None:
                 own = sheet == k
-                coefficient[own] = one.friction(coefficient[own], on_features.fold[own])
-        still = np.zeros((len(coefficient), MOST))
-        still[:, :3] = on_features.velocity
+                coefficient[own] = fabric.friction(coefficient[own], on_features.fold[own])
+        no_slip_rates = np.zeros((len(coefficient), MOST))
+        no_slip_rates[:, :3] = on_features.velocity
         vertex, first = np.unique(touched.met.vertex, return_index=True)
         mu = np.concatenate([coefficient, of_sheets(touched.met.friction[first], self.apart.sheet_of(
             mesh.material[vertex]))])
@@ -223,44 +226,47 @@ class Solving:
         return FrictionResult(np.concatenate([on_features.vertices, vertex]).astype(np.int32),
                               np.concatenate([over_features(on_features.along),
                                               along_surface(touched.met.normal[first])]),
-                              np.concatenate([still, other]), mu)
+                              np.concatenate([no_slip_rates, other]), mu)
 
-    def _rub(self, posed: AssembledSystem, asked: StepRows, friction: FrictionResult, warm: Multipliers | None,
-             renewals: int, stays: Stays | None) -> tuple[Minimum, bool, StepRows]:
+    def _solve_with_friction(self, posed: AssembledSystem, step_rows: StepRows, friction: FrictionResult,
+                             warm: Multipliers | None, renewals: int, stays: Stays | None,
+                             ) -> tuple[Minimum, bool, StepRows]:
         """Return the solution with friction, whether its drag agrees with its normal impulses, and the rows with its
         normal impulses, rates and slips. The drag starts from the last solution or step, and is updated `renewals`
         times at most, or more while solutions stay where they are linearised."""
-        contact, rows = len(asked.on_features.rows) + len(asked.touched.rows), asked.on_vertices
-        pushes = (rows.factor[:, 3:] == 0.0).all(axis=1) & (np.arange(len(rows)) < contact)
-        vertices, dragged, given = friction.vertices, None, np.zeros_like(friction.still)
-        place = np.full(len(posed.impulse), -1)
-        place[vertices] = np.arange(len(vertices))
-        along = friction.along(asked.rates[vertices])
-        right = friction.right(asked.pressing[vertices], along)
-        drag, faster = friction.foreseen(asked.pressing[vertices], right, asked.slips)
+        contact, rows = len(step_rows.on_features.rows) + len(step_rows.touched.rows), step_rows.on_vertices
+        is_contact = (rows.factor[:, 3:] == 0.0).all(axis=1) & (np.arange(len(rows)) < contact)
+        vertices, dragged, given = friction.vertices, None, np.zeros_like(friction.no_slip_rates)
+        index = np.full(len(posed.impulse), -1)
+        index[vertices] = np.arange(len(vertices))
+        along = friction.along(step_rows.rates[vertices])
+        coulomb_drag = friction.coulomb_drag(step_rows.pressing[vertices], along)
+        drag, faster = friction.predicted_drag(step_rows.pressing[vertices], coulomb_drag, step_rows.slips)
         for k in range(RENEWALS + 1):
             if dragged is None:
                 factored_drag, given = drag, np.zeros_like(along)
-                dragged = posed.with_resistance(vertices, factored_drag[:, None, None] * friction.ways, friction.still)
-                answer = self.ask(dragged, asked, warm)
+                dragged = posed.with_resistance(vertices, factored_drag[:, None, None] * friction.projectors,
+                                                friction.no_slip_rates)
+                answer = self.solve_rows(dragged, step_rows, warm)
             else:  # on the present factor: the error of its drag is an impulse
-                given = (factored_drag * faster - right)[:, None] * along
-                answer = self._counted(self.program.again(dragged.with_impulse(vertices, given).right, warm))
+                given = (factored_drag * faster - coulomb_drag)[:, None] * along
+                answer = self._counted(self.program.again(dragged.with_impulse(vertices, given).rhs, warm))
             warm, pressing = answer.warm, np.zeros((len(vertices), 3))
-            np.add.at(pressing, place[rows.vertex[pushes]], (answer.on_vertex[:, None] * rows.factor[:, :3])[pushes])
+            np.add.at(pressing, index[rows.vertex[is_contact]],
+                      (answer.on_vertex[:, None] * rows.factor[:, :3])[is_contact])
             impulses, rates = np.zeros(len(posed.impulse)), np.concatenate(posed.unknowns.parted(answer.u), axis=1)
             impulses[vertices] = np.linalg.norm(pressing, axis=1)
             along, pressed = friction.along(rates[vertices]), impulses[vertices]
-            right, drags = friction.right(pressed, along), factored_drag[:, None] * along - given
-            wrong = np.linalg.norm(drags - right[:, None] * along, axis=1)
+            coulomb_drag, drags = friction.coulomb_drag(pressed, along), factored_drag[:, None] * along - given
+            wrong = np.linalg.norm(drags - coulomb_drag[:, None] * along, axis=1)
             most = float(friction.most(pressed).sum())
-            enough, agrees = (bool(wrong.sum() <= share * most) for share in (RENEWED, AGREES))
-            slips = asked.slips.then(vertices, np.einsum("ki,ki->k", drags, along) / np.maximum(
-                np.einsum("ki,ki->k", along, along), 1e-300), right)
-            asked = replace(asked, pressing=impulses, rates=rates, slips=slips)
+            enough, agrees = (bool(wrong.sum() <= bound * most) for bound in (RENEWED, AGREES))
+            slips = step_rows.slips.then(vertices, np.einsum("ki,ki->k", drags, along) / np.maximum(
+                np.einsum("ki,ki->k", along, along), 1e-300), coulomb_drag)
+            step_rows = replace(step_rows, pressing=impulses, rates=rates, slips=slips)
             if enough or (k >= renewals and (stays is None or not stays(answer))):
                 break
-            drag, faster = friction.foreseen(pressed, right, asked.slips)
+            drag, faster = friction.predicted_drag(pressed, coulomb_drag, step_rows.slips)
             if wrong[np.maximum(factored_drag, drag) > ALIKE * np.minimum(factored_drag, drag)].sum() > RENEWED * most:
                 dragged = None
-        return answer, agrees, asked
+        return answer, agrees, step_rows

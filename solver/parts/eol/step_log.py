@@ -25,6 +25,6 @@ class StepLog:
             self.sentences.append(sentence)
 
 
-def place_of(x: Vec) -> str:
+def format_position(x: Vec) -> str:
     """Return a position (3,) [m] as text for messages."""
     return "(" + ", ".join(f"{c:.4g}" for c in x) + ") m"

@@ -21,8 +21,8 @@ class StepResult:
     on_features: Cone
     answer: Minimum
     deepest: float  #: largest depth of the cloth in an obstacle at its end [m]
-    pushed: Vec  #: impulses on smooth obstacles, (o, 3) [N s]; (0, 3) where they are not needed
-    gave: Vec  #: δ of their movers, (c, 3)
+    obstacle_impulses: Vec  #: impulses on smooth obstacles, (o, 3) [N s]; (0, 3) where they are not needed
+    obstacle_rates: Vec  #: δ of their movers, (c, 3)
     pulled: Vec  #: impulses on pins, of all vertices that have one, (p, 3) [N s]
     pressing: Vec  #: as in `Cloth`
 
@@ -39,25 +39,26 @@ class InterfaceReaction:
 class RemainingStep:
     """Deviation of smooth obstacles from their predicted motion so far in a step."""
 
-    gives: InterfaceInertia | None  #: inertia of the obstacles; None: their motion is prescribed
+    interface: InterfaceInertia | None  #: inertia of the obstacles; None: their motion is prescribed
     off: Vec  #: (o, 3) [m]
     rates: Vec  #: mean of δ, (c, 3)
     done: float = 0.0  #: elapsed part of the step [s]
 
     @classmethod
-    def begun(cls, gives: InterfaceInertia | None) -> RemainingStep:
-        """Return the start of a step. gives: inertia of smooth obstacles; None: their motion is prescribed."""
+    def begun(cls, interface: InterfaceInertia | None) -> RemainingStep:
+        """Return the start of a step. interface: inertia of smooth obstacles; None: their motion is prescribed."""
         nothing = np.zeros((0, 3))
-        return cls(gives, nothing, nothing) if gives is None else cls(gives, np.zeros_like(gives.arms), gives.still)
+        return cls(interface, nothing, nothing) if interface is None else cls(
+            interface, np.zeros_like(interface.arms), interface.free_rates)
 
     @property
-    def still(self) -> Vec:
+    def free_rates(self) -> Vec:
         """Return rates of obstacles without contact, (c, 3)."""
-        return np.zeros((0, 3)) if self.gives is None else self.gives.still
+        return np.zeros((0, 3)) if self.interface is None else self.interface.free_rates
 
-    def after(self, h: float, gave: Vec) -> RemainingStep:
+    def after(self, h: float, obstacle_rates: Vec) -> RemainingStep:
         """Return the deviation after h more seconds with rates δ of the movers, (c, 3)."""
-        if self.gives is None:
+        if self.interface is None:
             return self
-        return RemainingStep(self.gives, self.off + h * self.gives.velocities(gave),
-                             (self.done * self.rates + h * gave) / (self.done + h), self.done + h)
+        return RemainingStep(self.interface, self.off + h * self.interface.velocities(obstacle_rates),
+                             (self.done * self.rates + h * obstacle_rates) / (self.done + h), self.done + h)

@@ -9,14 +9,14 @@ import numpy as np
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 
-AROUND = 1.5  #: of the longest edges there: faces that reach so near to such a place keep nothing apart
+AROUND = 1.5  #: of the longest edges there: faces that reach so near to an intersection have no contact
 
 
 @dataclass(frozen=True)
 class TangledRegion:
     """Discs in material space around intersections; remeshing does not change them."""
 
-    places: Vec  #: X [m], (k, 2)
+    centres: Vec  #: X [m], (k, 2)
     radius: Vec  #: [m], (k,)
 
     @classmethod
@@ -30,11 +30,11 @@ class TangledRegion:
 
     def and_more(self, other: TangledRegion) -> TangledRegion:
         """Return the union of two regions."""
-        return TangledRegion(np.concatenate([self.places, other.places]), np.concatenate([self.radius, other.radius]))
+        return TangledRegion(np.concatenate([self.centres, other.centres]), np.concatenate([self.radius, other.radius]))
 
     def of(self, mesh: SheetMesh) -> Mask:
         """Return a mask of the vertices of a mesh in the region, (n,)."""
-        found = np.zeros(len(mesh.x), dtype=bool)
-        for place, radius in zip(self.places, self.radius):
-            found |= np.einsum("ni,ni->n", mesh.material - place, mesh.material - place) <= radius**2
-        return found
+        inside = np.zeros(len(mesh.x), dtype=bool)
+        for centre, radius in zip(self.centres, self.radius):
+            inside |= np.einsum("ni,ni->n", mesh.material - centre, mesh.material - centre) <= radius**2
+        return inside

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...contact.find.distance_kernels import FREE, WAY, WEIGHTS, WORK, nearest_in_triangle, nearest_on_edges
+from ...contact.find.distance_kernels import DIFFERENCE, FREE, WEIGHTS, WORK, nearest_in_triangle, nearest_on_edges
 from ...threads import kernel
 
 INSIDE = 1.0e-9  #: weight of a corner above which a nearest point lies within a face
@@ -40,7 +40,7 @@ def point_rows(  # type: ignore[no-untyped-def]
         if inside:
             side = 0.0
             for i in range(3):
-                side += work[WAY + i] * normals[face, i]
+                side += work[DIFFERENCE + i] * normals[face, i]
             sign = 1.0
             if on_cloth:
                 if side < 0.0 and not closed[face]:
@@ -59,9 +59,9 @@ def point_rows(  # type: ignore[no-untyped-def]
                     on_even |= even[face, i]
             if on_sharp:
                 continue
-            square, side = work[WAY] ** 2 + work[WAY + 1] ** 2 + work[WAY + 2] ** 2, 0.0
+            square, side = work[DIFFERENCE] ** 2 + work[DIFFERENCE + 1] ** 2 + work[DIFFERENCE + 2] ** 2, 0.0
             for i in range(3):
-                side += work[WAY + i] * normals[face, i]
+                side += work[DIFFERENCE + i] * normals[face, i]
             if square - side * side <= STRAIGHT * STRAIGHT:
                 # right over or under the edge: as within the face, where a distance of zero has a direction too
                 sign = -1.0 if side < 0.0 and not closed[face] else 1.0
@@ -73,7 +73,7 @@ def point_rows(  # type: ignore[no-untyped-def]
             else:
                 size = np.sqrt(square)
                 for i in range(3):
-                    directions[k, i] = work[WAY + i] / size
+                    directions[k, i] = work[DIFFERENCE + i] / size
                 gaps[k] = size
         keep[k] = True
 
@@ -100,7 +100,8 @@ def edge_rows(x, nodes, outward, weights, directions, gaps, keep):  # type: igno
         if n0 * outward[k, 0] + n1 * outward[k, 1] + n2 * outward[k, 2] < 0.0:
             size = -size
         directions[k, 0], directions[k, 1], directions[k, 2] = n0 / size, n1 / size, n2 / size
-        gaps[k] = (work[WAY] * directions[k, 0] + work[WAY + 1] * directions[k, 1] + work[WAY + 2] * directions[k, 2])
+        gaps[k] = (work[DIFFERENCE] * directions[k, 0] + work[DIFFERENCE + 1] * directions[k, 1]
+                   + work[DIFFERENCE + 2] * directions[k, 2])
         for i in range(4):
             weights[k, i] = work[WEIGHTS + i]
         keep[k] = True
@@ -118,7 +119,7 @@ def distances(x, points, triangles, out):  # type: ignore[no-untyped-def]
             for i in range(3):
                 nodes[1 + i] = triangles[t, i]
             nearest_in_triangle(x, nodes, work)
-            out[k] = min(out[k], np.sqrt(work[WAY] ** 2 + work[WAY + 1] ** 2 + work[WAY + 2] ** 2))
+            out[k] = min(out[k], np.sqrt(work[DIFFERENCE] ** 2 + work[DIFFERENCE + 1] ** 2 + work[DIFFERENCE + 2] ** 2))
 
 
 @kernel("i8(i8[::1], i4[::1], i8, i8[::1], i8[::1], i8, i8[::1], f8[::1])")

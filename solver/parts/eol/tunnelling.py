@@ -22,121 +22,124 @@ MOST_AT_ONCE = 48  #: rows over several vertices that are added at a time, the d
 RENEWED = 57  #: bit of the names of these rows
 
 
-def gone_through(look: FeatureContacts, unknowns: Unknowns, v: Vec, tolerance: float) -> tuple[SheetContacts, float]:
+def detect_tunnelling(detection: FeatureContacts, unknowns: Unknowns, v: Vec,
+                      tolerance: float) -> tuple[SheetContacts, float]:
     """Return rows for cloth that is in an obstacle by more than a tolerance [m] at the end of a step in which it moves
     with v, (n, 3) [m/s], and its largest depth there [m]. Each row is of the face or edge that was crossed last."""
-    step = _Step(look, np.concatenate([v, look.now.velocity]), tolerance)
+    step = _Step(detection, np.concatenate([v, detection.now.velocity]), tolerance)
     met, target, deepest = step.vertices()
-    inside = np.zeros(len(look.x), dtype=bool)
+    inside = np.zeros(len(detection.x), dtype=bool)
     inside[met.vertex] = True
     (of_edges, over), (of_corners, on) = step.edges(inside), step.corners()
     return met.contacts(target, spread_rows(unknowns, [of_edges, of_corners])), max(deepest, over, on)
 
 
-def inside(look: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
+def inside(detection: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
     """Return positions of the cloth, (k, 3) [m], that are in a closed obstacle by more than a tolerance [m] at the
     start of a step, and the largest depth [m]."""
-    step = _Step(look, look.v, tolerance)
-    places, deepest = [np.zeros((0, 3))], 0.0
+    step = _Step(detection, detection.v, tolerance)
+    positions, deepest = [np.zeros((0, 3))], 0.0
 
-    def look_at(sample: Callable[[Index], SampledPairs], gap: Vec, keep: Mask) -> None:
+    def add_inside(sample: Callable[[Index], SampledPairs], gap: Vec, keep: Mask) -> None:
         nonlocal deepest
         k = (keep & (gap < -tolerance)).nonzero()[0]
         if len(k):
             where = sample(k)
-            found = look.inside.contain_nearest(where, look.x, gap[k])
-            places.append(where.positions[found, 0])
+            found = detection.inside.contain_nearest(where, detection.x, gap[k])
+            positions.append(where.positions[found, 0])
             deepest = max(deepest, float(-gap[k[found]].min(initial=0.0)))
 
-    pairs = look.vertex_pairs
-    _, _, gap, keep = look.faces_here
-    look_at(lambda k: look.inside.of_vertices(pairs[k], look.x), gap, keep)
-    nodes, of = look.edge_pairs
-    over, weights, _, gap, keep = look.edges_here
+    pairs = detection.vertex_pairs
+    _, _, gap, keep = detection.faces_at_start
+    add_inside(lambda k: detection.inside.of_vertices(pairs[k], detection.x), gap, keep)
+    nodes, of = detection.edge_pairs
+    over, weights, _, gap, keep = detection.edges_at_start
     deep = (keep & (gap < -tolerance)).nonzero()[0]
     if len(deep):
         keep = keep.copy()
         keep[deep] = ~step.sits(nodes[deep], of[deep])
-    look_at(lambda k: look.inside.of_pairs(over[k], weights[k], look.x), gap, keep)
-    through, shares, _, gap, keep = look.through_faces(np.concatenate([look.blunt_pairs, look.corner_pairs]), look.x)
-    look_at(lambda k: look.inside.of_pairs(through[k], shares[k], look.x), gap, keep)
-    return np.concatenate(places), deepest
+    add_inside(lambda k: detection.inside.of_pairs(over[k], weights[k], detection.x), gap, keep)
+    through, face_weights, _, gap, keep = detection.through_faces(
+        np.concatenate([detection.blunt_pairs, detection.corner_pairs]), detection.x)
+    add_inside(lambda k: detection.inside.of_pairs(through[k], face_weights[k], detection.x), gap, keep)
+    return np.concatenate(positions), deepest
 
 
 class _Step:
     """Straight motion from the start of a step to its end."""
 
-    def __init__(self, look: FeatureContacts, v: Vec, tolerance: float) -> None:
-        self.look, self.v, self.tolerance = look, v, tolerance
-        self.x = look.x + look.h * v
+    def __init__(self, detection: FeatureContacts, v: Vec, tolerance: float) -> None:
+        self.detection, self.v, self.tolerance = detection, v, tolerance
+        self.x = detection.x + detection.h * v
 
     def vertices(self) -> tuple[Met, Vec, float]:
         """Return contacts of vertices of the cloth behind faces or in the ground, their least speeds of separation
         [m/s], and the largest depth [m]."""
-        look, things, h = self.look, self.look.things, self.look.h
-        (met, before, keep), cloth = self._behind_faces(), len(look.mesh.x)
-        below = look.on_ground(things.ground.find(self.x[:cloth], look.now.time + h, things.above, -self.tolerance),
-                               RENEWED)
-        above = things.ground.gaps(look.x[below.vertex], look.now.time) - things.above
+        detection, obstacles, h = self.detection, self.detection.obstacles, self.detection.h
+        (met, before, keep), cloth = self._behind_faces(), len(detection.mesh.x)
+        below = detection.on_ground(obstacles.ground.find(
+            self.x[:cloth], detection.now.time + h, obstacles.above, -self.tolerance), RENEWED)
+        above = obstacles.ground.gaps(detection.x[below.vertex], detection.now.time) - obstacles.above
         met, before = met.beside(below), np.concatenate([before, above])
-        k, deepest, ask = self._in(lambda k: SampledPairs(self.x[met.vertex[k], None], met.vertex[k].astype(np.int64),
-                                                          met.thing[k]), before, met.gap,
-                                   np.concatenate([keep, np.ones(len(above), dtype=bool)]))
+        k, deepest, missing_speed = self._in(
+            lambda k: SampledPairs(self.x[met.vertex[k], None], met.vertex[k].astype(np.int64), met.obstacle[k]),
+            before, met.gap, np.concatenate([keep, np.ones(len(above), dtype=bool)]))
         met = met.of(k)
-        return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + ask, deepest
+        return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + missing_speed, deepest
 
     def _behind_faces(self) -> tuple[Met, Vec, Mask]:
         """Return contacts of vertices of the cloth that may be behind faces, their distances at the start [m], and a
         mask of those to keep."""
-        look, things = self.look, self.look.things
-        pairs = look.vertex_pairs
-        weights, direction, gap, keep = look.at_faces(pairs, self.x)
-        pairs, weights, direction, gap, keep = self._deep(things.closed[pairs[:, 1]], gap, keep, pairs, weights,
+        detection, obstacles = self.detection, self.detection.obstacles
+        pairs = detection.vertex_pairs
+        weights, direction, gap, keep = detection.at_faces(pairs, self.x)
+        pairs, weights, direction, gap, keep = self._deep(obstacles.closed[pairs[:, 1]], gap, keep, pairs, weights,
                                                           direction)
         vertex, face = pairs.T
-        side = np.einsum("ki,ki->k", look.normals[face], look.x[vertex] - look.x[look.faces[face, 0]])
+        side = np.einsum("ki,ki->k", detection.normals[face],
+                         detection.x[vertex] - detection.x[detection.faces[face, 0]])
         # of an obstacle with two sides, that on which the cloth was counts
-        turned = ~things.closed[face] & (np.abs(weights[:, 1:]) > INSIDE).all(axis=1) & (
+        turned = ~obstacles.closed[face] & (np.abs(weights[:, 1:]) > INSIDE).all(axis=1) & (
             np.where(side < 0.0, -1.0, 1.0) != np.sign(np.einsum("ki,ki->k", direction, unit_normals(
-                self.x, look.faces)[face])))
+                self.x, detection.faces)[face])))
         direction[turned] *= -1.0
-        gap = np.where(turned, -gap - 2.0 * things.thickness[face], gap)
-        before = np.where(things.closed[face], side, np.abs(side)) - things.thickness[face]
-        hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[look.faces[face]])
-        return look.on_faces(pairs, direction, gap, hit, RENEWED), before, keep
+        gap = np.where(turned, -gap - 2.0 * obstacles.thickness[face], gap)
+        before = np.where(obstacles.closed[face], side, np.abs(side)) - obstacles.thickness[face]
+        hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[detection.faces[face]])
+        return detection.on_faces(pairs, direction, gap, hit, RENEWED), before, keep
 
     def edges(self, inside: Mask) -> tuple[RowsOfPairs, float]:
         """Return rows of edges of the cloth through those of obstacles, without edges on which one of their ends sits,
         and where no vertex is inside, and the largest depth [m]."""
-        look, things = self.look, self.look.things
-        nodes, of = look.edge_pairs
-        nodes, weights, direction, gap, keep = look.over_edges(nodes, of, self.x)
-        nodes, weights, direction, of, gap, keep = self._deep(things.closed[things.edges[1][of, 0]], gap, keep, nodes,
-                                                              weights, direction, of)
+        detection, obstacles = self.detection, self.detection.obstacles
+        nodes, of = detection.edge_pairs
+        nodes, weights, direction, gap, keep = detection.over_edges(nodes, of, self.x)
+        nodes, weights, direction, of, gap, keep = self._deep(obstacles.closed[obstacles.edges[1][of, 0]], gap, keep,
+                                                              nodes, weights, direction, of)
         if not len(nodes):
             return no_pairs(), 0.0
         keep &= ~inside[nodes[:, :2]].any(axis=1) & ~self.sits(nodes, of)
-        face = things.edges[1][of, 0]
-        thickness = things.thickness[face]
-        before = np.einsum("ki,ka,kai->k", direction, weights, look.x[nodes])
-        turned = ~things.closed[face] & (before < 0.0)
+        face = obstacles.edges[1][of, 0]
+        thickness = obstacles.thickness[face]
+        before = np.einsum("ki,ka,kai->k", direction, weights, detection.x[nodes])
+        turned = ~obstacles.closed[face] & (before < 0.0)
         direction[turned] *= -1.0
         gap, before = np.where(turned, -gap - 2.0 * thickness, gap), np.where(turned, -before, before) - thickness
-        found = self._in(lambda k: look.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
+        found = self._in(lambda k: detection.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
         return self._pairs(nodes, weights, direction, found, edge_key(nodes[:, :2], of, LOST_AGAIN))
 
     def _deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
         """Return the tables, gap and keep of pairs, (k,), that may be crossed. Of obstacles with two sides these are
         all pairs."""
         k = (keep & ((gap < -self.tolerance) | ~closed)).nonzero()[0]
-        return *(one[k] for one in tables), gap[k], keep[k]
+        return *(table[k] for table in tables), gap[k], keep[k]
 
     def sits(self, nodes: Index, of: Index) -> Mask:
         """Return whether an end of the cloth's edge of a pair, (k, 4), sits on the obstacle's edge or on its run. of:
         numbers of the obstacles' edges, (k,)."""
-        features = self.look.now.features
-        edge = self.look.things.feature_of_edge[of]
-        on = self.look.mesh.on[nodes[:, :2]]
+        features = self.detection.now.features
+        edge = self.detection.obstacles.feature_of_edge[of]
+        on = self.detection.mesh.on[nodes[:, :2]]
         at_point = (on >= 0) & (on < len(features.points))
         if not len(features.edges):
             return np.zeros(len(nodes), dtype=bool)
@@ -149,13 +152,13 @@ class _Step:
     def corners(self) -> tuple[RowsOfPairs, float]:
         """Return rows of vertices of obstacles through faces of the cloth, those of corners without a vertex of the
         cloth included, and the largest depth [m]."""
-        look = self.look
-        pairs = np.concatenate([look.blunt_pairs, look.corner_pairs])
+        detection = self.detection
+        pairs = np.concatenate([detection.blunt_pairs, detection.corner_pairs])
         if not len(pairs):
             return no_pairs(), 0.0
-        nodes, weights, direction, gap, keep = look.through_faces(pairs, self.x)
-        before = np.einsum("ki,ka,kai->k", direction, weights, look.x[nodes])
-        found = self._in(lambda k: look.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
+        nodes, weights, direction, gap, keep = detection.through_faces(pairs, self.x)
+        before = np.einsum("ki,ka,kai->k", direction, weights, detection.x[nodes])
+        found = self._in(lambda k: detection.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
         return self._pairs(nodes, weights, direction, found,
                            row_key(nodes[:, 0], pairs[:, 1], RENEWED + 1))
 
@@ -164,36 +167,37 @@ class _Step:
         """Return the pairs that are crossed in the step, the last one for each vertex or edge of the cloth; the largest
         depth [m]; and the missing speeds of separation [m/s]. sample: function that samples some pairs at the end.
         before, gap: distances at the start and the end [m], (k,)."""
-        look = self.look
+        detection = self.detection
         # a pair that was inside already separates at the admissible speed
-        least = np.minimum(before + look.h * PUSH, 0.0)
-        came = before > -look.deep
+        least = np.minimum(before + detection.h * PUSH, 0.0)
+        came = before > -detection.deep
         least[~came] = 0.0
         k = (keep & (gap < least - self.tolerance)).nonzero()[0]
         if not len(k):
             return k, 0.0, np.zeros(0)
         where = sample(k)
         # cloth just below a lid is far from the edges below it, over which it did not come in
-        within = look.inside.contain(where, self.x, self.tolerance) | (came[k] & ~look.things.is_closed[where.obstacle])
+        within = detection.inside.contain(where, self.x, self.tolerance) | (
+            came[k] & ~detection.obstacles.is_closed[where.obstacle])
         k, one = k[within], where.name[within]
         # a vertex came through the last one; edges, and vertices that crossed none as they are at the end, leave by the
         # nearest
-        share = np.where(came & (where.positions.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]
-        order = np.lexsort((gap[k], share, ~came[k], one))
+        sort_key = np.where(came & (where.positions.shape[1] == 1), -before / np.maximum(before - gap, 1e-300), -gap)[k]
+        order = np.lexsort((gap[k], sort_key, ~came[k], one))
         k, one = k[order], one[order]
         first = np.ones(len(k), dtype=bool)
         first[1:] = one[1:] != one[:-1]
         k = k[first]
-        return k, float((least - gap)[k].max(initial=0.0)), (least - gap)[k] / look.h
+        return k, float((least - gap)[k].max(initial=0.0)), (least - gap)[k] / detection.h
 
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, found: tuple[Index, float, Vec], key: Names
                ) -> tuple[RowsOfPairs, float]:
         """Return rows of the pairs that were found, MOST_AT_ONCE at most, and the largest depth [m]."""
-        k, deepest, ask = found
+        k, deepest, missing_speed = found
         if not len(k):
             return no_pairs(), 0.0
-        most = np.sort(np.argsort(-ask, kind="stable")[:MOST_AT_ONCE])
-        k, ask = k[most], ask[most]
-        soft = np.where(nodes[k] < len(self.look.mesh.x), weights[k], 0.0)
+        most = np.sort(np.argsort(-missing_speed, kind="stable")[:MOST_AT_ONCE])
+        k, missing_speed = k[most], missing_speed[most]
+        soft = np.where(nodes[k] < len(self.detection.mesh.x), weights[k], 0.0)
         return RowsOfPairs(nodes[k], soft, direction[k],
-                     np.einsum("ki,ka,kai->k", direction[k], soft, self.v[nodes[k]]) + ask, key[k]), deepest
+                     np.einsum("ki,ka,kai->k", direction[k], soft, self.v[nodes[k]]) + missing_speed, key[k]), deepest

@@ -33,6 +33,7 @@ class Unknowns:
 
     @property
     def count(self) -> int:
+        """Return the number of rates of all vertices, m."""
         return int(self.first[-1])
 
     @cached_property
@@ -63,12 +64,12 @@ class Unknowns:
         (b, 5, 5), at their slots there, zero elsewhere."""
         nodes = more[:, PAIRS].astype(np.int64)
         new = np.setdiff1d(nodes.min(axis=2) << 32 | nodes.max(axis=2), self.keys)
-        place = np.searchsorted(self.keys, new)
+        entry = np.searchsorted(self.keys, new)
         wider = Joined(np.concatenate([self.slides, np.zeros(besides, dtype=bool)]), self.elements, np.insert(
-            self.keys, place, new))
+            self.keys, entry, new))
         spread = np.zeros((wider.blocks, MOST, MOST))
         own = np.ones(wider.blocks, dtype=bool)
-        own[place + np.arange(len(new))] = False
+        own[entry + np.arange(len(new))] = False
         spread[own] = blocks
         return wider, spread
 

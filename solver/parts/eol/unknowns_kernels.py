@@ -42,14 +42,14 @@ def pairs_of(elements, count):  # type: ignore[no-untyped-def]
                 if elements[e, a] == elements[e, b]:
                     continue
                 low, high = min(elements[e, a], elements[e, b]), max(elements[e, a], elements[e, b])
-                place = first[low] + many[low]
-                while place > first[low] and larger[place - 1] > high:
-                    place -= 1
-                if place > first[low] and larger[place - 1] == high:
+                entry = first[low] + many[low]
+                while entry > first[low] and larger[entry - 1] > high:
+                    entry -= 1
+                if entry > first[low] and larger[entry - 1] == high:
                     continue
-                for k in range(first[low] + many[low], place, -1):
+                for k in range(first[low] + many[low], entry, -1):
                     larger[k] = larger[k - 1]
-                larger[place] = high
+                larger[entry] = high
                 many[low] += 1
                 total += 1
     once, high, low = np.zeros(count + 1, np.int64), np.empty(total, np.int32), np.empty(total, np.int32)
@@ -65,10 +65,10 @@ def pairs_of(elements, count):  # type: ignore[no-untyped-def]
             for b in range(a + 1):
                 row, column = elements[e, a], elements[e, b]
                 smaller, other = min(row, column), max(row, column)
-                place = once[smaller]
-                while other != smaller and high[place] != other:
-                    place += 1
-                slots[e, k] = place if row >= column else -1 - place
+                entry = once[smaller]
+                while other != smaller and high[entry] != other:
+                    entry += 1
+                slots[e, k] = entry if row >= column else -1 - entry
                 k += 1
     return high, low, slots
 

@@ -36,7 +36,7 @@ class Unsettled:
 
     off: float  #: size of the residual [m/s]
     bodies: Index  #: both bodies of the contact, −1 for none, (2,)
-    place: Vec  #: position of the contact, (3,) [m]
+    position: Vec  #: position of the contact, (3,) [m]
 
 
 @dataclass(frozen=True)

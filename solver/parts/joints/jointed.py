@@ -82,10 +82,10 @@ class PosedTree:
     [Thesis 3.6, changed: M_r û of linearised steps is the momentum of free flight, unless requested as printed]
     """
 
-    def __init__(self, owner: Jointed, lin: LinearizationPoint, stage: Stage, right: Vec,
+    def __init__(self, owner: Jointed, lin: LinearizationPoint, stage: Stage, rhs: Vec,
                  flesh: AttachedLoads | None) -> None:
         self.owner, self.lin, self.stage = owner, lin, stage
-        self.right, self.flesh = right, flesh  #: b, (m,), with the contribution of soft bodies
+        self.rhs, self.flesh = rhs, flesh  #: b, (m,), with the contribution of soft bodies
         #: rates, impulses and memory of the constraints, once `solve` has found them; None where there are none
         self.constraint_solution: ConstraintSolution | None = None
         #: rates with which bodies leave the point of linearisation, (m,), where they differ from the step's
@@ -100,7 +100,7 @@ class PosedTree:
 
     def solve(self) -> Vec:
         """Return rates at the stage's end, (m,) [rad/s, m/s]. Raises StepFailed."""
-        free: Vec = self.owner.factor.solve(self.right)
+        free: Vec = self.owner.factor.solve(self.rhs)
         if self.owner.constraints is None:
             return free
         self._free = free
@@ -172,9 +172,9 @@ class PosedTree:
         other = copy.copy(self)
         other._leaving = leaving
         if first.constraint_solution is not None and self.constraint_solution is not None:
-            here = self.constraint_solution.memory
+            other_memory = self.constraint_solution.memory
             other.constraint_solution = replace(self.constraint_solution, memory={
-                key: (1.0 - fraction) * value + fraction * here[key]
+                key: (1.0 - fraction) * value + fraction * other_memory[key]
                 for key, value in first.constraint_solution.memory.items()})
         return other
 
@@ -223,24 +223,24 @@ class Jointed:
         """
         if stage.base is None and stage.momentum is Momentum.REFLECTED:
             lin, stage = self._midway(lin, stage)
-        tree, at, share = self.tree, lin.posture, stage.a * stage.h
+        tree, at, ah = self.tree, lin.posture, stage.a * stage.h
         moved = None if stage.base is None else stage.base - lin.q
-        self._set_momentum(lin, stage, share)
-        self._add_forces(lin, stage.time, stage.inside, moved, share, stage.stiffness_factor, 0.0, stage.u_hat)
-        self._add_explicit(lin, stage, share)
+        self._set_momentum(lin, stage, ah)
+        self._add_forces(lin, stage.time, stage.inside, moved, ah, stage.stiffness_factor, 0.0, stage.u_hat)
+        self._add_explicit(lin, stage, ah)
         if lin.external_force is not None:
-            add_point_forces(lin.external_force, at.E, share, self.wrench)
+            add_point_forces(lin.external_force, at.E, ah, self.wrench)
         if flesh is not None and flesh.bodies is not None:
             self.wrench[flesh.bodies] += flesh.impulse.reshape(-1, 6)
         lifted = self._factor(at, flesh)
-        right = tree.gather(at, self.wrench, None, self._gathered)
-        right += self.on_rates.force
+        rhs = tree.gather(at, self.wrench, None, self._gathered)
+        rhs += self.on_rates.force
         if flesh is not None:
             if flesh.bodies is None:
-                right[flesh.rates] += flesh.columns.T @ flesh.impulse
+                rhs[flesh.rates] += flesh.columns.T @ flesh.impulse
             # the addition that makes G positive vanishes at the rates of linearisation, so the root does not change
-            right[flesh.rates] += lifted @ lin.v[flesh.rates]
-        return PosedTree(self, lin, stage, right, flesh)
+            rhs[flesh.rates] += lifted @ lin.v[flesh.rates]
+        return PosedTree(self, lin, stage, rhs, flesh)
 
     def _midway(self, lin: LinearizationPoint, stage: Stage) -> tuple[LinearizationPoint, Stage]:
         """Return a leapfrog step as a stage that is linearised at its midpoint."""
@@ -255,14 +255,14 @@ class Jointed:
         out: Vec = np.zeros(3) if self.only_weight(external_force) and not self.has_friction else 0.5 * h * self.gravity
         return out
 
-    def _set_momentum(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
+    def _set_momentum(self, lin: LinearizationPoint, stage: Stage, ah: float) -> None:
         """Set the right-hand side of the bodies to the momentum of the stage's start and their weight."""
         tree, at = self.tree, lin.posture
         if stage.momentum is Momentum.CENTRED:
             assert lin.brought is not None
             np.copyto(self.wrench, lin.brought)
             weight = np.swapaxes(at.E[:, :3, :3], 1, 2) @ self.gravity
-            self.wrench[:, 3:] += share * tree.inertia[:, 5, 5, None] * weight
+            self.wrench[:, 3:] += ah * tree.inertia[:, 5, 5, None] * weight
             return
         if stage.momentum is Momentum.REFLECTED:
             half = 0.5 * stage.h
@@ -270,11 +270,11 @@ class Jointed:
             return
         if stage.base is not None and stage.momentum is Momentum.STRAIGHT:
             begun = tree.posture(stage.base, stage.u_hat, lin.memory, self._earlier)
-            free_flight(at.E, begun.E, begun.twist, tree.inertia, self.gravity, share, share, self.wrench)
+            free_flight(at.E, begun.E, begun.twist, tree.inertia, self.gravity, ah, ah, self.wrench)
             return
         if stage.base is not None or stage.momentum is Momentum.PRINTED:
             rates_before = tree.spread(at, stage.u_hat, self._momentum)
-            momentum(at.E, at.twist, at.drift, rates_before, tree.inertia, self.gravity, share, self.wrench)
+            momentum(at.E, at.twist, at.drift, rates_before, tree.inertia, self.gravity, ah, self.wrench)
             return
         # semi-implicit: the rates were solved for where the joints stood a step ago, however long that was, and the
         # momentum they have there flies on; −h J̇u, the same to first order, would feed a chain that whips with energy
@@ -312,9 +312,9 @@ class Jointed:
             self._taken = None
             self.wrench += self.explicit.wrench
             self.on_rates.force += self.explicit.pull
-        right = tree.gather(at, self.wrench, None, self._gathered)
-        right += self.on_rates.force
-        out: Vec = self.by_inertia(lin, time)(right)
+        rhs = tree.gather(at, self.wrench, None, self._gathered)
+        rhs += self.on_rates.force
+        out: Vec = self.by_inertia(lin, time)(rhs)
         return out
 
     def by_inertia(self, lin: LinearizationPoint, time: float) -> Callable[[Vec], Vec]:
@@ -326,8 +326,8 @@ class Jointed:
         self._factor(lin.posture)
         return self.factor.solve
 
-    def _add_forces(self, lin: LinearizationPoint, time: float, motor_time: float, moved: Vec | None, share: float,
-                    k_share: float, damping_scale: float, rates_before: Vec | None) -> None:
+    def _add_forces(self, lin: LinearizationPoint, time: float, motor_time: float, moved: Vec | None, ah: float,
+                    stiffness_factor: float, damping_scale: float, rates_before: Vec | None) -> None:
         """Add springs and joint forces to the right-hand side and the matrix. motor_time: at which motors are evaluated
         [s]."""
         tree, at = self.tree, lin.posture
@@ -335,14 +335,14 @@ class Jointed:
             np.copyto(self.diagonal, tree.inertia)
             self.below[:] = 0.0
             bodies_moved = None if moved is None else tree.spread(at, moved, self._moved)
-            self.springs.add(at.E, at.twist, bodies_moved, share, k_share, damping_scale, self.wrench, self.diagonal,
-                             self.below)
+            self.springs.add(at.E, at.twist, bodies_moved, ah, stiffness_factor, damping_scale, self.wrench,
+                             self.diagonal, self.below)
         if self.explicit is not None:
             self.on_rates.force[:] = 0.0  # discard the explicit forces of the last stage
-        self.on_rates.weigh(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, motor_time, moved, share,
-                            k_share, damping_scale, rates_before)
+        self.on_rates.weigh(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, motor_time, moved, ah,
+                            stiffness_factor, damping_scale, rates_before)
 
-    def _add_explicit(self, lin: LinearizationPoint, stage: Stage, share: float) -> None:
+    def _add_explicit(self, lin: LinearizationPoint, stage: Stage, ah: float) -> None:
         """Add explicit forces to the right-hand side; they are evaluated once for all iterations of a stage."""
         explicit, tree = self.explicit, self.tree
         if explicit is None:
@@ -353,7 +353,7 @@ class Jointed:
             if stage.foreseen is not None:
                 q, u = stage.foreseen
                 at = tree.posture(q, u, lin.memory, self._predicted_rates)
-            explicit.take(at, q, u, lin.memory.get(CENTRES, tree.fresh), stage.time, stage.inside, share)
+            explicit.take(at, q, u, lin.memory.get(CENTRES, tree.fresh), stage.time, stage.inside, ah)
         self.wrench += explicit.wrench
         self.on_rates.force += explicit.pull
 

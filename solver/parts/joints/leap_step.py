@@ -18,7 +18,7 @@ from ...state import State, Vec
 from ...threads import inlined, kernel
 from .jointed import UNRESISTED, Jointed
 from .leapfrog import CARRIED, RATES, predicted_rates, started
-from .leapfrog_steps import GAIN, SHARE
+from .leapfrog_steps import DIAGONAL, GAIN
 from .step_arrays import StepArrays, unpack
 from .tree_step import CALM, begin_blocks, move_on, solve_rates
 
@@ -84,14 +84,14 @@ def solve_in_stages(indices, numbers, laws, carried, h, centres, q, u, after):  
     n, E, gravity, wrench = inertia.shape[0], now.E, at.constants, bodies.wrench
     pose(tree, at.joints, u, now)
     free_flight(E, at.world, carried, inertia, gravity, 0.5 * h, 0.0, brought)
-    share = SHARE * h
-    weights = ForceWeights(share, share * share, 0.0)
+    ah = DIAGONAL * h
+    weights = ForceWeights(ah, ah * ah, 0.0)
     for stage in range(2):
         for i in range(n):
             for a in range(6):
                 wrench[i, a] = brought[i, a]
             for a in range(3):
-                wrench[i, 3 + a] += share * inertia[i, 5, 5] * (E[i, 0, a] * gravity[0] + E[i, 1, a] * gravity[1]
+                wrench[i, 3 + a] += ah * inertia[i, 5, 5] * (E[i, 0, a] * gravity[0] + E[i, 1, a] * gravity[1]
                                                                + E[i, 2, a] * gravity[2])
         begin_blocks(inertia, table.body.shape[0], bodies.diagonal, bodies.below)
         if table.body.shape[0]:
@@ -101,7 +101,7 @@ def solve_in_stages(indices, numbers, laws, carried, h, centres, q, u, after):  
             for k in range(m):
                 middle[k] = q[k] - back[k]
                 if stage == 1:
-                    middle[k] += (1.0 - SHARE) * h * after[1, k, 0]
+                    middle[k] += (1.0 - DIAGONAL) * h * after[1, k, 0]
             joint_forces(tree.dof, JointTable(at.bodies, at.chart, laws[stage]),
                          JointPoint(middle, u, centres, at.joints.subspace, back), weights, at.on_rates)
         failed = solve_rates(tree, now, bodies, at.on_rates, at.factor, loads, after[1 + stage])
@@ -109,7 +109,7 @@ def solve_in_stages(indices, numbers, laws, carried, h, centres, q, u, after):  
             return failed
         if stage == 0:
             for k in range(m):
-                back[k] += (1.0 - SHARE) * h * after[1, k, 0]
+                back[k] += (1.0 - DIAGONAL) * h * after[1, k, 0]
             for i in range(n):
                 for a in range(6):
                     momentum = 0.0
@@ -119,7 +119,7 @@ def solve_in_stages(indices, numbers, laws, carried, h, centres, q, u, after):  
     for i in range(n):
         to_world(E, i, loads[i, 0], carried)
     for k in range(m):
-        after[1, k, 0] = (1.0 - SHARE) * after[1, k, 0] + SHARE * after[2, k, 0]
+        after[1, k, 0] = (1.0 - DIAGONAL) * after[1, k, 0] + DIAGONAL * after[2, k, 0]
     return move_on(tree.dof, at.chart, q, h, after[1], after[0])
 
 
@@ -185,6 +185,10 @@ class CentredStep(LeapStep):
         self._laws = np.zeros((2, jointed.tree.rates, 8))
 
     def solve(self, state: State, h: float) -> tuple[State, bool]:
+        """Return the state after h seconds, with the weighted mean of the rates of both stages, and whether it is
+        regular: otherwise its rates and charts need a check.
+
+        `finish` completes the step. Raises StepFailed that names the body whose joint is singular."""
         jointed, q, time, memory = self._jointed, state.q, state.time, state.memory
         tree, joints = jointed.tree, jointed.on_rates.joints
         centres, carried = memory.get(CENTRES, tree.fresh), memory.get(CARRIED)
@@ -194,9 +198,9 @@ class CentredStep(LeapStep):
         u = predicted_rates(state.u, memory, h)
         back = np.multiply(-0.5 * h, u, out=self._arrays.back)
         self._fill(q - back, u, centres)
-        for stage, end in enumerate((time + SHARE * h, time + h)):
+        for stage, end in enumerate((time + DIAGONAL * h, time + h)):
             if joints.motors:
-                joints.at(end, end - 0.5 * SHARE * h)
+                joints.at(end, end - 0.5 * DIAGONAL * h)
             self._laws[stage] = joints.law
         after = np.empty((3, len(q), 1))
         status = solve_in_stages(*self._fixed, self._laws, self._carried, h, centres, q, u, after)

@@ -16,9 +16,9 @@ from .jointed import Jointed, PosedTree
 from .last_twist import flown_since
 from .leapfrog import CARRIED, CHANGE, RATES, in_world, predicted_rates, started, turned_round
 
-SHARE = 1.0 - 1.0 / sqrt(2.0)  #: of the step in each stage, as in SDIRK2
-GAIN = (1.0 - SHARE) / SHARE  #: of what the first stage gave, in what the second starts from
-FORESIGHT = 0.5 / SHARE**2  #: where the second takes explicit forces, 1 at the end of the first, as there
+DIAGONAL = 1.0 - 1.0 / sqrt(2.0)  #: of the tableau of SDIRK2, a of both stages
+GAIN = (1.0 - DIAGONAL) / DIAGONAL  #: weight of the first stage's impulse in the start of the second
+FORESIGHT = 0.5 / DIAGONAL**2  #: where the second takes explicit forces, 1 at the end of the first, as there
 
 
 class LeapfrogSteps:
@@ -54,19 +54,20 @@ class LeapfrogSteps:
     def _in_two_stages(self, mid: LinearizationPoint, start: State, h: float) -> State | None:
         """Return the state at the end of the step; None where contacts or limits are active."""
         jointed = self._jointed
-        first, rates = self._solved(mid, _stage(start, h, SHARE, SHARE, start.q, start.q, start.u))
+        first, rates = self._solved(mid, _stage(start, h, DIAGONAL, DIAGONAL, start.q, start.q, start.u))
         if _has_active_contacts(first):
             return None
         brought, moved = self._brought, jointed.tree.spread(mid.posture, rates)
         onward = replace(mid, brought=brought + GAIN * (
             np.einsum("nab,nb->na", jointed.tree.inertia, moved) - brought))
-        base = start.q + (1.0 - SHARE) * h * rates
-        last, leaving = self._solved(onward, _stage(start, h, 1.0, SHARE, base, start.q + FORESIGHT * SHARE * h * rates,
-                                                    start.u + FORESIGHT * (rates - start.u)))
+        base = start.q + (1.0 - DIAGONAL) * h * rates
+        last, leaving = self._solved(onward, _stage(
+            start, h, 1.0, DIAGONAL, base, start.q + FORESIGHT * DIAGONAL * h * rates,
+            start.u + FORESIGHT * (rates - start.u)))
         if _has_active_contacts(last):
             return None
-        last = last.after_stage(first, SHARE, leaving)
-        rates = (1.0 - SHARE) * rates + SHARE * leaving
+        last = last.after_stage(first, DIAGONAL, leaving)
+        rates = (1.0 - DIAGONAL) * rates + DIAGONAL * leaving
         return State(start.time + h, start.q + h * rates, rates, start.memory, tree_stage=last)
 
     def _in_one_stage(self, mid: LinearizationPoint, start: State, h: float) -> State:
@@ -122,15 +123,15 @@ class LeapfrogSteps:
             bring, E = earlier.twist, earlier.E
         wrench = jointed.wrench
         free_flight(lin.posture.E, E, bring, tree.inertia, jointed.gravity, flown, fallen, wrench)
-        right = tree.gather(lin.posture, wrench, None, self._gathered)
+        rhs = tree.gather(lin.posture, wrench, None, self._gathered)
         motion = 0.5 * float(np.einsum("na,nab,nb->", wrench, jointed.light, wrench))
-        return motion - 0.5 * float(right @ jointed.by_inertia(lin, 0.0)(right)), motion
+        return motion - 0.5 * float(rhs @ jointed.by_inertia(lin, 0.0)(rhs)), motion
 
 
-def _stage(start: State, h: float, ends: float, share: float, base: Vec, q: Vec, u: Vec) -> Stage:
-    """Return a centred stage that ends after a fraction `ends` of the step, from coordinates `base`, with explicit
+def _stage(start: State, h: float, end: float, a: float, base: Vec, q: Vec, u: Vec) -> Stage:
+    """Return a centred stage that ends after a fraction `end` of the step, from coordinates `base`, with explicit
     forces evaluated at q and u."""
-    return Stage(h, share, share, start.time + ends * h, base, start.u, foreseen=(q, u), momentum=Momentum.CENTRED)
+    return Stage(h, a, a, start.time + end * h, base, start.u, foreseen=(q, u), momentum=Momentum.CENTRED)
 
 
 def _has_active_contacts(posed: PosedTree) -> bool:

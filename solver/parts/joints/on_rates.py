@@ -35,17 +35,18 @@ class OnRates:
         self.coupling: Vec = np.zeros((len(self.coupled), len(self.coupled)))  #: R on the coupled rates
 
     def weigh(self, at: Posture, q: Vec, u: Vec, centres: Vec, time: float, motor_time: float, moved: Vec | None,
-              share: float, k_share: float, damping_scale: float, u_hat: Vec | None) -> None:
+              ah: float, stiffness_factor: float, damping_scale: float, u_hat: Vec | None) -> None:
         """Fill R and r for joints at coordinates q and rates u, (m,). motor_time: at which motors are evaluated [s].
 
-        moved: displacement from the point of linearisation to the stage's base, (m,); None for none. share: a h.
-        k_share: β a b h². damping_scale: 1 where f includes damping, else 0. u_hat: û; None where r has no inertia.
+        moved: displacement from the point of linearisation to the stage's base, (m,); None for none. ah: a h.
+        stiffness_factor: β a b h². damping_scale: 1 where f includes damping, else 0. u_hat: û; None where r has no
+        inertia.
         """
         if self.laws:
             self.force[:], self.own[:], self.coupling[:] = 0.0, 0.0, 0.0
         if len(self.joints.bodies):
             self.joints.at(time, motor_time)
-            self.joints.add(at, q, u, centres, moved, share, k_share, damping_scale, self.force, self.own)
+            self.joints.add(at, q, u, centres, moved, ah, stiffness_factor, damping_scale, self.force, self.own)
         for (law, rates), inside in zip(self.laws, self._inside):
             law_blocks = law.blocks(self.joints.readings(q, centres)[rates], u[rates], time)
             force = law_blocks.force.copy()
@@ -53,10 +54,10 @@ class OnRates:
                 force += law_blocks.stiffness @ moved[rates]
             if law_blocks.damping is not None:
                 force += damping_scale * (law_blocks.damping @ u[rates])
-            self.force[rates] += share * force
+            self.force[rates] += ah * force
             if law_blocks.mass is not None and u_hat is not None:
                 self.force[rates] += law_blocks.mass @ u_hat[rates]
-            self._put(rates, inside, _weighed(law_blocks, share, k_share))
+            self._put(rates, inside, _weighed(law_blocks, ah, stiffness_factor))
 
     def weigh_inertia(self, q: Vec, u: Vec, centres: Vec, time: float) -> None:
         """Fill R = M, the inertia of laws on rates alone, for velocity changes by impulses."""
@@ -94,9 +95,9 @@ class OnRates:
         return total
 
 
-def _weighed(law_blocks: RateBlocks, share: float, k_share: float) -> Vec:
+def _weighed(law_blocks: RateBlocks, ah: float, stiffness_factor: float) -> Vec:
     block = np.zeros((len(law_blocks.force), len(law_blocks.force)))
-    for factor, part in ((1.0, law_blocks.mass), (-share, law_blocks.damping), (-k_share, law_blocks.stiffness)):
+    for factor, part in ((1.0, law_blocks.mass), (-ah, law_blocks.damping), (-stiffness_factor, law_blocks.stiffness)):
         if part is not None:
             block += factor * part
     return block

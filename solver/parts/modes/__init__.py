@@ -7,7 +7,8 @@ To step a body without a world, as a live player or a draft does:
     state = body.rest()
     grab = body.grab(vertex, target, body.firm_grab())
     state = body.step(state, h, [grab.to(mouse)], body.pins.lead([positions of a group of pins]))
-    x = body.surface(state)        # or, on a graphics card: rest_surface + surface_functions @ y + surface_led @ led
+    # or, on a graphics card: rest_surface + surface_functions @ y + surface_prescribed @ carrier_motion
+    x = body.surface(state)
 
 `body.stepping` has integrator, gravity, damping, the floor (`body.floor`) and the settings of stages.
 """

@@ -39,9 +39,9 @@ class ReducedState:
     y: Vec  #: coordinates: x = X + Φ y, (p, 3) [√kg m]
     u: Vec  #: their rates, (p, 3) [√kg m/s]
     carrier_motion: Vec  #: coordinates of groups of pins, (4 g, 3) [m]
-    led_rate: Vec  #: [m/s], (4 g, 3)
+    carrier_rate: Vec  #: [m/s], (4 g, 3)
     time: float = 0.0  #: [s]
-    #: y, u, carrier_motion, led_rate and length of the previous step, for BDF2
+    #: y, u, carrier_motion, carrier_rate and length of the previous step, for BDF2
     past: tuple[Vec, Vec, Vec, Vec, float] | None = None
 
 
@@ -92,7 +92,7 @@ class ReducedBody:
                                  shape=(len(self.skin), len(nodes)))
         self.rest_surface: Vec = seen @ nodes  #: rest positions of drawn points [m], (s, 3)
         self.surface_functions: Vec = seen @ subspace.functions  #: Φ there, (s, p)
-        self.surface_led: Vec = seen @ subspace.prescribed  #: Ψ there, (s, 4 g)
+        self.surface_prescribed: Vec = seen @ subspace.prescribed  #: Ψ there, (s, 4 g)
         mass = subspace.mass[:, None]
         self.weighed: Vec = (mass * subspace.functions).sum(axis=0)  #: Φᵀ M 1, (p,)
         self._coupling = subspace.functions.T @ (mass * subspace.prescribed)  #: Φᵀ M Ψ, (p, 4 g)
@@ -189,23 +189,23 @@ class ReducedBody:
         """Return positions of the drawn points [m], (s, 3)."""
         moved = self.surface_functions @ state.y
         if len(state.carrier_motion):
-            moved += self.surface_led @ state.carrier_motion
+            moved += self.surface_prescribed @ state.carrier_motion
         return np.add(moved, self.rest_surface, out=moved)
 
-    def touch_by(self, rest: Vec, functions: Vec, led: Vec, count: int = TOUCHING) -> None:
+    def touch_by(self, rest: Vec, functions: Vec, prescribed: Vec, count: int = TOUCHING) -> None:
         """Use points of the drawn surface for contact instead of boundary nodes, which may lie outside that surface.
 
-        rest: positions at rest, (n, 3) [m]. functions, led: Φ, (n, p), and Ψ, (n, 4 g), at the points. count: largest
-        number of points, which are spread evenly.
+        rest: positions at rest, (n, 3) [m]. functions, prescribed: Φ, (n, p), and Ψ, (n, 4 g), at the points. count:
+        largest number of points, which are spread evenly.
         """
         some = _spread_out(rest, count)
-        self.touching = SkinPoints(functions[some], led[some], rest[some])
+        self.touching = SkinPoints(functions[some], prescribed[some], rest[some])
 
     def points_of(self, points: SkinPoints, y: Vec, carrier_motion: Vec) -> Vec:
         """Return positions of points of the body, (k, 3) [m], at coordinates y (p, 3) and those of groups of pins
         (4 g, 3)."""
         found: Vec = points.rest + points.rows @ y
-        return found + points.carrier_motion @ carrier_motion if len(carrier_motion) else found
+        return found + points.prescribed @ carrier_motion if len(carrier_motion) else found
 
     def positions(self, state: ReducedState) -> Vec:
         """Return positions of all nodes [m], (n, 3)."""
@@ -214,7 +214,7 @@ class ReducedBody:
 
     def velocities(self, state: ReducedState) -> Vec:
         """Return velocities of all nodes [m/s], (n, 3)."""
-        found: Vec = self.subspace.functions @ state.u + self.subspace.prescribed @ state.led_rate
+        found: Vec = self.subspace.functions @ state.u + self.subspace.prescribed @ state.carrier_rate
         return found
 
     def moving(self, velocities: Vec, state: ReducedState | None = None) -> ReducedState:
@@ -237,7 +237,7 @@ class ReducedBody:
     def grab(self, vertex: int, target: Vec, stiffness: float, damping: float = 0.0) -> Grab:
         """Return a spring from a drawn point, by its row in `surface`, to a target (3,) [m]; `Grab.to` moves the
         target. stiffness: [N/m]. damping: [N s/m]."""
-        return Grab(self.surface_functions[vertex], self.rest_surface[vertex], self.surface_led[vertex],
+        return Grab(self.surface_functions[vertex], self.rest_surface[vertex], self.surface_prescribed[vertex],
                     np.asarray(target, float), stiffness, damping)
 
     def points_at(self, nodes: Index) -> SkinPoints:
@@ -269,25 +269,25 @@ class ReducedBody:
         end = state.carrier_motion if carrier_motion is None else carrier_motion
         how = self.stepping if stepping is None else stepping
         damped = self._damped(state)
-        before = np.concatenate([state.y, state.carrier_motion]), np.concatenate([state.u, state.led_rate])
+        before = np.concatenate([state.y, state.carrier_motion]), np.concatenate([state.u, state.carrier_rate])
         solved: list[SolvedStage] = []
 
-        def stage(base: Vec, rate: Vec, ah: float, bh: float, led_now: Vec, start: Vec,
+        def stage(base: Vec, rate: Vec, ah: float, bh: float, carrier_now: Vec, start: Vec,
                   ends: float = h) -> tuple[Vec, Vec]:
             """Return coordinates and rates at the end of a stage, with those of pins."""
             p = len(state.y)
             planes = how.planes if how.planes is None or ends == h else how.planes.later(ends - h)
-            loads = StageLoads(grabs, how.floor, self.touching, led_now, base[:p], rate[:p], bh, planes,
+            loads = StageLoads(grabs, how.floor, self.touching, carrier_now, base[:p], rate[:p], bh, planes,
                                [*([] if how.springs is None else [how.springs]),
                                 *([] if springs is None else springs(state.time + ends))])
             weight = self.weighed[:, None] * np.asarray(how.gravity)
-            problem = ReducedStage(self.points, base[:p], rate[:p], ah, bh, led_now, base[p:], rate[p:],
+            problem = ReducedStage(self.points, base[:p], rate[:p], ah, bh, carrier_now, base[p:], rate[p:],
                                    self._coupling, weight, how.mass_damping, damped, loads)
             done = solve_stage(problem, start, how.iterating, how.iterating.tolerance * self._length)
             solved.append(done)
             self._factor, self._bh = problem.factor, bh
-            place = np.concatenate([done.y, led_now])
-            return place, (place - base) / bh
+            coordinates = np.concatenate([done.y, carrier_now])
+            return coordinates, (coordinates - base) / bh
 
         if how.integrator not in INTEGRATORS:
             raise BadInput(f"a reduced body has no integrator \"{how.integrator}\"",
@@ -295,23 +295,24 @@ class ReducedBody:
         two_step = how.integrator == "bdf2"
         if two_step and state.past is not None and abs(state.past[4] - h) < 1e-9 * h:
             # [Ascher 7]
-            y, u, led_before, led_rate, _ = state.past
-            base = (4.0 * before[0] - np.concatenate([y, led_before])) / 3.0
-            rate = (4.0 * before[1] - np.concatenate([u, led_rate])) / 3.0
-            place, speed = stage(base, rate, 2.0 * h / 3.0, 2.0 * h / 3.0, end, state.y)
+            y, u, carrier_before, carrier_rate, _ = state.past
+            base = (4.0 * before[0] - np.concatenate([y, carrier_before])) / 3.0
+            rate = (4.0 * before[1] - np.concatenate([u, carrier_rate])) / 3.0
+            coordinates, speed = stage(base, rate, 2.0 * h / 3.0, 2.0 * h / 3.0, end, state.y)
         elif how.integrator == "backward_euler":
-            place, speed = stage(before[0], before[1], h, h, end, state.y)
+            coordinates, speed = stage(before[0], before[1], h, h, end, state.y)
         else:
             # SDIRK2, which starts BDF2 too [Ascher 9]
             g = DIAGONAL * h
-            place, speed = stage(before[0], before[1], g, g,
-                                 state.carrier_motion + DIAGONAL * (end - state.carrier_motion), state.y, g)
+            coordinates, speed = stage(before[0], before[1], g, g,
+                                       state.carrier_motion + DIAGONAL * (end - state.carrier_motion), state.y, g)
             carried = (1.0 - DIAGONAL) / DIAGONAL * (speed - before[1])
-            place, speed = stage(before[0] + (h - g) * speed, before[1] + carried, g, g, end, place[: len(state.y)])
-        past = (state.y, state.u, state.carrier_motion, state.led_rate, h) if two_step else None
+            coordinates, speed = stage(before[0] + (h - g) * speed, before[1] + carried, g, g, end,
+                                       coordinates[: len(state.y)])
+        past = (state.y, state.u, state.carrier_motion, state.carrier_rate, h) if two_step else None
         self.last = tuple(solved)
         p = len(state.y)
-        return ReducedState(place[:p], speed[:p], place[p:], speed[p:], state.time + h, past)
+        return ReducedState(coordinates[:p], speed[:p], coordinates[p:], speed[p:], state.time + h, past)
 
     def yielding(self, rows: Vec) -> Vec:
         """Return changes of coordinates at the end of the last step, (3 p, c) axis by axis, by forces on coordinates,
@@ -349,6 +350,7 @@ class ReducedBody:
 
 
 def _refuse_bad_mesh(nodes: Vec, tets: Index) -> None:
+    """Raise BadInput where nodes are not finite, or a tetrahedron is flat or inverted, or a node is in none."""
     if nodes.ndim != 2 or nodes.shape[1:] != (3,) or not np.isfinite(nodes).all():
         raise BadInput("positions of nodes are no finite numbers, three each", "Give an array (n, 3)")
     if tets.ndim != 2 or tets.shape[1:] != (4,) or not len(tets):
@@ -362,14 +364,14 @@ def _refuse_bad_mesh(nodes: Vec, tets: Index) -> None:
         raise BadInput("there are nodes that no tetrahedron uses", "Leave them out")
 
 
-def _spread_out(places: Vec, count: int) -> Index:
-    """Return indices of at most `count` points that are far from each other, ascending. places: (k, 3) [m]."""
-    if len(places) <= count:
-        return np.arange(len(places), dtype=np.int32)
+def _spread_out(positions: Vec, count: int) -> Index:
+    """Return indices of at most `count` points that are far from each other, ascending. positions: (k, 3) [m]."""
+    if len(positions) <= count:
+        return np.arange(len(positions), dtype=np.int32)
     chosen = np.empty(count, np.int32)
-    chosen[0] = int(places[:, 2].argmin())
-    away = np.full(len(places), np.inf)
+    chosen[0] = int(positions[:, 2].argmin())
+    away = np.full(len(positions), np.inf)
     for k in range(1, count):
-        np.minimum(away, ((places - places[chosen[k - 1]]) ** 2).sum(axis=1), out=away)
+        np.minimum(away, ((positions - positions[chosen[k - 1]]) ** 2).sum(axis=1), out=away)
         chosen[k] = int(away.argmax())
     return np.sort(chosen)

@@ -19,9 +19,10 @@ FEW = 4  #: points of a lump at least, where it has as many elements
 SAMPLE = 60_000  #: elements of a class that clusters are found on; all others join the nearest then
 ROUNDS = 12
 SLICE = 1 << 9  #: elements whose distances are made at once: they stay in the cache
-PLACES = 8.0  #: how much the place of an element counts, as a share of the body's size, against its weights
+POSITION_WEIGHT = 8.0  #: weight of an element's position, relative to the body's size, against its weights of modes
 ROUNDING = 1.0e-12  #: of a square: what is less is the centre itself
-SHARE = 0.6  #: exponent of a class' spread in its number of points: what spreads evenly in three dimensions errs evenly
+#: exponent of a class' spread in its number of points: what spreads evenly in three dimensions errs evenly
+SPREAD_EXPONENT = 0.6
 
 
 @dataclass(frozen=True)
@@ -58,22 +59,23 @@ def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, 
     features = (subspace.weights * np.where(constant, 1.0, scale))[tets].mean(axis=1)
     group = _lumps(tets, stiffness, points)
     # weights of slender bodies are even across them, where bending is not: elements far apart share no cluster either
-    places = subspace.affine(nodes[tets].mean(axis=1))[:, 1:]
+    positions = subspace.affine(nodes[tets].mean(axis=1))[:, 1:]
     level = scale[moving].max(initial=1.0)
-    features = np.concatenate([features[:, moving] * np.sqrt(subspace.mass.sum()) / level, PLACES * places], axis=1)
+    features = np.concatenate([features[:, moving] * np.sqrt(subspace.mass.sum()) / level,
+                               POSITION_WEIGHT * positions], axis=1)
     members = [np.flatnonzero(group == one) for one in range(int(group.max()) + 1)]
-    spread = np.array([_spread(features[one], volumes[one]) for one in members])
+    spread = np.array([_spread(features[member], volumes[member]) for member in members])
     if energy is not None:
         # lumps without strain in slow motion need few points, however large they are
-        spread *= np.array([energy[one].sum() / volumes[one].sum() for one in members])
-    share = spread**SHARE / max(float((spread**SHARE).sum()), 1e-300)
-    share *= max(points - sum(min(FEW, len(one)) for one in members), 0) / points
+        spread *= np.array([energy[member].sum() / volumes[member].sum() for member in members])
+    fractions = spread**SPREAD_EXPONENT / max(float((spread**SPREAD_EXPONENT).sum()), 1e-300)
+    fractions *= max(points - sum(min(FEW, len(member)) for member in members), 0) / points
     chosen: list[Index] = []
     weights: list[Vec] = []
-    for one, part in zip(members, share, strict=True):
-        count = min(round(points * part) + FEW, len(one))
-        found, weight = _clusters(features[one], volumes[one], count)
-        chosen.append(one[found])
+    for member, part in zip(members, fractions, strict=True):
+        count = min(round(points * part) + FEW, len(member))
+        found, weight = _clusters(features[member], volumes[member], count)
+        chosen.append(member[found])
         weights.append(weight)
     order = np.argsort(np.concatenate(chosen))
     return Cubature(np.concatenate(chosen)[order].astype(np.int32), np.concatenate(weights)[order])

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 from ...state import Vec
-from .point_kernels import place_of
+from .point_kernels import entry_of
 from .points import CubaturePoints
 
 SLOW = 16  #: modes whose stiffness counts most; that of the k-th counts by SLOW/(SLOW + k)
@@ -56,13 +56,13 @@ def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> 
         gram[c:, c:stop] = np.einsum("drcs,drcs->dc", products, products)
         gram[c:stop, c:] = gram[c:, c:stop].T
     target = np.einsum("crq,crq,q->c", roots, roots, weights**2)
-    share = points.volumes[: points.count] / points.volumes.sum()
-    resist = loose * float((weights**4).sum()) * share / factor**2
+    fraction = points.volumes[: points.count] / points.volumes.sum()
+    resist = loose * float((weights**4).sum()) * fraction / factor**2
     matrix = gram + np.diag(resist)
     scale = 1.0 / np.sqrt(np.diag(matrix))
     lower = np.linalg.cholesky(scale[:, None] * matrix * scale + 1e-12 * np.eye(count))
-    right = np.linalg.solve(lower, scale * (target + resist * factor))
-    found = lsq_linear(lower.T, right, (factor * LEAST / scale, factor * LARGEST / scale), tol=1e-8)
+    rhs = np.linalg.solve(lower, scale * (target + resist * factor))
+    found = lsq_linear(lower.T, rhs, (factor * LEAST / scale, factor * LARGEST / scale), tol=1e-8)
     factors: Vec = found.x * scale
     return factors
 
@@ -74,7 +74,7 @@ def _roots(points: CubaturePoints, modes: Vec) -> Vec:
     dense = np.empty((len(points.volumes), 9, 9))
     for row in range(9):
         for column in range(9):
-            dense[:, row, column] = points.tangents[:, place_of(row % 3, row // 3, column % 3, column // 3)]
+            dense[:, row, column] = points.tangents[:, entry_of(row % 3, row // 3, column % 3, column // 3)]
     values, vectors = np.linalg.eigh(dense)
     own = np.flatnonzero((values > NOTHING * values[:, -1:]).any(axis=0))
     root = np.sqrt(np.maximum(values[:, own], 0.0))[:, :, None] * vectors[:, :, own].transpose(0, 2, 1)

@@ -22,7 +22,7 @@ from .operators import Substance, factored_with_shift, stiffness_operator, weigh
 from .skinning import MOST_RATIO, Subspace, orthonormal
 
 FREQUENCIES = 5  #: that have to be right
-OFF = 0.1  #: by which share at most
+OFF = 0.1  #: largest relative error
 GUARDS = 6  #: vibrations more that are iterated on: limbs that are alike swing alike
 FACTORED = 30_000  #: nodes of a mesh whose whole stiffness is factored; larger ones are iterated on
 SHIFT = 1.0e-3  #: of the slowest weight's stiffness, which is as slow as a body gets
@@ -137,17 +137,17 @@ class _Whole:
             weights = weight_operator(nodes, tets, substance.bounded(MOST_RATIO))[free][:, free]
             # a node's three axes each take about a third of the trace
             scalar, _ = factored_with_shift((weights / 3.0).tocsc(), subspace.mass[free], shift)
-            self._precondition = lambda right: scalar(
-                right.reshape(len(free), 3, -1).reshape(len(free), -1)).reshape(right.shape)
+            self._precondition = lambda rhs: scalar(
+                rhs.reshape(len(free), 3, -1).reshape(len(free), -1)).reshape(rhs.shape)
 
     def response(self, load: Vec) -> Vec:
         """Return the linear static displacement by a load (n, 3) [N], (n, 3) [m]."""
-        right = load[self._free].ravel()
+        rhs = load[self._free].ravel()
         if self._solve is not None:
-            found = self._solve(right[:, None])[:, 0]
+            found = self._solve(rhs[:, None])[:, 0]
         else:
-            size = (len(right),) * 2
-            found, _ = cg(self._shifted, right, rtol=1e-3, maxiter=ROUNDS * 8,
+            size = (len(rhs),) * 2
+            found, _ = cg(self._shifted, rhs, rtol=1e-3, maxiter=ROUNDS * 8,
                           M=LinearOperator(size, self._precondition))
         return self._all(found[:, None])[:, 0].reshape(-1, 3)
 

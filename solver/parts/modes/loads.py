@@ -18,7 +18,7 @@ class Grab:
 
     row: Vec  #: Φ at the point, (p,)
     rest: Vec  #: the point at rest [m], (3,)
-    carrier_motion: Vec  #: Ψ at the point, (4 g,)
+    prescribed: Vec  #: Ψ at the point, (4 g,)
     target: Vec  #: [m], (3,)
     stiffness: float  #: [N/m]
     damping: float = 0.0  #: of the point's speed [N s/m]
@@ -43,7 +43,7 @@ class SkinPoints:
     """Points of the body at which contact or springs may act."""
 
     rows: Vec  #: Φ there, (s, p)
-    carrier_motion: Vec  #: Ψ there, (s, 4 g)
+    prescribed: Vec  #: Ψ there, (s, 4 g)
     rest: Vec  #: [m], (s, 3)
 
 
@@ -82,27 +82,28 @@ class StageLoads:
         self._floor, self._touching, self._base, self._length = floor, touching, base, length
         self._sprung = bool(grabs or springs)
         if self._sprung:
-            each = [(one.row[None], np.array([one.stiffness]), np.array([one.damping]), one.carrier_motion[None],
-                     (one.rest - one.target)[None]) for one in grabs]
-            each += [(one.points.rows, one.stiffness, np.zeros(len(one.stiffness)), one.points.carrier_motion,
-                      one.points.rest - one.targets) for one in springs]
+            each = [(grab.row[None], np.array([grab.stiffness]), np.array([grab.damping]), grab.prescribed[None],
+                     (grab.rest - grab.target)[None]) for grab in grabs]
+            each += [(spring.points.rows, spring.stiffness, np.zeros(len(spring.stiffness)), spring.points.prescribed,
+                      spring.points.rest - spring.targets) for spring in springs]
             table = [np.concatenate(column) for column in zip(*each, strict=True)]
-            self._rows, self._stiffness, drag, led, away = table
+            self._rows, self._stiffness, drag, prescribed, away = table
             self._drag = drag / length
-            self._away = away + led @ carrier_motion if len(carrier_motion) else away
+            self._away = away + prescribed @ carrier_motion if len(carrier_motion) else away
             self._square = (self._rows.T * (self._stiffness + self._drag)) @ self._rows
         self._planes = planes
         if planes is not None:
             of = planes.points
-            standing = of.rest + (of.carrier_motion @ carrier_motion if len(carrier_motion) else 0.0)
-            self._gaps = np.einsum("ij,ij->i", standing, planes.normals) - planes.offsets
+            rest_positions = of.rest + (of.prescribed @ carrier_motion if len(carrier_motion) else 0.0)
+            self._gaps = np.einsum("ij,ij->i", rest_positions, planes.normals) - planes.offsets
             load, slide = planes.stiffness * self._inside(base), of.rows @ rate - planes.speed
             along = slide - np.einsum("ij,ij->i", slide, planes.normals)[:, None] * planes.normals
             #: friction coefficient along each plane, as that of the floor [N s/m]
             self._friction = planes.friction * load / np.maximum(np.linalg.norm(along, axis=1), CREEP)
         if floor is not None:
-            self._standing = touching.rest + (touching.carrier_motion @ carrier_motion if len(carrier_motion) else 0.0)
-            started = self._standing + touching.rows @ base
+            self._rest_positions = touching.rest + (touching.prescribed @ carrier_motion if len(carrier_motion)
+                                                    else 0.0)
+            started = self._rest_positions + touching.rows @ base
             # normal forces on the floor at the stage's start, which bound friction [N]
             load = floor.stiffness * np.maximum(floor.offset - started @ floor.normal, 0.0)
             slide = touching.rows @ rate
@@ -176,7 +177,7 @@ class StageLoads:
         """Return penetration depths into the floor, (s,) [m], and tangential velocities on it, (s, 3) [m/s]."""
         assert self._floor is not None
         normal = self._floor.normal
-        places = self._standing + self._touching.rows @ y
-        deep = np.maximum(self._floor.offset - places @ normal, 0.0)
+        positions = self._rest_positions + self._touching.rows @ y
+        deep = np.maximum(self._floor.offset - positions @ normal, 0.0)
         moved = self._touching.rows @ (y - self._base) / self._length
         return deep, moved - (moved @ normal)[:, None] * normal

@@ -95,9 +95,9 @@ def _element_blocks(nodes: Vec, tets: Index, substance: Substance) -> Vec:
 
 def lumped_mass(nodes: Vec, tets: Index, density: Vec) -> Vec:
     """Return the mass of each node [kg], (n,): a quarter of the mass of each of its elements."""
-    shares = np.repeat(tet_volumes(nodes, tets) * density / 4.0, 4)
+    corner_masses = np.repeat(tet_volumes(nodes, tets) * density / 4.0, 4)
     mass = np.zeros(len(nodes))
-    np.add.at(mass, tets.ravel(), shares)
+    np.add.at(mass, tets.ravel(), corner_masses)
     return mass
 
 
@@ -150,8 +150,8 @@ def factored(matrix: sp.csc_matrix) -> Callable[[Vec], Vec]:
     linear.factor(lower)
     back = np.argsort(order)
 
-    def solve(right: Vec) -> Vec:
-        found: Vec = linear.solve(np.asfortranarray(right[order]))[back]
+    def solve(rhs: Vec) -> Vec:
+        found: Vec = linear.solve(np.asfortranarray(rhs[order]))[back]
         return found
 
     return solve

@@ -36,7 +36,7 @@ POINT_SLOTS = STRETCH_SLOTS
 ROWS = types.float64[:, ::1]  #: values of each point in a row, (16 b, k)
 
 
-def place_of(i: int, j: int, k: int, m: int) -> int:
+def entry_of(i: int, j: int, k: int, m: int) -> int:
     """Return the column of ∂P_ij/∂F_km among the 54 of a point's row of `tangents`."""
     if j < m:
         i, j, k, m = k, m, i, j
@@ -241,10 +241,10 @@ def measure_begun(  # type: ignore[no-untyped-def]
 @kernel(types.void(*BODY, MaterialKernel, MaterialKernel, ROWS, TABLE, TABLE, types.float64, TABLE,
                    types.float64[::1]))
 def measure_mixed(  # type: ignore[no-untyped-def]
-    start, stop, gradients, volumes, constants, fibers, energy, fiber_energy, works, z, change, share, multipliers,
+    start, stop, gradients, volumes, constants, fibers, energy, fiber_energy, works, z, change, fraction, multipliers,
     energies,
 ):
-    """Write w (ψ(z) + λᵀ (z̄ − z)) at z + share dz and F = 1 + gradients, (16 b,) [J]. [MFEM 4]"""
+    """Write w (ψ(z) + λᵀ (z̄ − z)) at z + fraction dz and F = 1 + gradients, (16 b,) [J]. [MFEM 4]"""
     chunks, count = works.shape[0], constants.shape[0]
     for chunk in range(start, stop):
         work = works[chunk]
@@ -256,12 +256,12 @@ def measure_mixed(  # type: ignore[no-untyped-def]
                 a, b, c, d, e, f = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
                 p, q, r = multipliers[block, 0, lane], multipliers[block, 1, lane], multipliers[block, 2, lane]
                 s, t, w = multipliers[block, 3, lane], multipliers[block, 4, lane], multipliers[block, 5, lane]
-                i = z[block, 0, lane] + share * change[block, 0, lane]
-                j = z[block, 1, lane] + share * change[block, 1, lane]
-                k = z[block, 2, lane] + share * change[block, 2, lane]
-                l = z[block, 3, lane] + share * change[block, 3, lane]
-                m = z[block, 4, lane] + share * change[block, 4, lane]
-                n = z[block, 5, lane] + share * change[block, 5, lane]
+                i = z[block, 0, lane] + fraction * change[block, 0, lane]
+                j = z[block, 1, lane] + fraction * change[block, 1, lane]
+                k = z[block, 2, lane] + fraction * change[block, 2, lane]
+                l = z[block, 3, lane] + fraction * change[block, 3, lane]
+                m = z[block, 4, lane] + fraction * change[block, 4, lane]
+                n = z[block, 5, lane] + fraction * change[block, 5, lane]
                 work[ENERGY * LANES + lane] = (
                     p * (a - i) + q * (b - j) + r * (c - k) + s * (d - l) + t * (e - m) + w * (f - n))
                 load_stretch(work, lane, i, j, k, l, m, n)

@@ -54,8 +54,8 @@ class CubaturePoints:
         self.volumes[:count] = cubature.volumes
         self.functions = _rows(gradients, subspace.functions, own)[source]  #: ∂Φ/∂X, (c, 3, p)
         self._flat = self.functions.reshape(3 * len(self.functions), self.functions.shape[2])
-        carrier_motion = _rows(gradients, subspace.prescribed, own)[source]
-        self._led = carrier_motion.reshape(3 * len(carrier_motion), carrier_motion.shape[2])
+        prescribed = _rows(gradients, subspace.prescribed, own)[source]
+        self._prescribed_gradients = prescribed.reshape(3 * len(prescribed), prescribed.shape[2])
         self._constants = _in_lanes(some.constants.T[source])
         fibers = some.fiber_constants
         self._fibers = np.zeros((blocks, 0, LANES)) if fibers is None else _in_lanes(fibers.T[source])
@@ -88,7 +88,7 @@ class CubaturePoints:
         """Return ∂u/∂X, (c, 9), at coordinates y (p, 3) and coordinates of groups of pins (4 g, 3)."""
         found = self._flat @ y
         if len(carrier_motion):
-            found += self._led @ carrier_motion
+            found += self._prescribed_gradients @ carrier_motion
         return found.reshape(-1, 9)
 
     def restart(self) -> None:

@@ -41,9 +41,9 @@ class Subspace:
     centre: Vec  #: centre of the mesh at rest [m], (3,)
     size: float  #: size of the mesh at rest [m]: X of the functions above is (x − centre)/size
 
-    def affine(self, places: Vec) -> Vec:
+    def affine(self, positions: Vec) -> Vec:
         """Return 1, X, Y and Z, (k, 4), at positions (k, 3) [m], X = (x − centre)/size."""
-        return np.concatenate([np.ones((len(places), 1)), (places - self.centre) / self.size], axis=1)
+        return np.concatenate([np.ones((len(positions), 1)), (positions - self.centre) / self.size], axis=1)
 
 
 def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence[Index], m: int) -> Subspace:
@@ -70,8 +70,8 @@ def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence
     weights, stiffnesses = _weights(operator, mass, free, constants, m)
     centre = nodes.mean(axis=0)
     size = float(np.ptp(nodes, axis=0).max()) or 1.0
-    places = (nodes - centre) / size
-    affine = np.concatenate([np.ones((n, 1)), places], axis=1)
+    positions = (nodes - centre) / size
+    affine = np.concatenate([np.ones((n, 1)), positions], axis=1)
     if 4 * m + GUARDS >= len(free):
         functions = np.zeros((n, len(free)))
         functions[free, np.arange(len(free))] = 1.0 / np.sqrt(mass[free])
@@ -139,17 +139,17 @@ def _affine_that_vanish(affine: Vec, part: Index, pinned: Index) -> Vec:
 def _harmonic(operator: sp.csc_matrix, free: Index, groups: list[Index], affine: Vec) -> Vec:
     """Return functions by which groups of pins move the nodes between them, (n, 4 g): H_w w = 0, w = 1 on the group."""
     n = len(affine)
-    carrier_motion = np.zeros((n, len(groups)))
+    weights = np.zeros((n, len(groups)))
     taken = np.zeros(n, dtype=bool)
     for column, group in enumerate(groups):
         own = group[~taken[group]]
-        carrier_motion[own, column] = 1.0
+        weights[own, column] = 1.0
         taken[own] = True
     if groups:
         own = operator[free][:, free].tocsc()
         solve, _ = factored_with_shift(own, own.diagonal(), 1e-10)
-        carrier_motion[free] = solve(-(operator[free] @ carrier_motion))
-    functions: Vec = (carrier_motion[:, :, None] * affine[:, None]).reshape(n, -1)
+        weights[free] = solve(-(operator[free] @ weights))
+    functions: Vec = (weights[:, :, None] * affine[:, None]).reshape(n, -1)
     return functions
 
 

@@ -18,7 +18,7 @@ from .loads import StageLoads
 from .points import PAIRS, CubaturePoints
 
 HALVINGS = 8
-ENOUGH = 1.0e-4  #: of the slope, that a share of a step has to win
+ENOUGH = 1.0e-4  #: of the slope: least decrease by a fraction of a step (Armijo)
 ROUNDING = 1.0e-13  #: of a potential and of gradients: what is won less than that is not seen
 
 
@@ -37,11 +37,11 @@ class ReducedStage:
     """Incremental potential of one stage."""
 
     def __init__(self, points: CubaturePoints, base: Vec, rate: Vec, ah: float, bh: float, carrier_motion: Vec,
-                 led_base: Vec,
-                 led_rate: Vec, coupling: Vec, weight: Vec, drag: float, damped: tuple[Vec, float] | None,
+                 carrier_base: Vec,
+                 carrier_rate: Vec, coupling: Vec, weight: Vec, drag: float, damped: tuple[Vec, float] | None,
                  loads: StageLoads) -> None:
-        """base, rate: coordinates and û, (p, 3). led_base, led_rate: those of groups of pins, (4 g, 3). carrier_motion:
-        coordinates of groups of pins at the stage's end, (4 g, 3).
+        """base, rate: coordinates and û, (p, 3). carrier_base, carrier_rate: those of groups of pins, (4 g, 3).
+        carrier_motion: coordinates of groups of pins at the stage's end, (4 g, 3).
 
         coupling: Φᵀ M Ψ, (p, 4 g). weight: gravity on coordinates, (p, 3) [N]. drag: mass damping [1/s]. damped:
         weighted derivatives of stress (c, 54) at the step's start, and stiffness damping [s]; None for none.
@@ -52,12 +52,12 @@ class ReducedStage:
         self.base, self.start = base, base + bh * rate
         self.force = weight
         if len(carrier_motion):
-            self.force = self.force - self.kappa * coupling @ (carrier_motion - led_base - bh * led_rate)
-            self.force = self.force - drag / bh * coupling @ (carrier_motion - led_base)
+            self.force = self.force - self.kappa * coupling @ (carrier_motion - carrier_base - bh * carrier_rate)
+            self.force = self.force - drag / bh * coupling @ (carrier_motion - carrier_base)
         self.drag = drag / bh
         self.damped = damped
         self._rate = 0.0 if damped is None else damped[1] / bh
-        self._before = points.gradients(base, led_base) if damped is not None else np.zeros(0)
+        self._before = points.gradients(base, carrier_base) if damped is not None else np.zeros(0)
 
     def smooth(self, y: Vec, gradients: Vec) -> float:
         """Return the potential without the elastic energy [J], at coordinates y (p, 3) with gradients (c, 9)."""

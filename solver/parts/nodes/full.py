@@ -30,19 +30,22 @@ class PosedFull(NoQuasistatic, NoJoints):
     owner: Full
     lin: Linearised
     stage: NodeStage
-    right: Vec  #: (n, 3) [N s]
+    rhs: Vec  #: (n, 3) [N s]
 
     def solve(self) -> Vec:
+        """Return velocities of the free nodes at the stage's end, (3 f,) [m/s]."""
         order = self.owner.pattern.order
-        out: Vec = np.zeros(self.right.shape)
-        out[order] = self.owner.linear.solve(self.right[order].ravel()).reshape(-1, 3)
+        out: Vec = np.zeros(self.rhs.shape)
+        out[order] = self.owner.linear.solve(self.rhs[order].ravel()).reshape(-1, 3)
         rates: Vec = out[self.owner.mesh.coordinates.free].ravel()
         return rates
 
     def correction(self, u: Vec) -> Vec:
+        """Return zeros, (3 f,): every node is an unknown, and no position is corrected."""
         return np.zeros(len(u))
 
     def moving(self, u: Vec) -> Vec:
+        """Return the velocities u themselves, (3 f,) [m/s], on which contacts act."""
         return u
 
     def respond(self, impulses: Vec) -> Vec:
@@ -54,26 +57,31 @@ class PosedFull(NoQuasistatic, NoJoints):
         return out.reshape(-1, width)
 
     def compliance(self, nodes: Index) -> Compliance:
+        """Return the response of free nodes, (c,), as a function from impulses, (c, 3) [N s], to changes of velocities,
+        (c, 3) [m/s], by one solve on the factor each."""
         rows = self.owner.pattern.position[nodes]
 
         def respond(impulses: Vec) -> Vec:
-            right = np.zeros((len(self.owner.rank), 3))
-            right[rows] = impulses
-            changed: Vec = self.owner.linear.solve(right.ravel()).reshape(-1, 3)[rows]
+            rhs = np.zeros((len(self.owner.rank), 3))
+            rhs[rows] = impulses
+            changed: Vec = self.owner.linear.solve(rhs.ravel()).reshape(-1, 3)[rows]
             return changed
 
         return respond
 
     def under(self, impulses: Vec) -> PosedFull:
-        return replace(self, right=self.right + impulses)
+        """Return the stage with additional impulses on all nodes, (n, 3) [N s]."""
+        return replace(self, rhs=self.rhs + impulses)
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
               carrier_motion: CarrierMotion | None = None) -> Vec:
+        """Return the coordinates q themselves: no node is quasistatic."""
         return q
 
     def again(self, stage: Stage) -> PosedFull:
+        """Return another stage of this linearisation on the present factor."""
         known = NodeStage.of(stage, self.owner.mesh.coordinates)
-        return replace(self, stage=known, right=self.owner.right(self.lin, known))
+        return replace(self, stage=known, rhs=self.owner.rhs(self.lin, known))
 
 
 class Full:
@@ -98,6 +106,7 @@ class Full:
 
     @property
     def whole(self) -> Full:
+        """Return the method itself, which has all free velocities in one sparse matrix."""
         return self
 
     def forget_past(self) -> None:
@@ -113,7 +122,7 @@ class Full:
 
     def posed(self, lin: Linearised, stage: NodeStage) -> PosedFull:
         """Return a stage on the present factor, with the right-hand side of `lin` and `stage`."""
-        return PosedFull(self, lin, stage, self.right(lin, stage))
+        return PosedFull(self, lin, stage, self.rhs(lin, stage))
 
     def eliminate(self, lin: Linearised, stage: NodeStage, carried: Vec) -> Eliminated:
         """Return a stage reduced to the rates of joints that carry some nodes, (p, 3, c). Raises NotPositiveDefinite.
@@ -125,11 +134,11 @@ class Full:
         nodes for unit rates of the joints, (p, 3, c)."""
         return OwnInertia(self.mesh, lin, stage, 0 if carried is None else carried.shape[2])
 
-    def right(self, lin: Linearised, stage: NodeStage) -> Vec:
+    def rhs(self, lin: Linearised, stage: NodeStage) -> Vec:
         """Return the stage's right-hand side, (n, 3) [N s]."""
         out = self.loads.momentum(lin, stage)
         if stage.w is not None:
-            out += stage.stiffness_and_share(lin) * self.loads.pull(lin, stage.w)
+            out += stage.damped_stiffness_factor(lin) * self.loads.pull(lin, stage.w)
             if lin.damped is not None:
                 moving = np.zeros(out.shape)
                 moving[self.mesh.coordinates.prescribed] = stage.w
@@ -149,9 +158,9 @@ class Full:
         product = FreeProduct(self.pattern.matrix().copy(), self.rank)
 
         def shifted(shift: float) -> Callable[[Vec], Vec]:
-            still = NodeStage(1.0, 1.0, 1.0, 0.0, None, np.zeros_like(lin.x), None, inertia=shift)
+            stage = NodeStage(1.0, 1.0, 1.0, 0.0, None, np.zeros_like(lin.x), None, inertia=shift)
             try:
-                return self.pose(replace(lin, damped=None), still).respond
+                return self.pose(replace(lin, damped=None), stage).respond
             except NotPositiveDefinite as failure:
                 raise StepFailed("the system matrix is not positive definite") from failure
 
@@ -171,7 +180,7 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
     # C = −S_ff⁻¹ S_fa J_a; M couples no node with another
     columns = np.zeros((len(lin.x), 3, count))
     columns[coordinates.prescribed] = carried
-    pulled = stage.stiffness_and_share(lin) * owner.loads.pulls(lin, carried)[free]
+    pulled = stage.damped_stiffness_factor(lin) * owner.loads.pulls(lin, carried)[free]
     if lin.damped is not None and lin.damped.has_blocks:
         pulled += stage.a * stage.h * lin.damped.multiply(columns)[free]
     response = posed.respond(pulled.reshape(-1, count))
@@ -191,7 +200,7 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
 
     def moving(u: Vec, carrier_motion: CarrierMotion) -> tuple[PosedFull, NodeStage]:
         known = stage.moving(carried @ u, carrier_motion)
-        return replace(posed, stage=known, right=owner.right(lin, known)), known
+        return replace(posed, stage=known, rhs=owner.rhs(lin, known)), known
 
     matrix = rows[:, :count]
     return Eliminated(0.5 * (matrix + matrix.T), impulse, response, moving)

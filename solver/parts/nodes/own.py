@@ -18,14 +18,14 @@ class OwnInertia:
         """carriers: number of rates of joints that move prescribed nodes; these do not directly move free nodes."""
         self._free, self._weight = mesh.coordinates.free, stage.weight(lin)
         self._damped = lin.damped if lin.damped is not None and lin.damped.has_blocks else None
-        self._share = stage.a * stage.h
+        self._ah = stage.a * stage.h
         self.carried = np.zeros((len(mesh.rest), 3, carriers))
         self.regularisation_mass = self._weight  #: (n,) [kg]
         given = stage.inertia * lin.mass[:, None] * stage.v_hat
         if self._damped is not None and stage.w is not None:
             moving = np.zeros_like(mesh.rest)
             moving[mesh.coordinates.prescribed] = stage.w
-            given += self._share * self._damped.multiply(moving[:, :, None])[:, :, 0]
+            given += self._ah * self._damped.multiply(moving[:, :, None])[:, :, 0]
         self._given: Vec = given[self._free]
 
     def energy(self, v: Vec) -> tuple[Vec, float]:
@@ -42,7 +42,7 @@ class OwnInertia:
         out: Vec = self._weight.reshape(-1, *[1] * (v.ndim - 1)) * own
         if self._damped is not None:
             damping_rows = self._damped.multiply(own.reshape(*v.shape[:2], -1)).reshape(v.shape)
-            out[self._free] -= self._share * damping_rows[self._free]
+            out[self._free] -= self._ah * damping_rows[self._free]
         return out
 
     def following(self, columns: Vec) -> Vec:

@@ -48,9 +48,9 @@ class TargetRows:
         [m/s]: (k, 3), or (3,) for all; weights [N/m] and friction: (k,) or one number."""
         nodes = np.ascontiguousarray(nodes, dtype=np.int32)
         heavy, rough = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes),))) for one in (weights, friction))
-        places, out, speed = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes), 3)), order="C")
+        points, out, speed = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes), 3)), order="C")
                               for one in (targets, normals, velocities))
-        return cls(nodes, heavy, places, out, rough, speed)
+        return cls(nodes, heavy, points, out, rough, speed)
 
     def before(self, seconds: float) -> TargetRows:
         """Return the rows with their targets at `seconds` before the step's end."""
@@ -106,6 +106,8 @@ class ProjectiveBody:
     tolerance: float = 0.0  #: largest displacement of a node in an iteration at which the step ends [m]
 
     def __post_init__(self) -> None:
+        """Assemble the stiffness of the free nodes. Raises BadInput for an unknown integrator or a node without mass,
+        NoFreeNode where every node is prescribed."""
         n = len(self.rest)
         if self.integrator not in INTEGRATORS:
             raise BadInput(f"projective dynamics has no integrator \"{self.integrator}\"",
@@ -116,11 +118,11 @@ class ProjectiveBody:
         if not (np.isfinite(self.mass).all() and (self.mass[self.free] > 0.0).all()):
             raise BadInput("a node has no mass", "Give every element a density above zero")
         total = sp.csc_matrix((n, n))
-        for one in self.constraints:
-            total = total + one.matrix(n)
+        for constraint in self.constraints:
+            total = total + constraint.matrix(n)
         self._stiffness = total[self.free][:, self.free].tocsc()
         self._stiffness_diagonal: Vec = self._stiffness.diagonal()
-        self._pulls = [np.zeros((*one.nodes.shape, 3)) for one in self.constraints]
+        self._pulls = [np.zeros((*constraint.nodes.shape, 3)) for constraint in self.constraints]
         self._energies = np.zeros(2)
         self._factors: dict[float, GlobalMatrix] = {}
         self._pairs = SecantPairs(self.memory)
@@ -138,11 +140,11 @@ class ProjectiveBody:
         return out
 
     def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
-             places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
+             positions: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
         """Return the state after h seconds. Raises StepFailed where a position is not finite or the matrix is not
         positive definite; the given state is not modified.
 
-        force: in addition to gravity, (n, 3) [N]. points: springs and contacts of single nodes. places: positions of
+        force: in addition to gravity, (n, 3) [N]. points: springs and contacts of single nodes. positions: of
         prescribed nodes at the end, (p, 3) [m]; None: unchanged. touching: returns further contacts from positions
         without constraints and those at the start, (n, 3) [m] each.
         """
@@ -155,7 +157,7 @@ class ProjectiveBody:
         if force is not None:
             load = load + force
         x = predicted + load / (kappa * self.mass[:, None] + 1.0e-300)
-        x[self.prescribed] = state.x[self.prescribed] if places is None else places
+        x[self.prescribed] = state.x[self.prescribed] if positions is None else positions
         rows = [NOTHING if points is None else points]
         if touching is not None:
             rows.append(touching(x, begin))
@@ -182,35 +184,35 @@ class ProjectiveBody:
         matrix = self._factored(terms.kappa + terms.drag)
         matrix.add(diagonal[self.free])
 
-        def solve(right: Vec) -> Vec:
-            return np.ascontiguousarray(matrix.direction(right.reshape(-1, 3))).ravel()
+        def solve(rhs: Vec) -> Vec:
+            return np.ascontiguousarray(matrix.direction(rhs.reshape(-1, 3))).ravel()
 
         self._pairs.clear(3 * len(self.free))
-        here = self._measure(x, terms, np.zeros(len(terms.points.nodes)))
-        self.energies = [here.energy]
+        at = self._measure(x, terms, np.zeros(len(terms.points.nodes)))
+        self.energies = [at.energy]
         for _ in range(self.iterations):
-            move = self._pairs.direction(-here.net, solve)
-            trial, there = self._moved(x, move, terms, here)
-            if not there.lagged < here.energy and len(self._pairs):
+            move = self._pairs.direction(-at.net, solve)
+            trial, trial_at = self._moved(x, move, terms, at)
+            if not trial_at.lagged < at.energy and len(self._pairs):
                 # discard the secant pairs: a step with the constant matrix alone never raises the potential
                 self._pairs.clear(3 * len(self.free))
-                move = solve(here.net)
-                trial, there = self._moved(x, move, terms, here)
-            self._pairs.add(move, here.net - there.net)
-            x, here = trial, there
-            self.energies.append(here.energy)
+                move = solve(at.net)
+                trial, trial_at = self._moved(x, move, terms, at)
+            self._pairs.add(move, at.net - trial_at.net)
+            x, at = trial, trial_at
+            self.energies.append(at.energy)
             if not move.any() or self.tolerance and float(np.abs(move).max()) <= self.tolerance:
                 break
         return x
 
-    def _moved(self, x: Vec, move: Vec, terms: _StepTerms, here: _Measured) -> tuple[Vec, _Measured]:
+    def _moved(self, x: Vec, move: Vec, terms: _StepTerms, at: _Measured) -> tuple[Vec, _Measured]:
         """Return positions after a displacement of the free nodes, (3 f,) [m], and the potential there."""
         if len(self.free) == len(x):
             trial = x + move.reshape(-1, 3)
         else:
             trial = x.copy()
             trial[self.free] += move.reshape(-1, 3)
-        return trial, self._measure(trial, terms, here.limits)
+        return trial, self._measure(trial, terms, at.limits)
 
     def _factored(self, inertia: float) -> GlobalMatrix:
         """Return the matrix with masses times `inertia` [1/s²], from a cache of the last few step sizes. Raises
@@ -232,17 +234,17 @@ class ProjectiveBody:
         net = np.empty_like(x)
         energy = float(resist_moves(x, terms.predicted, terms.base, self.mass, terms.load, terms.kappa, terms.drag,
                                     net))
-        for one, pulls in zip(self.constraints, self._pulls):
-            energy += one.project(x, pulls)
-            add_corners(one.nodes, pulls, net)
+        for constraint, pulls in zip(self.constraints, self._pulls):
+            energy += constraint.project(x, pulls)
+            add_corners(constraint.nodes, pulls, net)
         points, own, lagged = terms.points, np.zeros(len(limits)), energy
         if len(points.nodes):
             project_points(x, points.nodes, points.weights, points.targets, points.normals, terms.begin, terms.moved,
                            points.friction, limits, own, net, self._energies)
-            energy, lagged = (energy + float(one) for one in self._energies)
+            energy, lagged = (energy + float(value) for value in self._energies)
         return _Measured(energy, lagged, (net if len(self.free) == len(x) else net[self.free]).ravel(), own)
 
-    def with_places(self, state: ProjectiveState, x: Vec) -> ProjectiveState:
+    def with_positions(self, state: ProjectiveState, x: Vec) -> ProjectiveState:
         """Return the state with other positions of all nodes, (n, 3) [m], and its present velocities."""
         return replace(state, x=x, past=None)
 

@@ -13,8 +13,9 @@ from .constraints import FlatRows, Lengths, ProjectedElements, Triangles
 
 LIMIT_RATIO = 500.0  #: times as stiff is cloth past the limit of its stretch
 GIVES = 2.0  #: times that limit along diagonals, where threads turn first
-#: ways across a triangle in material space: warp, weft and both diagonals, and how many limits each gives
-WAYS = ((1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (np.sqrt(0.5), np.sqrt(0.5), GIVES), (np.sqrt(0.5), -np.sqrt(0.5), GIVES))
+#: directions across a triangle in material space: warp, weft and both diagonals, and how many limits each gives
+DIRECTIONS = ((1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (np.sqrt(0.5), np.sqrt(0.5), GIVES),
+              (np.sqrt(0.5), -np.sqrt(0.5), GIVES))
 
 
 def membrane_moduli(params: Mapping[str, float]) -> tuple[Vec, float, list[str]]:
@@ -30,13 +31,13 @@ def membrane_moduli(params: Mapping[str, float]) -> tuple[Vec, float, list[str]]
     c11, c22, c12 = warp / whole, weft / whole, ratio * np.sqrt(warp * weft) / whole
     both = min(c12, shear)
     turned = shear - both
-    ways = np.array([c11 - 2.0 * turned - both, c22 - 2.0 * turned - both, 2.0 * both, 2.0 * both])
+    moduli = np.array([c11 - 2.0 * turned - both, c22 - 2.0 * turned - both, 2.0 * both, 2.0 * both])
     notes = []
     if c12 > shear:
         notes.append("cloth with less shear stiffness than its Poisson ratio takes contracts less where it is pulled")
-    if ways.min() < 0.0:
+    if moduli.min() < 0.0:
         notes.append("cloth that resists shear more than half of its stretch is stiffer along its threads")
-    return np.maximum(ways, 0.0), turned, notes
+    return np.maximum(moduli, 0.0), turned, notes
 
 
 def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapping[str, float],
@@ -47,14 +48,14 @@ def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapp
     flat: whether the sheet is flat at rest; else its rest curvature is that of the rest shape, with either sign.
     [Notes, Projective Dynamics]
     """
-    ways, turned, _ = membrane_moduli(membrane)
+    moduli, turned, _ = membrane_moduli(membrane)
     triangles, gradients, areas = sheet.triangles, sheet.gradients, sheet.areas
     limit = membrane.get("stretch_limit", 0.0)
     stretch_moduli = [membrane["stretch_warp"], membrane["stretch_weft"]]
     stretch_moduli += 2 * [float(np.sqrt(stretch_moduli[0] * stretch_moduli[1]))]
     hard = LIMIT_RATIO if limit > 0.0 else 0.0
     table = np.array([(e0, e1, stiffness, hard * modulus, 1.0 + gives * limit)
-                      for (e0, e1, gives), stiffness, modulus in zip(WAYS, ways, stretch_moduli)])
+                      for (e0, e1, gives), stiffness, modulus in zip(DIRECTIONS, moduli, stretch_moduli)])
     found: list[ProjectedElements] = [Triangles(triangles, gradients, areas, table[table[:, 2:4].any(axis=1)],
                                                 2.0 * turned)]
     bending_rows = bends(sheet, bending["bending_stiffness"], flat)
@@ -71,7 +72,7 @@ def bends(sheet: Sheet, stiffness: float, flat: bool = True) -> list[Lengths]:
     weigh(hinges.cotangents, hinges.areas, stiffness, weights, stiff)
     curved = np.einsum("ka,kai->ki", weights, sheet.rest[hinges.nodes])
     rest = np.zeros(len(hinges.nodes)) if flat else np.sqrt(np.einsum("ki,ki->k", curved, curved))
-    return [Lengths.of(hinges.nodes, weights, stiff * hinges.share, rest)]
+    return [Lengths.of(hinges.nodes, weights, stiff * hinges.weight, rest)]
 
 
 def springs(rest: Vec, pairs: Index, stiffness: Vec | float, lengths: Vec | None = None) -> Lengths:

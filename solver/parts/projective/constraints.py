@@ -75,11 +75,14 @@ class Lengths:
         return replace(self, centres=np.ascontiguousarray(centres, dtype=float))
 
     def project(self, x: Vec, pulls: Vec) -> float:
+        """Return the energy Σ ½ w (|d| − clip(|d|, least, most))² [J] at positions x (n, 3) [m]; write the forces at
+        the rows' nodes to `pulls`, (k, 4, 3) [N]."""
         over_elements(project_rows, len(self.nodes), x, self.nodes, self.coefficients, self.weights, self.least,
                       self.most, self.centres, pulls, self._energies)
         return float(self._energies.sum())
 
     def matrix(self, count: int) -> sp.csc_matrix:
+        """Return Σ w AᵀA of the rows for one axis, (n, n) [N/m], n = count."""
         return _assembled(self.nodes, self.coefficients[:, :, None], self.weights, count)
 
 
@@ -96,9 +99,12 @@ class FlatRows:
         self._table = whole.indptr.astype(np.int32), whole.indices.astype(np.int32), whole.data
 
     def project(self, x: Vec, pulls: Vec) -> float:
+        """Return the energy ½ x · B x [J] at positions x (n, 3) [m], B the matrix of the rows; write the forces −B x to
+        `pulls`, (n, 1, 3) [N]."""
         return float(pull_flat(*self._table, x, pulls))
 
     def matrix(self, count: int) -> sp.csc_matrix:
+        """Return the matrix of the rows for one axis, (n, n) [N/m], which was assembled once; count: not used."""
         return self._matrix
 
 
@@ -107,27 +113,31 @@ class Triangles:
     threads, which are stiffer beyond a stretch limit; and ½ A m |F − R|² of triangles in space, R with orthonormal
     columns, which resists stretch and shear alike."""
 
-    def __init__(self, triangles: Index, gradients: Vec, areas: Vec, ways: Vec, modulus: float) -> None:
-        """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). areas: (t,) [m²]. ways: e, w [N/m], s
-        [N/m] and most of each direction, (k, 5). modulus: m [N/m]."""
+    def __init__(self, triangles: Index, gradients: Vec, areas: Vec, directions: Vec, modulus: float) -> None:
+        """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). areas: (t,) [m²]. directions: e, w
+        [N/m], s [N/m] and most of each, (k, 5). modulus: m [N/m]."""
         source = _padded(len(triangles))
-        self._count, self._modulus, self._ways = len(triangles), modulus, np.array(ways, dtype=float)
+        self._count, self._modulus, self._directions = len(triangles), modulus, np.array(directions, dtype=float)
         self.nodes, self._gradients = np.array(triangles[source], dtype=np.int32), np.array(gradients[source], float)
         self._areas = np.array(areas[source], float)
         self._areas[len(triangles):] = 0.0
-        self.weights: Vec = np.append(self._ways[:, 2:4].sum(axis=1), modulus)  #: of each way, and m [N/m], (k + 1,)
+        #: of each direction, and m [N/m], (k + 1,)
+        self.weights: Vec = np.append(self._directions[:, 2:4].sum(axis=1), modulus)
         tables = (_in_lanes(self.nodes), _in_lanes(self._gradients[:, 1:]), self._areas.reshape(-1, LANES))
         self._works = np.zeros((min(PIECES, len(tables[0])), WORK))
-        self._tables = (*tables, self._ways, modulus, self.nodes, self._gradients, self._works)
+        self._tables = (*tables, self._directions, modulus, self.nodes, self._gradients, self._works)
         self._energies = np.zeros(len(source))
 
     def project(self, x: Vec, pulls: Vec) -> float:
+        """Return the energy of directions and rotations [J] at positions x (n, 3) [m]; write the forces at the
+        triangles' corners to `pulls`, (16 b, 3, 3) [N], zero on those that fill up the last lanes."""
         parallel_for(project_triangles, len(self._works), x, *self._tables, pulls, self._energies)
         return float(self._energies.sum())
 
     def matrix(self, count: int) -> sp.csc_matrix:
-        every = np.concatenate([self._ways[:, :2].T, np.eye(2)], axis=1) * np.sqrt(self.weights)[[*range(
-            len(self._ways)), -1, -1]]
+        """Return Σ w AᵀA of all directions, and of the columns of F, for one axis, (n, n) [N/m], n = count."""
+        every = np.concatenate([self._directions[:, :2].T, np.eye(2)], axis=1) * np.sqrt(self.weights)[[*range(
+            len(self._directions)), -1, -1]]
         own = slice(self._count)
         return _assembled(self.nodes[own], self._gradients[own] @ every, self._areas[own], count)
 
@@ -154,10 +164,13 @@ class Tets:
         self._energies = np.zeros(len(source))
 
     def project(self, x: Vec, pulls: Vec) -> float:
+        """Return the energy [J] at positions x (n, 3) [m]; write the forces at the tetrahedra's nodes to `pulls`, (16
+        b, 4, 3) [N], zero on those that fill up the last lanes."""
         parallel_for(project_tets, len(self._works), x, *self._tables, self._works, pulls, self._energies)
         return float(self._energies.sum())
 
     def matrix(self, count: int) -> sp.csc_matrix:
+        """Return Σ (w₁ + w₂) ∇N ∇Nᵀ for one axis, (n, n) [N/m], n = count."""
         return _assembled(self.nodes[: self._count], self._gradients, self._weights, count)
 
 

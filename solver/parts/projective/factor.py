@@ -90,24 +90,24 @@ class GlobalMatrix:
         change = self._wanted[changed] - self._added[changed]
         self._inside = scipy.linalg.lu_factor(np.diag(1.0 / change) + self._answers[changed])
 
-    def solve(self, right: Vec) -> Vec:
+    def solve(self, rhs: Vec) -> Vec:
         """Return the solution for right-hand sides (p, 3), in double precision."""
         if not self._in_double:
             self._linear.factor(self._lower)
             self._in_double, self._columns = True, {}
             self._update()
-        return self._changed_by(self._solve(right))
+        return self._changed_by(self._solve(rhs))
 
-    def direction(self, right: Vec) -> Vec:
+    def direction(self, rhs: Vec) -> Vec:
         """Return the solution for right-hand sides (p, 3) to about six digits where the linear solver shows its factor,
         else in double precision: for steps that a line search checks. Single precision takes a third of the time."""
         if not self._in_single:
             copy = self._single_copy()
             if copy is None:
-                return self.solve(right)
+                return self.solve(rhs)
             copy.single.copy()
             self._in_single = True
-        return self._changed_by(self._solve_in_single(right))
+        return self._changed_by(self._solve_in_single(rhs))
 
     def _single_copy(self) -> SingleFew | None:
         """Return the solver in single precision on the factor's pattern; None where the linear solver does not show
@@ -126,10 +126,10 @@ class GlobalMatrix:
             found -= self._answers @ scipy.linalg.lu_solve(self._inside, found[self._changed])
         return found
 
-    def _solve(self, right: Vec) -> Vec:
-        found: Vec = self._linear.solve(np.asfortranarray(right[self._order]))[self._back]
+    def _solve(self, rhs: Vec) -> Vec:
+        found: Vec = self._linear.solve(np.asfortranarray(rhs[self._order]))[self._back]
         return found
 
-    def _solve_in_single(self, right: Vec) -> Vec:
+    def _solve_in_single(self, rhs: Vec) -> Vec:
         assert self._copy is not None
-        return self._copy.solve(right)
+        return self._copy.solve(rhs)

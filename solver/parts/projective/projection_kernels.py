@@ -30,8 +30,8 @@ def project_rows(start, stop, x, nodes, rows, weights, least, most, centres, pul
         out[k] = 0.5 * weights[k] * over * over
         pull = -weights[k] * over / length if length > 0.0 else 0.0
         for a in range(4):
-            share = pull * rows[k, a]
-            pulls[k, a, 0], pulls[k, a, 1], pulls[k, a, 2] = share * d0, share * d1, share * d2
+            scale = pull * rows[k, a]
+            pulls[k, a, 0], pulls[k, a, 1], pulls[k, a, 2] = scale * d0, scale * d1, scale * d2
 
 
 @kernel("f8(f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8, f8, f8[:,::1])")
@@ -56,11 +56,11 @@ def pull_flat(start, columns, values, x, pulls):  # type: ignore[no-untyped-def]
     energy = 0.0
     for i in range(x.shape[0]):
         p0 = p1 = p2 = 0.0
-        for place in range(start[i], start[i + 1]):
-            j = columns[place]
-            p0 -= values[place] * (x[j, 0] - x[i, 0])
-            p1 -= values[place] * (x[j, 1] - x[i, 1])
-            p2 -= values[place] * (x[j, 2] - x[i, 2])
+        for entry in range(start[i], start[i + 1]):
+            j = columns[entry]
+            p0 -= values[entry] * (x[j, 0] - x[i, 0])
+            p1 -= values[entry] * (x[j, 1] - x[i, 1])
+            p2 -= values[entry] * (x[j, 2] - x[i, 2])
         pulls[i, 0, 0], pulls[i, 0, 1], pulls[i, 0, 2] = p0, p1, p2
         energy -= 0.5 * ((x[i, 0] - x[0, 0]) * p0 + (x[i, 1] - x[0, 1]) * p1 + (x[i, 2] - x[0, 2]) * p2)
     return energy
@@ -183,8 +183,8 @@ def project_points(x, nodes, weights, targets, normals, begin, moved, friction, 
                 limits[k] = -friction[k] * depth
                 energy += weights[k] * _friction_energy(slid, limits[k])
                 lagged_energy += weights[k] * _friction_energy(slid, lagged[k])
-                share = min(1.0, limits[k] / max(slid, 1.0e-300))
-                d0, d1, d2 = d0 + share * s0, d1 + share * s1, d2 + share * s2
+                fraction = min(1.0, limits[k] / max(slid, 1.0e-300))
+                d0, d1, d2 = d0 + fraction * s0, d1 + fraction * s1, d2 + fraction * s2
         energies[0] += energy
         energies[1] += lagged_energy
         net[i, 0] -= weights[k] * d0

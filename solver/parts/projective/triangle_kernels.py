@@ -12,7 +12,7 @@ from ...forces.cloth.membrane_kernels import turned
 from ...materials.lanes import LANES, put, vector
 from ...threads import inlined, kernel
 
-FLAT = 1.0e-8  #: share of what it would be at right angles, below which (det F)² says nothing of how F is turned
+FLAT = 1.0e-8  #: fraction of its value at right angles, below which (det F)² does not determine the rotation of F
 POINT = 1.0e-7  #: length of F e below which rounding has its direction
 #: lane array: f and g, 3 slots each; f · f, f · g, g · g; S by 11, 12, 22 [N/m]; energy [J/m²]; 1 where (det F)² says
 #: how F is turned, else 0
@@ -41,7 +41,7 @@ def _load_columns(x, nodes, gradients, block, work):  # type: ignore[no-untyped-
 
 
 @inlined
-def _add_way(e0, e1, w, s, most, work):  # type: ignore[no-untyped-def]
+def _add_direction(e0, e1, w, s, most, work):  # type: ignore[no-untyped-def]
     """Add the stiffness and energy of one direction across all triangles of a block."""
     for lane in range(LANES):
         ff, fg, gg = vector(work, SQUARES, lane)
@@ -77,13 +77,14 @@ def _add_turned(modulus, work):  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,:,::1], f8[:,:,:,::1], f8[:,::1], f8[:,::1], f8, i4[:,::1], f8[:,:,::1], "
         "f8[:,::1], f8[:,:,::1], f8[::1])")
-def project_triangles(start, stop, x, nodes, gradients, areas, ways, modulus, corners, whole, works, pulls, out):  # type: ignore[no-untyped-def]
+def project_triangles(  # type: ignore[no-untyped-def]
+        start, stop, x, nodes, gradients, areas, directions, modulus, corners, whole, works, pulls, out):
     """Write −A (Σ (w (|d| − 1) + s max(|d| − most, 0)) d/|d| eᵀ + m (F − R)) ∇N_a at the corners, (16 b, 3, 3) [N], and
     ½ A (Σ w (|d| − 1)² + s max(|d| − most, 0)² + m |F − R|²), (16 b,) [J], of directions e across triangles, d = F e
     and F = Σ x_a ∇N_aᵀ, R the nearest 3 × 2 matrix with orthonormal columns.
 
     x: (n, 3) [m]. nodes: (b, 3, 16). gradients: of corners 1 and 2 [1/m], (b, 2, 2, 16), with the corner as the first
-    index after the block. areas: A, (b, 16) [m²]. ways: e, w [N/m], s [N/m] and most of each direction, (k, 5).
+    index after the block. areas: A, (b, 16) [m²]. directions: e, w [N/m], s [N/m] and most of each direction, (k, 5).
     modulus: m [N/m]. corners, whole: nodes (16 b, 3) and gradients of all corners (16 b, 3, 2). works: lane arrays, one
     for each piece of the work.
     """
@@ -92,8 +93,9 @@ def project_triangles(start, stop, x, nodes, gradients, areas, ways, modulus, co
         work = works[piece]
         for block in range(piece * blocks // pieces, (piece + 1) * blocks // pieces):
             _load_columns(x, nodes, gradients, block, work)
-            for way in range(ways.shape[0]):
-                _add_way(ways[way, 0], ways[way, 1], ways[way, 2], ways[way, 3], ways[way, 4], work)
+            for d in range(directions.shape[0]):
+                _add_direction(directions[d, 0], directions[d, 1], directions[d, 2], directions[d, 3],
+                               directions[d, 4], work)
             if modulus > 0.0:
                 _add_turned(modulus, work)
             for lane in range(LANES):

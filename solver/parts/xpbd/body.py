@@ -50,7 +50,7 @@ class CompliantBody:
         return scale
 
     def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
-             places: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
+             positions: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
         """Return the state after h seconds. Arguments are those of `ProjectiveBody.step`. Raises StepFailed where a
         position is not finite; the given state is not modified."""
         short = h / self.substeps
@@ -58,27 +58,29 @@ class CompliantBody:
         remaining = np.exp(-self.mass_damping * short)
         x, v, at_start = state.x, state.v, state.x[self.prescribed]
         for k in range(self.substeps):
-            end = at_start if places is None else at_start + (k + 1) / self.substeps * (places - at_start)
+            end = at_start if positions is None else at_start + (k + 1) / self.substeps * (positions - at_start)
             now = None if points is None else points.before(h - (k + 1) * short)
             x, v = self._short_step(x, remaining * v + short * pull, short, end, now, touching)
         if not np.isfinite(x).all():
             raise StepFailed("a position is not a number")
         return ProjectiveState(x, v, state.time + h)
 
-    def _short_step(self, begun: Vec, v: Vec, h: float, places: Vec, points: TargetRows | None,
+    def _short_step(self, begun: Vec, v: Vec, h: float, positions: Vec, points: TargetRows | None,
                     touching: Touching | None) -> tuple[Vec, Vec]:
+        """Return positions [m] and velocities [m/s] after a substep of h seconds, (n, 3) each. begun: positions at its
+        start. v: velocities under external forces. positions: of prescribed nodes at its end, (p, 3) [m]."""
         x = begun + h * v
-        x[self.prescribed] = places
+        x[self.prescribed] = positions
         rows = [NOTHING if points is None else points]
         if touching is not None:
             rows.append(touching(x, begun))
         joined = TargetRows.joined(rows)
         compliance, multipliers = 1.0 / np.maximum(joined.weights, 1.0e-300), np.zeros((len(joined.nodes), 3))
-        for one in self.constraints:
-            one.restart()
+        for constraint in self.constraints:
+            constraint.restart()
         for _ in range(self.iterations):
-            for one in self.constraints:
-                one.sweep(x, begun, self._inverse_mass, h, self.stiffness_damping)
+            for constraint in self.constraints:
+                constraint.sweep(x, begun, self._inverse_mass, h, self.stiffness_damping)
             solve_points(x, begun, self._inverse_mass, joined.nodes, compliance, joined.targets, joined.normals,
                          h * joined.velocities, joined.friction, multipliers, 1.0 / h**2)
         return x, (x - begun) / h

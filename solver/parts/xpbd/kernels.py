@@ -59,10 +59,10 @@ def solve_rows(start, stop, x, begun, inverse_mass, nodes, rows, compliance, lea
             change /= length
             p0, p1, p2 = change * d0, change * d1, change * d2
         for a in range(4):
-            share = rows[k, a] * inverse_mass[nodes[k, a]]
-            x[nodes[k, a], 0] += share * p0
-            x[nodes[k, a], 1] += share * p1
-            x[nodes[k, a], 2] += share * p2
+            factor = rows[k, a] * inverse_mass[nodes[k, a]]
+            x[nodes[k, a], 0] += factor * p0
+            x[nodes[k, a], 1] += factor * p1
+            x[nodes[k, a], 2] += factor * p2
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[::1], i4[:,::1], f8[:,:,::1], f8[::1], f8[::1], f8)")
@@ -128,9 +128,9 @@ def _projected(x, inverse_mass, nodes, gradients, t, rows, phi, alpha, last):  #
     change = (-phi - alpha * last) / (weight + alpha)
     for a in range(4):
         g0, g1, g2 = gradients[t, a, 0], gradients[t, a, 1], gradients[t, a, 2]
-        share = change * inverse_mass[nodes[t, a]]
+        factor = change * inverse_mass[nodes[t, a]]
         for i in range(3):
-            x[nodes[t, a], i] += share * (rows[i][0] * g0 + rows[i][1] * g1 + rows[i][2] * g2)
+            x[nodes[t, a], i] += factor * (rows[i][0] * g0 + rows[i][1] * g1 + rows[i][2] * g2)
     return change
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...forces.cloth.sheet import Sheet, over_elements
 from ...meshing.volume import shape_gradients
 from ...state import Index, Vec
-from ..projective.building import WAYS, bends, membrane_moduli
+from ..projective.building import DIRECTIONS, bends, membrane_moduli
 from ..projective.constraints import Lengths
 from .kernels import colour, solve_rows, solve_shear, solve_tets
 
@@ -54,9 +54,9 @@ class Coloured:
 
     def cut(self, *tables: Vec | Index) -> list[tuple[Vec, ...]]:
         """Return for each colour its rows of tables (k, …), as views of sorted copies."""
-        ordered = [np.array(one[self.order]) for one in tables]
+        ordered = [np.array(table[self.order]) for table in tables]
         begins = [0, *self._ends[:-1]]
-        return [tuple(one[first:end] for one in ordered) for first, end in zip(begins, self._ends)]
+        return [tuple(table[first:end] for table in ordered) for first, end in zip(begins, self._ends)]
 
 
 class CompliantRows:
@@ -72,10 +72,13 @@ class CompliantRows:
         self._coloured = coloured
 
     def restart(self) -> None:
+        """Set all multipliers to 0, at the start of each step."""
         for own in self._own:
             own[-1][:] = 0.0
 
     def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+        """Project each row once, colour by colour, updating positions x (n, 3) [m] in place. begun: positions at the
+        start of the step of h seconds, (n, 3) [m]. inverse_mass: (n,) [1/kg]. damping: τ [s]."""
         self._coloured.sweep(solve_rows, self._own, (x, begun, inverse_mass), (1.0 / h**2, damping / h))
 
 
@@ -88,10 +91,13 @@ class Shear:
         self._own = self._coloured.cut(triangles.astype(np.int32), gradients, 1.0 / weights, np.zeros(len(triangles)))
 
     def restart(self) -> None:
+        """Set all multipliers to 0, at the start of each step."""
         for own in self._own:
             own[-1][:] = 0.0
 
     def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+        """Project each right angle once, colour by colour, updating positions x (n, 3) [m] in place. inverse_mass: (n,)
+        [1/kg]. h: length of the step [s]. begun, damping: not used."""
         self._coloured.sweep(solve_shear, self._own, (x, inverse_mass), (1.0 / h**2,))
 
 
@@ -109,10 +115,13 @@ class NeoHookean:
                                        np.zeros((len(tets), 2)))
 
     def restart(self) -> None:
+        """Set all multipliers to 0, at the start of each step."""
         for own in self._own:
             own[-1][:] = 0.0
 
     def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+        """Project each tetrahedron once, colour by colour, updating positions x (n, 3) [m] in place. inverse_mass: (n,)
+        [1/kg]. h: length of the step [s]. begun, damping: not used."""
         self._coloured.sweep(solve_tets, self._own, (x, inverse_mass), (1.0 / h**2,))
 
 
@@ -120,11 +129,11 @@ def compliant_cloth(sheet: Sheet, membrane: Mapping[str, float], bending: Mappin
                     flat: bool = True) -> list[CompliantTable]:
     """Return the constraints of a sheet: directions across each triangle, its right angle, and bends, equivalent to the
     woven membrane for small strains. Arguments are those of `cloth_constraints` of projective dynamics."""
-    ways, turned, _ = membrane_moduli(membrane)
+    moduli, turned, _ = membrane_moduli(membrane)
     # for small strains g |F − R|² equals two directions of 2 g and ½ g (f₁ · f₂)²
-    ways = ways + np.array([2.0 * turned, 2.0 * turned, 0.0, 0.0])
+    moduli = moduli + np.array([2.0 * turned, 2.0 * turned, 0.0, 0.0])
     rows, areas = [], sheet.areas
-    for (e0, e1, _), stiffness in zip(WAYS, ways):
+    for (e0, e1, _), stiffness in zip(DIRECTIONS, moduli):
         if stiffness > 0.0:
             along = sheet.gradients[:, :, 0] * e0 + sheet.gradients[:, :, 1] * e1
             rows.append(Lengths.of(sheet.triangles, along, stiffness * areas, 1.0))

@@ -24,19 +24,22 @@ class Faces:
                          for rows in (arrays(cut.faces), shape.origin[corners]))
         count = int(shape.origin.max()) + 1
         keys = (known[:, 0] * count + known[:, 1]) * count + known[:, 2]
-        wanted = (listed[:, 0] * count + listed[:, 1]) * count + listed[:, 2]
-        lost = np.flatnonzero(~np.isin(wanted, keys))
+        listed_keys = (listed[:, 0] * count + listed[:, 1]) * count + listed[:, 2]
+        lost = np.flatnonzero(~np.isin(listed_keys, keys))
         if len(lost):
             raise BadScene(f"face {int(lost[0])} of the list, with nodes {listed[lost[0]].tolist()}, belongs to no "
                            "tetrahedron", "Correct the list")
-        self._is_listed = np.isin(keys, wanted)
+        self._is_listed = np.isin(keys, listed_keys)
         rows = shape.inner[self._is_listed[shape.inner[:, 0]], 0]
         self._sheet = _beyond_the_surface(shape, corners[rows]) if len(rows) else None
 
     def faces(self, shape: Shape) -> tuple[Mask, Mask]:
+        """Return whether each face of `shape.inner` is listed, (k,), and that no tetrahedron is reassigned, (e,)."""
         return self._is_listed[shape.inner[:, 0]], np.zeros(len(shape.tets), dtype=bool)
 
     def crossings(self, a: Vec, b: Vec) -> Vec:
+        """Return the fraction in [0, 1] at which each segment from a to b, (k, 3) [m], meets the listed faces or their
+        extension beyond the boundary, (k,); NaN where it does not."""
         return np.full(len(a), np.nan) if self._sheet is None else self._sheet.crossings(a, b)
 
 

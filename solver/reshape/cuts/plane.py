@@ -18,11 +18,15 @@ class Plane:
         self.point: Vec = np.array(cut.point, dtype=np.float64) - SHIFT * shape.size * self.normal
 
     def faces(self, shape: Shape) -> tuple[Mask, Mask]:
+        """Return whether each face of `shape.inner` separates, (k,), and whether each tetrahedron is reassigned, (e,):
+        the plane passes between the centroids."""
         return between_centres(self, shape)
 
     def crossings(self, a: Vec, b: Vec) -> Vec:
+        """Return the fraction in [0, 1] at which each segment from a to b, (k, 3) [m], meets the plane, (k,); NaN where
+        it does not."""
         height, other = (a - self.point) @ self.normal, (b - self.point) @ self.normal
         met = (height >= 0.0) != (other >= 0.0)
-        shares: Vec = np.full(len(a), np.nan)
-        shares[met] = height[met] / (height[met] - other[met])
-        return shares
+        fractions: Vec = np.full(len(a), np.nan)
+        fractions[met] = height[met] / (height[met] - other[met])
+        return fractions

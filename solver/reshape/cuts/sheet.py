@@ -36,9 +36,13 @@ class CuttingSheet:
         self._tree = cKDTree(centres)
 
     def faces(self, shape: Shape) -> tuple[Mask, Mask]:
+        """Return whether each face of `shape.inner` separates, (k,), and whether each tetrahedron is reassigned, (e,):
+        the sheet passes between the centroids."""
         return between_centres(self, shape)
 
     def crossings(self, a: Vec, b: Vec) -> Vec:
+        """Return the fraction in [0, 1] at which each segment from a to b, (k, 3) [m], first meets the sheet, (k,); NaN
+        where it crosses the sheet an even number of times."""
         first, odd = np.full(len(a), np.inf), np.zeros(len(a), dtype=bool)
         for start in range(0, len(a), CHUNK):
             rows = np.arange(start, min(start + CHUNK, len(a)))
@@ -49,8 +53,8 @@ class CuttingSheet:
             if not len(which):
                 continue
             triangle = np.concatenate([np.asarray(found, dtype=np.int64) for found in near if found])
-            share, hit = self._meet(a[which], b[which], triangle)
-            np.minimum.at(first, which[hit], share[hit])
+            fraction, hit = self._meet(a[which], b[which], triangle)
+            np.minimum.at(first, which[hit], fraction[hit])
             np.logical_xor.at(odd, which[hit], True)
         return np.where(odd, np.clip(first, 0.0, 1.0), np.nan)
 
@@ -74,6 +78,6 @@ class CuttingSheet:
         height = np.einsum("ij,ij->i", a - p[:, 0], normal)
         other = np.einsum("ij,ij->i", b - p[:, 0], normal)
         hit = inside & ((height >= 0.0) != (other >= 0.0))
-        share = np.zeros(len(a))
-        share[hit] = height[hit] / (height[hit] - other[hit])
-        return share, hit
+        fraction = np.zeros(len(a))
+        fraction[hit] = height[hit] / (height[hit] - other[hit])
+        return fraction, hit

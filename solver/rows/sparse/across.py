@@ -31,5 +31,5 @@ class Across:
 
     def write(self, number: int, out: Vec) -> None:
         """Add a row, by its number, to an array over unknowns, (m,)."""
-        here = slice(int(self.first[number]), int(self.first[number + 1]))
-        np.add.at(out, self.column[here], self.value[here])
+        entries = slice(int(self.first[number]), int(self.first[number + 1]))
+        np.add.at(out, self.column[entries], self.value[entries])

@@ -19,6 +19,7 @@ class CachedColumns:
     directions."""
 
     def __init__(self, size: int) -> None:
+        """size: number of unknowns, the length of a column."""
         self._at: dict[Name, int] = {}
         self._arrays: list[Vec] = [np.zeros((size, 0), order="F") for _ in range(4)]
         self._between: list[Vec] = [np.zeros((0, 0)) for _ in range(3)]
@@ -59,5 +60,5 @@ class CachedColumns:
         """Return products of the chosen columns: aᵀ a, aᵀ F⁻¹ a, and aᵀ A a of released directions, all (c, c)."""
         if self._chosen is None:
             return self._between[0], self._between[1], self._between[2]
-        here = np.ix_(self._chosen, self._chosen)
-        return self._between[0][here], self._between[1][here], self._between[2][here]
+        block = np.ix_(self._chosen, self._chosen)
+        return self._between[0][block], self._between[1][block], self._between[2][block]

@@ -101,7 +101,7 @@ def make_frames(touched, row_first, factor, start, active, member, fixed, frames
 
 
 @kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1], i4[::1], f8[::1], f8[::1])")
-def meet(touched, row_first, member, fixed, frames, corners, start, target, u):  # type: ignore[no-untyped-def]
+def satisfy_rows(touched, row_first, member, fixed, frames, corners, start, target, u):  # type: ignore[no-untyped-def]
     """Write the u, (m,), that satisfies every active row and is zero in all other directions. target: (r,)."""
     along = np.empty(5)
     for i in range(u.shape[0]):
@@ -150,10 +150,10 @@ def product(indptr, indices, values, x, out):  # type: ignore[no-untyped-def]
         out[i] = 0.0
     for c in range(x.shape[0]):
         # a sum of its own: one in memory would wait for the last write there
-        here, own = x[c], values[indptr[c]] * x[c]
+        value_at_column, own = x[c], values[indptr[c]] * x[c]
         for k in range(indptr[c] + 1, indptr[c + 1]):
             r, value = indices[k], values[k]
-            out[r] += value * here
+            out[r] += value * value_at_column
             own += value * x[r]
         out[c] += own
 
@@ -171,9 +171,9 @@ def product_at(first, block_row, before, start, indptr, values, v, x, out):  # t
                 continue
             height = start[i + 1] - start[i]
             for c in range(width):
-                place = indptr[start[j] + c] + width - c + before[k]
+                offset = indptr[start[j] + c] + width - c + before[k]
                 for r in range(c if i == j else 0, height):
-                    value = values[place + r]
+                    value = values[offset + r]
                     if j == v:
                         out[start[i] + r] += value * x[c]
                     if i == v and (j != v or r != c):
@@ -195,10 +195,10 @@ def matrix_in_frames(first, block_row, before, start, indptr, values, fixed, fra
                 continue
             height = start[i + 1] - start[i]
             for c in range(width):
-                place = indptr[low + c] + width - c + before[k]
+                offset = indptr[low + c] + width - c + before[k]
                 for r in range(height):
                     # only the lower half of the diagonal block is given
-                    block[r, c] = values[place + r] if i != j or r >= c else block[c, r]
+                    block[r, c] = values[offset + r] if i != j or r >= c else block[c, r]
             for r in range(height):
                 for c in range(width):
                     half[r, c] = block[r, c]
@@ -207,17 +207,17 @@ def matrix_in_frames(first, block_row, before, start, indptr, values, fixed, fra
                         for s in range(width):
                             half[r, c] += block[r, s] * frames[j, s, c]
             for c in range(width):
-                place = indptr[low + c] + width - c + before[k]
+                offset = indptr[low + c] + width - c + before[k]
                 for r in range(c if i == j else 0, height):
                     if r < fixed[i] or c < fixed[j]:
-                        out[place + r] = 1.0 if i == j and r == c else 0.0
+                        out[offset + r] = 1.0 if i == j and r == c else 0.0
                     elif fixed[i] > 0:
                         total = 0.0
                         for s in range(height):
                             total += frames[i, s, r] * half[s, c]
-                        out[place + r] = total
+                        out[offset + r] = total
                     else:
-                        out[place + r] = half[r, c]
+                        out[offset + r] = half[r, c]
 
 
 @kernel("void(i4[::1], i4[::1], i4[::1], i4[::1], f8[:,:,::1], f8[:,:,::1], i4[::1], f8[::1], f8[::1])")

@@ -37,6 +37,7 @@ class Infeasible(StepFailed):
     """Failure where no u satisfies all rows; `names` are those of rows that contradict each other."""
 
     def __init__(self, names: Sequence[int] | Names) -> None:
+        """names: of rows that contradict each other."""
         self.names: Names = np.unique(np.asarray(names, dtype=np.int64))
         named = ", ".join(str(name) for name in self.names[:8]) + (", ..." if len(self.names) > 8 else "")
         super().__init__(f"constraints contradict each other (rows {named})")
@@ -46,9 +47,10 @@ class Singular(StepFailed):
     """Failure where no stiffness resists a motion that no equation prevents; `unknowns` have the largest displacements
     in that motion and belong to `vertices`."""
 
-    def __init__(self, unknowns: Index, vertices: Index, share: float) -> None:
+    def __init__(self, unknowns: Index, vertices: Index, ratio: float) -> None:
+        """unknowns: of the motion, (k,). vertices: of these, (k,). ratio: its stiffness over that of the diagonal."""
         self.unknowns, self.vertices = unknowns, vertices
         named = ", ".join(str(one) for one in unknowns[:8]) + (", ..." if len(unknowns) > 8 else "")
         where = ", ".join(str(one) for one in np.unique(vertices)[:8])
-        super().__init__(f"nothing resists a motion of unknowns {named} (vertices {where}): the matrix' share in it is "
-                         f"{share:.1e} of its diagonal")
+        super().__init__(f"nothing resists a motion of unknowns {named} (vertices {where}): its stiffness is "
+                         f"{ratio:.1e} of the matrix' diagonal")

@@ -61,45 +61,48 @@ class SparseProgram:
         """Return the name of the linear solver's class."""
         return type(self._linear).__name__
 
-    def solve(self, matrix: sp.csc_matrix, right: Vec, unknowns: Index, rows: VertexRows,
+    def solve(self, matrix: sp.csc_matrix, rhs: Vec, unknowns: Index, rows: VertexRows,
               spread: SparseRows | None = None, warm: Multipliers | None = None) -> Minimum:
         """Return the minimum of a program.
 
         matrix: A, (m, m), symmetric, positive definite where the equations are satisfied; only its lower triangle is
-        read, and its pattern must not be modified later. right: b, (m,). unknowns: of each vertex, (n, 5), −1 after its
+        read, and its pattern must not be modified later. rhs: b, (m,). unknowns: of each vertex, (n, 5), −1 after its
         last. rows, spread: equations, and rows whose multiplier is at least 0. warm: multipliers of rows that are
         probably active.
 
         Raises Infeasible with the names of rows that contradict each other, Singular with the unknowns of a motion that
         nothing resists, StepFailed where numbers are not finite, ValueError for other bounds of multipliers.
         """
-        if not (np.isfinite(matrix.data).all() and np.isfinite(right).all() and np.isfinite(rows.target).all()
+        if not (np.isfinite(matrix.data).all() and np.isfinite(rhs).all() and np.isfinite(rows.target).all()
                 and np.isfinite(rows.factor).all()):
             raise StepFailed("the cloth's matrix, forces or constraints are not finite")
-        spread = no_sparse_rows(len(right)) if spread is None else spread
+        spread = no_sparse_rows(len(rhs)) if spread is None else spread
         _refuse_bounds(rows, spread)
         self._slack = SlackProgram.of(matrix, unknowns, rows, spread)
         if self._slack is not None:
             slack = self._slack
-            matrix, unknowns, rows, spread, right = (slack.matrix, slack.unknowns, slack.rows, slack.spread,
-                                                     slack.right(right))
-        self._run = _Run(self._reduced_for(matrix, unknowns), matrix, right, rows, spread)
+            matrix, unknowns, rows, spread, rhs = (slack.matrix, slack.unknowns, slack.rows, slack.spread,
+                                                   slack.extend(rhs))
+        self._run = _Run(self._reduced_for(matrix, unknowns), matrix, rhs, rows, spread)
         return self._answer(warm)
 
-    def again(self, right: Vec, warm: Multipliers | None = None) -> Minimum:
+    def again(self, rhs: Vec, warm: Multipliers | None = None) -> Minimum:
         """Return the minimum of the last program with another b, (m,), on its factor. Raises as `solve`."""
-        if not np.isfinite(right).all():
+        if not np.isfinite(rhs).all():
             raise StepFailed("the cloth's forces are not finite")
         assert self._run is not None
-        self._run.take(right if self._slack is None else self._slack.right(right))
+        self._run.take(rhs if self._slack is None else self._slack.extend(rhs))
         return self._answer(warm)
 
     def _answer(self, warm: Multipliers | None) -> Minimum:
+        """Return the minimum of the last program in terms of its own rows and unknowns. warm: rows that are probably
+        active."""
         assert self._run is not None
         found = self._run.answer(warm)
         return found if self._slack is None else self._slack.minimum(found)
 
     def _reduced_for(self, matrix: sp.csc_matrix, unknowns: Index) -> ReducedProgram:
+        """Return the reduced program of a matrix, with the last elimination order where the pattern has not changed."""
         if self._reduced is None or self._pattern is None or not self._pattern.is_of(matrix, unknowns):
             self._pattern = VertexPattern(matrix, unknowns, partial(self._linear.order, lasts=False))
             self._linear.analyse(self._pattern.lower, 0)
@@ -117,8 +120,9 @@ class _Run:
     turning = 1.0e-12  #: change of a multiplier relative to the largest, up to which it keeps its sign
     against = 1.0e-9  #: change of a multiplier relative to the largest, above which its row is named as contradicting
 
-    def __init__(self, reduced: ReducedProgram, matrix: sp.csc_matrix, right: Vec, rows: VertexRows,
+    def __init__(self, reduced: ReducedProgram, matrix: sp.csc_matrix, rhs: Vec, rows: VertexRows,
                  spread: SparseRows) -> None:
+        """matrix: A, (m, m). rhs: b, (m,). rows, spread: rows of single vertices, and across vertices."""
         pattern = reduced.pattern
         self.reduced, self.rows, self.given_names = reduced, _table(rows, pattern), rows.name
         self.values = pattern.values(matrix)
@@ -127,13 +131,13 @@ class _Run:
         self.spread_equal, self.spread_name = spread.is_equation, spread.name
         reduced.take(self.values, self.rows.touched, self.rows.first, self.rows.factor, self.spread)
         self.heaviest = float(reduced.diagonal.max(initial=0.0))
-        self.take(right)
+        self.take(rhs)
 
-    def take(self, right: Vec) -> None:
+    def take(self, rhs: Vec) -> None:
         """Set another b, (m,)."""
-        self.right: Vec = np.empty(len(right))
-        self.right[self.reduced.pattern.place] = right
-        self.strongest = float(np.abs(right).max(initial=0.0))
+        self.rhs: Vec = np.empty(len(rhs))
+        self.rhs[self.reduced.pattern.row_of] = rhs
+        self.strongest = float(np.abs(rhs).max(initial=0.0))
         self.reduced.factored = self.reduced.tried = 0
 
     def _across(self, spread: SparseRows) -> tuple[Across, Vec]:
@@ -142,9 +146,12 @@ class _Run:
         row = np.repeat(np.arange(len(spread)), np.diff(matrix.indptr))
         length = np.sqrt(np.bincount(row, np.square(matrix.data), len(spread)))
         length[length == 0.0] = 1.0
-        return Across(matrix.indptr, row, self.reduced.pattern.place[matrix.indices], matrix.data / length[row]), length
+        return (Across(matrix.indptr, row, self.reduced.pattern.row_of[matrix.indices], matrix.data / length[row]),
+                length)
 
     def answer(self, warm: Multipliers | None) -> Minimum:
+        """Return the minimum: by sweeps that change many rows at once, else row by row. Raises Infeasible and Singular.
+        """
         table = self.rows
         self.active: Mask = table.equal.copy() if warm is None else table.equal | warm.has(table.name)
         self.spread_active: Mask = (self.spread_equal.copy() if warm is None
@@ -152,9 +159,9 @@ class _Run:
         settled = self._at_once()
         if not settled:
             self._one_by_one()
-        self._judge_implied()
+        self._check_implied()
 
-        place = self.reduced.pattern.place
+        row_of = self.reduced.pattern.row_of
         on_vertex, active = np.empty(len(table.order)), np.empty(len(table.order), np.bool_)
         on_vertex[table.order] = self.multiplier / table.length
         active[table.order] = self.active
@@ -162,7 +169,7 @@ class _Run:
         own, others = self.active & ~table.equal, self.spread_active & ~self.spread_equal
         warm = Multipliers.of((table.name[own], (self.multiplier / table.length)[own]),
                               (self.spread_name[others], spread[others]))
-        return Minimum(self.u[place], on_vertex, spread, active, self.spread_active,
+        return Minimum(self.u[row_of], on_vertex, spread, active, self.spread_active,
                        (self.given_names, self.spread_name), warm, self.reduced.factored, self.reduced.tried,
                        not settled)
 
@@ -222,27 +229,28 @@ class _Run:
             whole = -gap / yields if yields > IMPLIED * loose else np.inf
             multiplier = np.concatenate([self.multiplier, self.spread_multiplier])
             turns = np.concatenate([turn, spread_turn])
-            may_go = np.concatenate([self.active & ~self.rows.equal, self.spread_active & ~self.spread_equal])
-            may_go &= turns < -self.turning * np.abs(turns).max(initial=0.0)
-            until = np.where(may_go, np.maximum(multiplier, 0.0) / np.where(may_go, -turns, 1.0), np.inf)
+            may_leave = np.concatenate([self.active & ~self.rows.equal, self.spread_active & ~self.spread_equal])
+            may_leave &= turns < -self.turning * np.abs(turns).max(initial=0.0)
+            until = np.where(may_leave, np.maximum(multiplier, 0.0) / np.where(may_leave, -turns, 1.0), np.inf)
             first = int(until.argmin())
-            share = min(whole, float(until[first]))
-            if share == np.inf:
+            fraction = min(whole, float(until[first]))
+            if fraction == np.inf:
                 against = np.abs(turns) > self.against * np.abs(turns).max(initial=1.0e-300)
                 names = np.concatenate([self.rows.name, self.spread_name])
                 raise Infeasible([int(names[one]), *names[against]])
-            dual_step += share
-            self.multiplier += share * turn
-            self.spread_multiplier += share * spread_turn
+            dual_step += fraction
+            self.multiplier += fraction * turn
+            self.spread_multiplier += fraction * spread_turn
             if whole < np.inf:
-                self.u += share * move
-            self._set(one if share == whole else first, share == whole)
-            if share == whole:
+                self.u += fraction * move
+            self._set(one if fraction == whole else first, fraction == whole)
+            if fraction == whole:
                 self._solve_active()
                 return
             self.reduced.activate(self.active, self.spread_active)
 
     def _set(self, one: int, is_active: bool) -> None:
+        """Make one row, numbered over both tables, active or inactive; an inactive one has no multiplier."""
         count = len(self.active)
         if one < count:
             self.active[one] = is_active
@@ -255,22 +263,23 @@ class _Run:
         """Return a row over all unknowns, (m,)."""
         count = len(self.active)
         if one >= count:
-            across: Vec = np.zeros(len(self.right))
+            across: Vec = np.zeros(len(self.rhs))
             self.spread.write(one - count, across)
             return across
-        row, start, vertex = np.zeros(len(self.right)), self.reduced.pattern.start, self.rows.vertex[one]
+        row, start, vertex = np.zeros(len(self.rhs)), self.reduced.pattern.start, self.rows.vertex[one]
         row[start[vertex] : start[vertex + 1]] = self.rows.factor[one, : start[vertex + 1] - start[vertex]]
         return row
 
     def _solve_active(self) -> None:
+        """Solve for unknowns and multipliers with the active rows as equations. Raises Singular."""
         self.reduced.activate(self.active, self.spread_active)
-        self.u, self.multiplier, self.spread_multiplier = self.reduced.solve(self.right, self.rows.target,
+        self.u, self.multiplier, self.spread_multiplier = self.reduced.solve(self.rhs, self.rows.target,
                                                                              self.spread_target)
         # where all unknowns are fixed, u is rounding of the response of the heaviest one to the forces
         alone = self.strongest / max(self.heaviest, 1.0e-300)
         self.fastest = max(float(np.abs(self.u).max(initial=0.0)), alone, 1.0e-300)
 
-    def _judge_implied(self) -> None:
+    def _check_implied(self) -> None:
         """Raise Infeasible where an equation was left out as implied by others but is not satisfied."""
         off = self.rows.equal & ~self.active
         if off.any():
@@ -293,12 +302,15 @@ class _Run:
         return np.einsum("ri,ri->r", table.factor, there) - table.target  # type: ignore[no-any-return]
 
     def _spread_gap(self) -> Vec:
+        """Return the excess of each row across vertices over its target, (s,)."""
         return self.spread.times(self.u) - self.spread_target
 
     def _tolerance(self) -> Vec:
+        """Return the violation of each vertex' row that may be rounding, (r,)."""
         return self.gap * (self.fastest + np.abs(self.rows.target))
 
     def _spread_tolerance(self) -> Vec:
+        """Return the violation of each row across vertices that may be rounding, (s,)."""
         return self.gap * (self.fastest + np.abs(self.spread_target))
 
     def _weakest(self) -> float:

@@ -17,10 +17,10 @@ from .cached_columns import FREED, ON_VERTEX, SPREAD, CachedColumns, Name
 from .frames import (
     make_frames,
     matrix_in_frames,
-    meet,
     multipliers_of,
     product,
     product_at,
+    satisfy_rows,
     turn_frames,
 )
 from .minimum import Singular
@@ -225,18 +225,18 @@ class ReducedProgram:
         """Return the factor's solution, (m,), for a column in the form of y in `CachedColumns`."""
         return columns if self._halves is None else self._halves.other_half(columns[:, None].copy())[:, 0]
 
-    def solve(self, right: Vec, target: Vec, spread_target: Vec) -> tuple[Vec, Vec, Vec]:
+    def solve(self, rhs: Vec, target: Vec, spread_target: Vec) -> tuple[Vec, Vec, Vec]:
         """Return u, (m,), and multipliers of the rows of vertices, (r,), and of the others, (s,), 0 for inactive ones.
 
-        right: b, (m,). target, spread_target: of both tables, (r,) and (s,). Raises Singular.
+        rhs: b, (m,). target, spread_target: of both tables, (r,) and (s,). Raises Singular.
         """
-        size = len(right)
+        size = len(rhs)
         u, product_u = np.empty(size), np.empty(size)
         on_vertex, spread = np.zeros(len(target)), np.zeros(len(spread_target))
-        meet(self._touched, self._row_first, self._factored_member, self._factored_fixed, self._frames, self._corners,
-             self.pattern.start, target, u)
+        satisfy_rows(self._touched, self._row_first, self._factored_member, self._factored_fixed, self._frames,
+                     self._corners, self.pattern.start, target, u)
         product(self.pattern.lower.indptr, self.pattern.lower.indices, self._values, u, product_u)
-        left = right - product_u
+        left = rhs - product_u
         sides = np.empty((size, 1 if self._proven else 2))
         sides[:, 0] = left
         self._into(sides)
@@ -260,7 +260,7 @@ class ReducedProgram:
             multipliers += more
         on_spread = multipliers[len(self._extra):]
         product(self.pattern.lower.indptr, self.pattern.lower.indices, self._values, u, product_u)
-        rest = product_u - right
+        rest = product_u - rhs
         if len(multipliers):
             rest -= self._rows @ multipliers
         multipliers_of(self._touched, self._row_first, self._factored_member, self._factored_fixed, self._frames,
@@ -278,22 +278,22 @@ class ReducedProgram:
         if len(self._freed):
             pull = self._loose.T @ left - self._pulled.T @ free
             half = pull
-            there(self._stiff, half)
+            solve_lower(self._stiff, half)
             moved = half.copy()
-            and_back(self._stiff, moved)
+            solve_transposed(self._stiff, moved)
             missing = missing - self._across @ moved
         multipliers = np.zeros(0)
         if len(missing):
             multipliers = missing.copy()
-            there(self._triangle, multipliers)
-            and_back(self._triangle, multipliers)
+            solve_lower(self._triangle, multipliers)
+            solve_transposed(self._triangle, multipliers)
         more = self._of_rows @ multipliers
         if not len(self._freed):
             return free + self._answer(more), np.zeros(len(free)), multipliers
         loose = self._across.T @ multipliers
-        there(self._stiff, loose)
+        solve_lower(self._stiff, loose)
         loose += half
-        and_back(self._stiff, loose)
+        solve_transposed(self._stiff, loose)
         return free + self._answer(more - self._of_loose @ loose), self._loose @ loose, multipliers
 
     def product(self, u: Vec) -> Vec:
@@ -313,9 +313,9 @@ class ReducedProgram:
     def _prove(self, response: Vec) -> None:
         """Raise Singular where the response to a force on all unknowns, (m,), shows a motion that nothing resists."""
         moved = self._scale * response
-        share = float(np.linalg.norm(self._probe) / max(float(np.linalg.norm(moved)), TINY))
-        if not share > self.singular:
-            raise self._singular(moved, share)
+        ratio = float(np.linalg.norm(self._probe) / max(float(np.linalg.norm(moved)), TINY))
+        if not ratio > self.singular:
+            raise self._singular(moved, ratio)
         self._proven, self._proven_fixed = True, self._fixed.copy()
 
     def _nothing_resists(self) -> Singular:
@@ -342,18 +342,18 @@ class ReducedProgram:
         full = lower @ motion + lower.T @ motion - original[diagonal] * motion
         return self._singular(moved, float(motion @ full))
 
-    def _singular(self, moved: Vec, share: float) -> Singular:
+    def _singular(self, moved: Vec, ratio: float) -> Singular:
         """Return the failure that names a motion of m unknowns.
 
-        moved: the motion in frames, times `_scale`, (m,). share: its stiffness relative to the diagonal.
+        moved: the motion in frames, times `_scale`, (m,). ratio: its stiffness relative to the diagonal.
         """
         start = self.pattern.start
         motion = np.abs(self._out(moved / self._scale)) * _scale(np.abs(self.diagonal))
         largest = (motion >= 0.3 * motion.max()).nonzero()[0]
         largest = largest[np.argsort(-motion[largest], kind="stable")]
-        unknown = np.argsort(self.pattern.place)[largest]
+        unknown = np.argsort(self.pattern.row_of)[largest]
         vertex = self.pattern.vertex[np.searchsorted(start, largest, side="right") - 1]
-        return Singular(unknown.astype(np.int32), vertex, share)
+        return Singular(unknown.astype(np.int32), vertex, ratio)
 
 
 def _scale(diagonal: Vec) -> Vec:
@@ -364,7 +364,7 @@ def _scale(diagonal: Vec) -> Vec:
 
 # for so few rows scipy's checks take longer than the solution
 @kernel("void(f8[:,:], f8[::1])")
-def there(triangle, x):  # type: ignore[no-untyped-def]
+def solve_lower(triangle, x):  # type: ignore[no-untyped-def]
     """Replace x (k,) by L⁻¹ x, L lower triangular (k, k)."""
     for i in range(len(x)):
         for j in range(i):
@@ -373,7 +373,7 @@ def there(triangle, x):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,:], f8[::1])")
-def and_back(triangle, x):  # type: ignore[no-untyped-def]
+def solve_transposed(triangle, x):  # type: ignore[no-untyped-def]
     """Replace x (k,) by L⁻ᵀ x, L lower triangular (k, k)."""
     for i in range(len(x) - 1, -1, -1):
         x[i] /= triangle[i, i]

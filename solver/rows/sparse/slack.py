@@ -46,9 +46,9 @@ class SlackProgram:
                    replace(every, matrix=sp.hstack([every.matrix, slack], format="csr"),
                            compliance=np.zeros(len(every))), hard, compliant, m)
 
-    def right(self, right: Vec) -> Vec:
-        """Return b of all unknowns, (m + c,), zero for the slack ones. right: b, (m,)."""
-        return np.concatenate([right, np.zeros(self.matrix.shape[0] - self.own)])
+    def extend(self, rhs: Vec) -> Vec:
+        """Return b of all unknowns, (m + c,), zero for the slack ones. rhs: b, (m,)."""
+        return np.concatenate([rhs, np.zeros(self.matrix.shape[0] - self.own)])
 
     def minimum(self, found: Minimum) -> Minimum:
         """Return the minimum in terms of the original rows and unknowns."""

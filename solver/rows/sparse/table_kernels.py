@@ -18,15 +18,15 @@ def sort_rows(  # type: ignore[no-untyped-def]
     length, ranks, goal (r,) and unit (r, 5), in the new order; touched (t,), first (t + 1,).
     """
     many = start.shape[0] - 1
-    place = np.zeros(2 * many + 1, np.int64)
+    offset = np.zeros(2 * many + 1, np.int64)
     for r in range(rank.shape[0]):
-        place[2 * rank[r] + (0 if equal[r] else 1) + 1] += 1
+        offset[2 * rank[r] + (0 if equal[r] else 1) + 1] += 1
     for i in range(2 * many):
-        place[i + 1] += place[i]
+        offset[i + 1] += offset[i]
     for r in range(rank.shape[0]):
         bucket = 2 * rank[r] + (0 if equal[r] else 1)
-        order[place[bucket]] = r
-        place[bucket] += 1
+        order[offset[bucket]] = r
+        offset[bucket] += 1
     count = 0
     for k in range(rank.shape[0]):
         r = order[k]

@@ -9,13 +9,13 @@ import scipy.sparse as sp
 
 from ...linear.tidy import tidy_csc
 from ...state import Index, Vec
-from .vertex_pattern_kernels import neighbours, owners_of, pattern_of, places_of
+from .vertex_pattern_kernels import find_entries, neighbours, owners_of, pattern_of
 
 
 class VertexPattern:
     """Positions of the entries of a matrix in the order in which vertices are eliminated.
 
-    The unknowns of a vertex are consecutive in that order, as in its row of `unknowns`: unknown i is at place[i], and
+    The unknowns of a vertex are consecutive in that order, as in its row of `unknowns`: unknown i is row row_of[i], and
     those of the vertex of rank k are at start[k] to start[k + 1].
     """
 
@@ -37,14 +37,14 @@ class VertexPattern:
         self.rank[by_rank] = np.arange(count, dtype=np.int32)
         self.vertex: Index = np.asarray(by_rank, dtype=np.int32)
         self.start: Index = np.concatenate([[0], np.cumsum(sizes[by_rank])]).astype(np.int32)
-        self.place: Index = (self.start[self.rank[owner]] + local).astype(np.int32)
+        self.row_of: Index = (self.start[self.rank[owner]] + local).astype(np.int32)
 
         self.first, self.block_row, self.before, own, rows = pattern_of(first, joined, self.rank, self.vertex,
                                                                         self.start)
         self.lower = tidy_csc(np.zeros(len(rows)), rows, own)
         lower, to = np.empty((2, len(indices)), np.int32)
-        found = places_of(indptr, indices, owner, self.rank, self.place, self.start, self.first, self.block_row,
-                          self.before, own, lower, to)
+        found = find_entries(indptr, indices, owner, self.rank, self.row_of, self.start, self.first, self.block_row,
+                             self.before, own, lower, to)
         self._lower, self._to = lower[:found].copy(), to[:found].copy()
 
     def is_of(self, matrix: sp.csc_matrix, unknowns: Index) -> bool:

@@ -16,11 +16,11 @@ PATTERN = "Tuple((i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]))"
 def sort(values, begin, end):  # type: ignore[no-untyped-def]
     """Sort a few values, from begin to end, in place."""
     for k in range(begin + 1, end):
-        value, place = values[k], k
-        while place > begin and values[place - 1] > value:
-            values[place] = values[place - 1]
-            place -= 1
-        values[place] = value
+        value, slot = values[k], k
+        while slot > begin and values[slot - 1] > value:
+            values[slot] = values[slot - 1]
+            slot -= 1
+        values[slot] = value
 
 
 @kernel("b1(i4[:,::1], i4[::1], i4[::1], i4[::1])")
@@ -120,17 +120,17 @@ def pattern_of(first_neighbour, neighbour, rank, vertex, start):  # type: ignore
     indices = np.empty(total, np.int32)
     for j in range(count):
         for c in range(start[j + 1] - start[j]):
-            place = indptr[start[j] + c]
+            entry = indptr[start[j] + c]
             for k in range(first[j], first[j + 1]):
                 for r in range(start[row[k]] + (c if row[k] == j else 0), start[row[k] + 1]):
-                    indices[place] = r
-                    place += 1
+                    indices[entry] = r
+                    entry += 1
     return first, row, before, indptr, indices
 
 
 @kernel(f"i8({', '.join(['i4[::1]'] * 12)})")
-def places_of(  # type: ignore[no-untyped-def]
-    indptr, indices, owner, rank, place, start, first, row, before, own, lower, to,
+def find_entries(  # type: ignore[no-untyped-def]
+    indptr, indices, owner, rank, row_of, start, first, row, before, own, lower, to,
 ):
     """Write the indices of the entries on and below the diagonal, `lower`, and their positions in the triangle, `to`;
     return their number.
@@ -143,7 +143,7 @@ def places_of(  # type: ignore[no-untyped-def]
         for entry in range(indptr[column], indptr[column + 1]):
             if indices[entry] < column:
                 continue
-            p, q = place[indices[entry]], place[column]
+            p, q = row_of[indices[entry]], row_of[column]
             i, j = rank[owner[indices[entry]]], rank[owner[column]]
             if p < q:
                 p, q, i, j = q, p, j, i

@@ -61,10 +61,10 @@ def with_rows(first, last, factor, target, equal, pool, chosen, size, D, force, 
             system[a, 5] += basis[i, count + a] * left
     for c in range(free):
         for r in range(c + 1, free):
-            share = system[r, c] / system[c, c]
+            ratio = system[r, c] / system[c, c]
             for j in range(c, free):
-                system[r, j] -= share * system[c, j]
-            system[r, 5] -= share * system[c, 5]
+                system[r, j] -= ratio * system[c, j]
+            system[r, 5] -= ratio * system[c, 5]
     for r in range(free - 1, -1, -1):
         for j in range(r + 1, free):
             system[r, 5] -= system[r, j] * system[j, 5]
@@ -90,6 +90,7 @@ def with_rows(first, last, factor, target, equal, pool, chosen, size, D, force, 
 
 @inlined
 def gap_of(row, target, u, low, size):  # type: ignore[no-untyped-def]
+    """Return row · u − target of a row (5,) over `size` unknowns of u from `low` on."""
     total = -target
     for i in range(size):
         total += row[i] * u[low + i]

@@ -31,6 +31,6 @@ class Acceleration:
         along = np.einsum("ri,ri->r", y, rows.direction)
         turning = rows.bend * (np.einsum("ri,ri->r", y, y) - along**2)
         target = -turning - 2.0 * self._rate * (G @ v.ravel()) - self._rate**2 * rows.value
-        solved = Bilateral(DenseRows.equations(G, target), lambda right: right / each[:, None])
+        solved = Bilateral(DenseRows.equations(G, target), lambda rhs: rhs / each[:, None])
         a, multiplier = solved.solve(force.ravel() / each)
         return a.reshape(-1, 3), multiplier

@@ -22,5 +22,5 @@ class Symplectic:
         G, h = np.ascontiguousarray(system.jacobian.toarray()), system.seconds
         target = -MEAN / h * system.value + G @ system.velocity
         rows = Bilateral(DenseRows.equations(G, target, MEAN / h**2 * compliance), system.respond)
-        v, impulse = rows.solve(system.respond(system.right.reshape(-1, 1))[:, 0])
+        v, impulse = rows.solve(system.respond(system.rhs.reshape(-1, 1))[:, 0])
         return Enforced(v, impulse, rows.redundant)

@@ -8,8 +8,8 @@ from test_bumps import block
 from test_playing import quiet
 
 from solver.job.load import load
+from solver.live.inside_fractions import LEAST, fraction_inside
 from solver.live.run import engine_of
-from solver.live.shares import LEAST, share_inside
 from solver.meshing.cells import Cells
 from solver.meshing.volume import tet_volumes
 
@@ -20,7 +20,7 @@ def test_cells_around_a_ball_count_as_much_as_the_ball(edge):
     nodes, tets = Cells().mesh(vertices, triangles, {"edge_length": edge * np.ptp(vertices[:, 0])})
     inside = vertices[triangles]
     volume = float(np.einsum("ij,ij->i", np.cross(inside[:, 0], inside[:, 1]), inside[:, 2]).sum()) / 6.0
-    counted = float(share_inside(nodes, tets, vertices, triangles) @ tet_volumes(nodes, tets))
+    counted = float(fraction_inside(nodes, tets, vertices, triangles) @ tet_volumes(nodes, tets))
     assert tet_volumes(nodes, tets).sum() > 1.15 * volume
     assert counted == pytest.approx(volume, rel=0.04)
 
@@ -28,8 +28,8 @@ def test_cells_around_a_ball_count_as_much_as_the_ball(edge):
 def test_cells_within_count_whole_and_none_counts_nothing():
     vertices, triangles = block([0.0, 0.0, 0.0], [1.0, 1.0, 1.0])
     nodes, tets = Cells().mesh(vertices, triangles, {"edge_length": 0.25})
-    np.testing.assert_array_equal(share_inside(nodes, tets, vertices, triangles), 1.0)
-    shifted = share_inside(nodes + [0.125, 0.0, 0.0], tets, vertices, triangles)
+    np.testing.assert_array_equal(fraction_inside(nodes, tets, vertices, triangles), 1.0)
+    shifted = fraction_inside(nodes + [0.125, 0.0, 0.0], tets, vertices, triangles)
     middle = (nodes + [0.125, 0.0, 0.0])[tets].mean(axis=1)[:, 0]
     assert (shifted[middle < 0.7] == 1.0).all() and shifted.min() >= LEAST
     assert shifted.mean() == pytest.approx(0.875, abs=0.02)

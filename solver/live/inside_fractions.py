@@ -17,7 +17,7 @@ SPACING = 0.5  #: of the longest edge, between points of the surface
 STEPS = 4  #: parts of each edge in which points of a tetrahedron are counted
 
 
-def share_inside(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Vec:
+def fraction_inside(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Vec:
     """Return the fraction of the volume of each tetrahedron that is inside a surface, (e,), at least 0.05.
 
     nodes: (n, 3) [m]. tets: (e, 4). vertices: of the surface, (v, 3) [m]. triangles: (t, 3), with outward normals.
@@ -32,14 +32,14 @@ def share_inside(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Ve
     away = tree.query(middle, distance_upper_bound=2.0 * longest)[0]
     # a tetrahedron that the surface does not intersect is on the side of its centroid
     reach = (1.0 - 1.0 / STEPS) * np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1) + SPACING * longest
-    shares = np.ones(len(tets))
+    fractions = np.ones(len(tets))
     whole, cut = np.flatnonzero((away >= reach) & (away < np.inf)), np.flatnonzero(away < reach)
     for some, weights in ((whole, np.full((1, 4), 0.25)), (cut, _lattice())):
-        places = np.einsum("wc,eck->ewk", weights, corners[some]).reshape(-1, 3)
-        inside = np.zeros(len(places), dtype=bool)
-        inside[inside_of(tree, points, normals, places, 4.0 * longest)[0]] = True
-        shares[some] = np.maximum(inside.reshape(len(some), len(weights)).mean(axis=1), LEAST)
-    return shares
+        positions = np.einsum("wc,eck->ewk", weights, corners[some]).reshape(-1, 3)
+        inside = np.zeros(len(positions), dtype=bool)
+        inside[inside_of(tree, points, normals, positions, 4.0 * longest)[0]] = True
+        fractions[some] = np.maximum(inside.reshape(len(some), len(weights)).mean(axis=1), LEAST)
+    return fractions
 
 
 def _lattice() -> Vec:

@@ -20,7 +20,7 @@ DIGITS = 5  # significant digits of the scale, which a matrix in single precisio
 
 
 @dataclass(frozen=True)
-class Place:
+class ObjectPose:
     """Transforms from object space to mesh space, in which tetrahedra are made, and from mesh space to the world."""
 
     scale: Vec  #: object space to metres, symmetric, rounded, (3, 3)
@@ -44,7 +44,7 @@ class Place:
         return tets[:, [0, 2, 1, 3]] if np.linalg.det(self.to_world[:3, :3]) < 0.0 else tets
 
 
-def place_of(job: Job, surface: schema.Surface) -> Place | None:
+def pose_of(job: Job, surface: schema.Surface) -> ObjectPose | None:
     """Return the transforms of a surface at the start frame; None where the job has it in the world only.
 
     Raises numpy.linalg.LinAlgError where its matrix cannot be inverted, which `job.validate` refuses.
@@ -58,7 +58,7 @@ def place_of(job: Job, surface: schema.Surface) -> Place | None:
     largest = float(f"{stretch[0]:.{DIGITS}g}")
     scale = largest * np.round((axes.T * stretch) @ axes / largest, DIGITS) + 0.0
     to_world[:3, :3] = to_world[:3, :3] @ np.linalg.inv(scale)
-    return Place(scale, to_world)
+    return ObjectPose(scale, to_world)
 
 
 def vertices_to_fill(job: Job, surface: schema.Surface) -> Vec:
@@ -66,7 +66,7 @@ def vertices_to_fill(job: Job, surface: schema.Surface) -> Vec:
 
     Mesh space is object space with its scale, or the world where the job has no object space.
     """
-    place = place_of(job, surface)
-    vertices: Vec = (job.array(surface.vertices) if place is None
-                     else place.scaled(job.array(surface.object_vertices or "")))
+    pose = pose_of(job, surface)
+    vertices: Vec = (job.array(surface.vertices) if pose is None
+                     else pose.scaled(job.array(surface.object_vertices or "")))
     return vertices

@@ -1,4 +1,4 @@
-"""Frames and states of all bodies of a job, merged from disjoint subsets (shares) that have their own numbering."""
+"""Frames and states of all bodies of a job, merged from disjoint subsets that have their own numbering."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Of = TypeVar("Of")
 
 @dataclass(frozen=True)
 class Numbering:
-    """Map from the numbers of soft bodies and mechanisms in one share to their numbers in the job."""
+    """Map from the numbers of soft bodies and mechanisms in one subset to their numbers in the job."""
 
-    tokens: Mapping[int, int]  #: token in the job by token in the share; bodies without an entry are not used
-    rows: Sequence[tuple[int, int]]  #: first vertex and number of vertices of each soft body of the share, uncut
+    tokens: Mapping[int, int]  #: token in the job by token in the subset; bodies without an entry are not used
+    rows: Sequence[tuple[int, int]]  #: first vertex and number of vertices of each soft body of the subset, uncut
     has_mechanisms: bool  #: whether they are its last token
 
 
@@ -43,40 +43,41 @@ class FrameOutput:
     poses: Mapping[str, Vec] | None = None
 
 
-class _PartOfShare(NamedTuple):
-    """Part of a world of one share, sortable into the order of the parts in the world of all bodies."""
+class _PartOfSubset(NamedTuple):
+    """Part of a world of one subset, sortable into the order of the parts in the world of all bodies."""
 
     label: int  #: of its group among all, or beyond all bodies of mechanisms
-    share: int
-    number: int  #: among the parts of its share
-    bodies: tuple[int, ...]  #: of its share
+    subset: int
+    number: int  #: among the parts of its subset
+    bodies: tuple[int, ...]  #: of its subset
 
 
 class AllBodies:
-    """All bodies of a job as the union of disjoint shares, with conversions between their numberings."""
+    """All bodies of a job as the union of disjoint subsets, with conversions between their numberings."""
 
-    def __init__(self, bodies: int, has_mechanisms: bool, shares: Sequence[Numbering]) -> None:
-        """bodies: number of soft bodies of the job. shares: numbering of each share."""
-        self._bodies, self._tokens, self._shares = bodies, bodies + has_mechanisms, shares
+    def __init__(self, bodies: int, has_mechanisms: bool, subsets: Sequence[Numbering]) -> None:
+        """bodies: number of soft bodies of the job. subsets: numbering of each subset."""
+        self._bodies, self._tokens, self._subsets = bodies, bodies + has_mechanisms, subsets
 
     def record(self, records: Sequence[GroupRecord], spans: int) -> GroupRecord:
-        """Return the record of groups of all bodies, merged from the record of each share.
+        """Return the record of groups of all bodies, merged from the record of each subset.
 
         spans: number of parts of the frame after each of which groups were compared.
         """
         found = GroupRecord(*(np.zeros(self._tokens, dtype=np.int32), spans, np.zeros(self._tokens, dtype=np.int32),
-                              _boxes(records, self._shares), np.zeros(self._tokens), np.zeros(self._tokens),
+                              _boxes(records, self._subsets), np.zeros(self._tokens), np.zeros(self._tokens),
                               np.zeros(self._tokens, dtype=np.int32), np.zeros(0, dtype=np.int32)))
-        for own, share in zip(records, self._shares):
-            for group in _groups(own, share):
-                of_all = [share.tokens[token] for token in group]
+        for own, subset in zip(records, self._subsets):
+            for group in _groups(own, subset):
+                of_all = [subset.tokens[token] for token in group]
                 found.labels[of_all] = min(of_all)
                 found.nameless[min(of_all)] = own.nameless[group[0]]
                 for name in ("steps", "size", "thickness"):
                     getattr(found, name)[of_all] = getattr(own, name)[[*group]]
         parts = self._parts(records)
-        unknowns, contacts = (np.array([getattr(records[one.share], name)[one.number] for one in parts], dtype=np.int32)
-                              for name in ("unknowns", "contacts"))
+        unknowns, contacts = (
+            np.array([getattr(records[one.subset], name)[one.number] for one in parts], dtype=np.int32)
+            for name in ("unknowns", "contacts"))
         longest = np.zeros(self._bodies, dtype=np.float32)
         for k, own_longest in self._of_bodies(lambda i, k: records[i].longest[k]):
             longest[k] = own_longest
@@ -84,16 +85,16 @@ class AllBodies:
                            unknowns, contacts, longest)
 
     def output(self, outputs: Sequence[FrameOutput], spans: int, shows_stress: bool) -> FrameOutput:
-        """Return the output of all bodies in a frame, merged from the output of each share.
+        """Return the output of all bodies in a frame, merged from the output of each subset.
 
         spans: number of parts of the frame after each of which groups were compared. shows_stress: whether any body of
         the job outputs stress.
         """
         records = [one.record for one in outputs]
         whole, parts = self.record(records, spans), self._parts(records)
-        contacts = [_rows_of_part(outputs[one.share], one.number) for one in parts
-                    if records[one.share].contacts[one.number] >= 0]
-        activity = [self._activity(outputs[one.share], one) for one in parts]
+        contacts = [_rows_of_part(outputs[one.subset], one.number) for one in parts
+                    if records[one.subset].contacts[one.number] >= 0]
+        activity = [self._activity(outputs[one.subset], one) for one in parts]
         lively = [rows for rows in activity if rows is not None]
         halved = np.zeros(self._bodies + 1, dtype=np.int32)
         for k, count in self._of_bodies(lambda i, k: 0 if (own := outputs[i].halved) is None else int(own[k])):
@@ -106,57 +107,57 @@ class AllBodies:
             stress=self._rows(outputs, [np.zeros((len(one.vertices), 4), dtype=np.float32) if one.stress is None else
                                         one.stress for one in outputs]) if shows_stress else None,
             halved=halved if halved.any() else None,
-            poses=next((one.poses for one, share in zip(outputs, self._shares) if _moves_mechanisms(share)), None))
+            poses=next((one.poses for one, subset in zip(outputs, self._subsets) if _moves_mechanisms(subset)), None))
 
     def state(self, states: Sequence[State], records: Sequence[GroupRecord], labels: Index) -> State:
-        """Return the state of all bodies at a snapshot, merged from the state of each share.
+        """Return the state of all bodies at a snapshot, merged from the state of each subset.
 
-        records: groups of each share. labels: first token of the group of each token of the job, (t,).
+        records: groups of each subset. labels: first token of the group of each token of the job, (t,).
         """
         found = [_parted(state, record) for state, record in zip(states, records)]
-        return _joined(states[0].time, [found[one.share][one.number] for one in self._parts(records)], labels)
+        return _joined(states[0].time, [found[one.subset][one.number] for one in self._parts(records)], labels)
 
     def made(self, made: Sequence[Made]) -> Made:
-        """Return the cuts and nails of all bodies at one moment, merged from those of each share."""
-        of_all = (one.of_bodies(share.tokens) for one, share in zip(made, self._shares))
+        """Return the cuts and nails of all bodies at one moment, merged from those of each subset."""
+        of_all = (one.of_bodies(subset.tokens) for one, subset in zip(made, self._subsets))
         return reduce(Made.and_those, of_all, Made()).in_order
 
-    def made_of_share(self, number: int, made: Made) -> Made:
-        """Return the cuts and nails at one moment that concern the bodies of a share, in its numbering."""
-        return made.of_bodies({token: k for k, token in self._shares[number].tokens.items()})
+    def made_of_subset(self, number: int, made: Made) -> Made:
+        """Return the cuts and nails at one moment that concern the bodies of a subset, in its numbering."""
+        return made.of_bodies({token: k for k, token in self._subsets[number].tokens.items()})
 
-    def state_of_share(self, number: int, state: State, record: GroupRecord) -> State:
-        """Return the state of the bodies of a share, extracted from the state of all bodies at a snapshot.
+    def state_of_subset(self, number: int, state: State, record: GroupRecord) -> State:
+        """Return the state of the bodies of a subset, extracted from the state of all bodies at a snapshot.
 
-        number: index of the share, all of whose tokens are used. record: groups of all bodies at the snapshot.
+        number: index of the subset, all of whose tokens are used. record: groups of all bodies at the snapshot.
         """
-        share, parts = self._shares[number], _parted(state, record)
-        own = {token: k for k, token in share.tokens.items()}
+        subset, parts = self._subsets[number], _parted(state, record)
+        own = {token: k for k, token in subset.tokens.items()}
         soft = [group for group in record.groups() if group[0] < self._bodies]
         found = [part for part, group in zip(parts, soft) if all(token in own for token in group)]
-        found += parts[len(soft):] if _moves_mechanisms(share) else []
-        labels = np.array([own[int(record.labels[token])] for _, token in sorted(share.tokens.items())])
+        found += parts[len(soft):] if _moves_mechanisms(subset) else []
+        labels = np.array([own[int(record.labels[token])] for _, token in sorted(subset.tokens.items())])
         return _joined(state.time, found, labels)
 
-    def _parts(self, records: Sequence[GroupRecord]) -> list[_PartOfShare]:
+    def _parts(self, records: Sequence[GroupRecord]) -> list[_PartOfSubset]:
         """Return the parts of the world of all bodies: groups in the order of their first bodies, then mechanisms."""
         found = []
-        for i, (record, share) in enumerate(zip(records, self._shares)):
-            bodies = len(record.labels) - share.has_mechanisms
+        for i, (record, subset) in enumerate(zip(records, self._subsets)):
+            bodies = len(record.labels) - subset.has_mechanisms
             soft = [group for group in record.groups() if group[0] < bodies]
             for number, group in enumerate(soft):
-                if group in _groups(record, share):
-                    label = min(share.tokens[token] for token in group)
-                    found.append(_PartOfShare(label, i, number, tuple(k for k in group if k < bodies)))
-            if _moves_mechanisms(share):
-                found.append(_PartOfShare(self._tokens, i, len(soft), ()))
+                if group in _groups(record, subset):
+                    label = min(subset.tokens[token] for token in group)
+                    found.append(_PartOfSubset(label, i, number, tuple(k for k in group if k < bodies)))
+            if _moves_mechanisms(subset):
+                found.append(_PartOfSubset(self._tokens, i, len(soft), ()))
         return sorted(found)
 
-    def _activity(self, output: FrameOutput, part: _PartOfShare) -> Floats | None:
+    def _activity(self, output: FrameOutput, part: _PartOfSubset) -> Floats | None:
         """Return a part's columns of `liveliness`, with numbers of bodies among all."""
         if output.liveliness is None or not part.bodies:
             return None
-        tokens, own = self._shares[part.share].tokens, output.liveliness
+        tokens, own = self._subsets[part.subset].tokens, output.liveliness
         columns: list[Floats] = []
         for k in part.bodies:
             of_body = own[:, own[0] == k].copy()
@@ -168,39 +169,41 @@ class AllBodies:
     def _of_bodies(self, value: Callable[[int, int], Of]) -> Iterator[tuple[int, Of]]:
         """Yield each soft body's number in the job and its value.
 
-        value: function of the number of the share and the number of the body in that share.
+        value: function of the number of the subset and the number of the body in that subset.
         """
-        for i, share in enumerate(self._shares):
-            for k in range(len(share.rows)):
-                if k in share.tokens:
-                    yield share.tokens[k], value(i, k)
+        for i, subset in enumerate(self._subsets):
+            for k in range(len(subset.rows)):
+                if k in subset.tokens:
+                    yield subset.tokens[k], value(i, k)
 
     def _rows(self, outputs: Sequence[FrameOutput], arrays: Sequence[Floats]) -> Floats:
-        """Return the rows of all bodies' vertices, in the order of the job, from the rows of each share."""
+        """Return the rows of all bodies' vertices, in the order of the job, from the rows of each subset."""
         found = dict(self._of_bodies(lambda i, k: arrays[i][outputs[i].slices[k]]))
         return np.concatenate([found[k] for k in range(self._bodies)]) if found else np.zeros((0, 3), dtype=np.float32)
 
 
-def _groups(record: GroupRecord, share: Numbering) -> list[tuple[int, ...]]:
-    """Return the groups of a record whose tokens all belong to a share."""
-    return [group for group in record.groups() if all(token in share.tokens for token in group)]
+def _groups(record: GroupRecord, subset: Numbering) -> list[tuple[int, ...]]:
+    """Return the groups of a record whose tokens all belong to a subset."""
+    return [group for group in record.groups() if all(token in subset.tokens for token in group)]
 
 
-def _moves_mechanisms(share: Numbering) -> bool:
-    return share.has_mechanisms and len(share.rows) in share.tokens
+def _moves_mechanisms(subset: Numbering) -> bool:
+    """Return whether the mechanisms of a subset are used."""
+    return subset.has_mechanisms and len(subset.rows) in subset.tokens
 
 
-def _boxes(records: Sequence[GroupRecord], shares: Sequence[Numbering]) -> Boxes:
+def _boxes(records: Sequence[GroupRecord], subsets: Sequence[Numbering]) -> Boxes:
+    """Return the boxes of the used bodies of all subsets, with the tokens of the job."""
     found = Boxes(np.zeros(0, dtype=np.int32), np.zeros((0, 3)), np.zeros((0, 3)))
-    for record, share in zip(records, shares):
-        found = found.and_those(boxes_among_all(record.boxes, share))
+    for record, subset in zip(records, subsets):
+        found = found.and_those(boxes_among_all(record.boxes, subset))
     return found
 
 
-def boxes_among_all(boxes: Boxes, share: Numbering) -> Boxes:
-    """Return the boxes of the bodies of a share that are used, with the tokens of the job."""
-    taken = np.array([token in share.tokens for token in boxes.token.tolist()], dtype=bool)
-    tokens = np.array([share.tokens[token] for token in boxes.token[taken].tolist()], dtype=np.int32)
+def boxes_among_all(boxes: Boxes, subset: Numbering) -> Boxes:
+    """Return the boxes of the bodies of a subset that are used, with the tokens of the job."""
+    taken = np.array([token in subset.tokens for token in boxes.token.tolist()], dtype=bool)
+    tokens = np.array([subset.tokens[token] for token in boxes.token[taken].tolist()], dtype=np.int32)
     return Boxes(tokens, boxes.low[taken], boxes.high[taken])
 
 

@@ -26,7 +26,7 @@ class Compliant:
         G = np.ascontiguousarray(system.jacobian.toarray())
         target = -system.value / system.seconds
         rows = Bilateral(DenseRows.equations(G, target, compliance / (system.impulse * system.seconds)), respond)
-        v, impulse = rows.solve(respond(system.right.reshape(-1, 1))[:, 0])
+        v, impulse = rows.solve(respond(system.rhs.reshape(-1, 1))[:, 0])
         refuse_contradiction(rows, G @ v + compliance / (system.impulse * system.seconds) * impulse - target, target, G,
                              v)
         return Enforced(v, impulse, rows.redundant)

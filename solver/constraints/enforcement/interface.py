@@ -18,7 +18,7 @@ class RowSystem:
     φ + s J v, s = `seconds`."""
 
     matrix: sp.csc_array  #: A = M − a h D − a b h² K, symmetric positive definite [kg], (m, m)
-    right: Vec  #: b [N s], (m,)
+    rhs: Vec  #: b [N s], (m,)
     respond: Callable[[Vec], Vec]  #: A⁻¹ of impulses (m, c)
     jacobian: sp.csr_array  #: J, (r, m)
     value: Vec  #: φ at v = 0 [m], (r,)
@@ -38,7 +38,7 @@ class Enforced:
     redundant: Index = field(default_factory=lambda: np.zeros(0, np.int32))  #: rows that others imply
 
 
-class Way(Protocol):
+class Enforcement(Protocol):
     """Method that enforces constraint rows between nodes in a step: an entry of the catalogue's family "enforcement".
     """
 

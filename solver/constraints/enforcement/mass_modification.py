@@ -28,6 +28,6 @@ class MassModification:
         count = len(system.value)
         rows = SparseRows.hard(system.jacobian, -system.value / system.seconds, np.ones(count, bool), np.arange(count))
         program = FilteredProgram(matrix, rows, self._accuracy)
-        v, impulse = program.solve(system.right)
+        v, impulse = program.solve(system.rhs)
         self.taken = program.taken
         return Enforced(v, impulse)

@@ -25,5 +25,5 @@ class Penalty:
         matrix = system.matrix + system.impulse * system.seconds * (J.T @ sp.diags_array(k) @ J)
         if system.geometric is not None:
             matrix = matrix - system.impulse * system.seconds * system.geometric
-        v = splu(sp.csc_array(matrix)).solve(system.right - system.impulse * (J.T @ (k * system.value)))
+        v = splu(sp.csc_array(matrix)).solve(system.rhs - system.impulse * (J.T @ (k * system.value)))
         return Enforced(v, -system.impulse * k * (system.value + system.seconds * (J @ v)))

@@ -10,74 +10,75 @@ import numpy as np
 import numpy.typing as npt
 
 from ...state import Index, Mask
-from .places_kernels import find_places, find_standing
-from .plan_kernels import gather_subtrees, place_updates
+from .front_layout_kernels import find_memory, find_valid_fronts
+from .plan_kernels import gather_subtrees, stack_subtrees
 from .supernodal import Supernodes
 
 Long: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.int8]
-ROOMY = 1.5  #: times the room of a factor that is made whole; where it needs more the next one is
-#: subtrees that cost less than one part in so many are made as a whole: what they say takes room. The first that fits
+HEADROOM = 1.5  #: times the room of a factor that is made whole; where it needs more the next one is
+#: subtrees that cost less than one part in so many are made as a whole, since update matrices take memory; the first
+#: that fits
 PARTS = (512, 128)
 MOST_UPDATES = 4.0  #: of the room of L, for updates; where they take more all is made each time
 
 
 @dataclass(frozen=True)
-class Plots:
+class MemoryBlocks:
     """Memory blocks of all supernodes in one array."""
 
     starts: Long  #: (s,)
-    rooms: Long  #: capacity of each block in values, (s,)
+    capacities: Long  #: capacity of each block in values, (s,)
     vacant: Long  #: unused blocks, first entries and capacities, (v, 2)
     end: int  #: of all blocks
     most: int  #: where they may end
 
     @classmethod
-    def of_all(cls, sizes: Long) -> Plots:
+    def of_all(cls, sizes: Long) -> MemoryBlocks:
         """Return blocks of these sizes, (s,), one after the other."""
         end = int(sizes.sum())
-        return cls(np.cumsum(sizes) - sizes, sizes, np.zeros((0, 2), np.int64), end, int(ROOMY * end))
+        return cls(np.cumsum(sizes) - sizes, sizes, np.zeros((0, 2), np.int64), end, int(HEADROOM * end))
 
-    def after(self, sizes: Long, before: Index) -> Plots:
+    def after(self, sizes: Long, before: Index) -> MemoryBlocks:
         """Return blocks for other supernodes of these sizes, (s,); each takes that of the former supernode `before`,
         (s,), −1 for none, if it is large enough."""
-        starts, rooms = np.empty_like(sizes), np.empty_like(sizes)
+        starts, capacities = np.empty_like(sizes), np.empty_like(sizes)
         left = np.empty((len(self.vacant) + len(self.starts), 2), np.int64)
-        end = find_places(sizes, before, self.starts, self.rooms, self.vacant, self.end, starts, rooms, left)
-        return Plots(starts, rooms, left[left[:, 1] > 0], end, self.most)
+        end = find_memory(sizes, before, self.starts, self.capacities, self.vacant, self.end, starts, capacities, left)
+        return MemoryBlocks(starts, capacities, left[left[:, 1] > 0], end, self.most)
 
 
 @dataclass(frozen=True)
-class Places:
+class FrontLayout:
     """Memory layout of the supernodes of one factor: columns of L and update matrices."""
 
     of: Supernodes
-    in_values: Plots  #: of L
-    in_updates: Plots  #: update matrices of supernodes that keep them
+    in_values: MemoryBlocks  #: of L
+    in_updates: MemoryBlocks  #: update matrices of supernodes that keep them
     stacked: int  #: memory before these, for the update matrices of all others
     made: Flags  #: 1 for fronts to be factored, 0 where front and subtree remain valid, (s,)
     keeps: Flags  #: 1 for supernodes that keep their update matrices, else 0, (s,)
     parts: int  #: see PARTS
 
     @classmethod
-    def of_all(cls, inside: Supernodes) -> Places | None:
+    def of_all(cls, inside: Supernodes) -> FrontLayout | None:
         """Return a layout with all fronts to be factored; None where it would take much more memory than L itself."""
         return next((found for parts in PARTS if (found := cls._in_parts(inside, parts))._fits), None)
 
     @classmethod
-    def _in_parts(cls, inside: Supernodes, parts: int) -> Places:
+    def _in_parts(cls, inside: Supernodes, parts: int) -> FrontLayout:
         whole, least = _whole(inside, parts)
         keeps = ((inside.parent < 0) | (whole[inside.parent] > least)).astype(np.int8)
         of_values, of_updates = _sizes(inside)
-        stacked = int(ROOMY * stack_updates(inside, of_updates * (1 - keeps))[1])
-        places = Plots.of_all(of_values), Plots.of_all(of_updates * keeps)
-        return cls(inside, *places, stacked, np.ones_like(keeps), keeps, parts)
+        stacked = int(HEADROOM * stack_updates(inside, of_updates * (1 - keeps))[1])
+        blocks = MemoryBlocks.of_all(of_values), MemoryBlocks.of_all(of_updates * keeps)
+        return cls(inside, *blocks, stacked, np.ones_like(keeps), keeps, parts)
 
     @property
     def _fits(self) -> bool:
         return self.stacked + self.in_updates.most <= MOST_UPDATES * self.in_values.end
 
-    def whole(self) -> Places:
+    def whole(self) -> FrontLayout:
         """Return this layout with all fronts to be factored."""
         return replace(self, made=np.ones_like(self.made))
 
@@ -94,20 +95,20 @@ class Places:
         return np.where(self.keeps == 1, self.stacked + self.in_updates.starts, starts), \
             self.stacked + self.in_updates.most
 
-    def after(self, inside: Supernodes, changed: Mask) -> Places | None:
+    def after(self, inside: Supernodes, changed: Mask) -> FrontLayout | None:
         """Return a layout for another factor, or for this one again, in the same memory; None where it does not fit or
         no front keeps its values.
 
         changed: unknowns in whose columns the entries of A may have changed since these fronts were factored, (m,).
         """
         old, count = self.of, len(inside.parent)
-        place = np.empty(len(changed), np.int32)
-        place[old.permutation] = np.arange(len(place), dtype=np.int32)
+        row_of_unknown = np.empty(len(changed), np.int32)
+        row_of_unknown[old.permutation] = np.arange(len(row_of_unknown), dtype=np.int32)
         owner = np.repeat(np.arange(len(old.parent), dtype=np.int32), np.diff(old.first))
         made, before, keeps = np.empty(count, np.int8), np.empty(count, np.int32), np.empty(count, np.int8)
-        find_standing(inside.first, inside.rows_start, inside.rows, inside.permutation, inside.parent, changed,
-                      old.first, old.rows_start, old.rows, old.permutation, old.parent, place, owner, self.keeps,
-                      *_whole(inside, self.parts), made, before, keeps)
+        find_valid_fronts(inside.first, inside.rows_start, inside.rows, inside.permutation, inside.parent, changed,
+                          old.first, old.rows_start, old.rows, old.permutation, old.parent, row_of_unknown, owner,
+                          self.keeps, *_whole(inside, self.parts), made, before, keeps)
         of_values, of_updates = _sizes(inside)
         in_values = self.in_values.after(of_values, before)
         in_updates = self.in_updates.after(of_updates * keeps, before)
@@ -115,7 +116,7 @@ class Places:
                 and stack_updates(inside, of_updates * (1 - keeps))[1] <= self.stacked)
         if not fits or made.all():
             return None
-        return Places(inside, in_values, in_updates, self.stacked, made, keeps, self.parts)
+        return FrontLayout(inside, in_values, in_updates, self.stacked, made, keeps, self.parts)
 
 
 def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:
@@ -125,9 +126,9 @@ def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:
     sizes: of the update matrices, (s,), in values.
     """
     starts = np.zeros(len(sizes), np.int64)
-    room = place_updates(inside.parent, sizes, inside.trees, inside.top, np.zeros(len(sizes), np.int8),
-                         np.zeros(len(sizes), np.int64), starts)
-    return starts, int(room)
+    size = stack_subtrees(inside.parent, sizes, inside.trees, inside.top, np.zeros(len(sizes), np.int8),
+                          np.zeros(len(sizes), np.int64), starts)
+    return starts, int(size)
 
 
 def _whole(inside: Supernodes, parts: int) -> tuple[Long, int]:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from solver.linear.cholesky.front_layout import FrontLayout
 from solver.linear.cholesky.fronts import Fronts
-from solver.linear.cholesky.multifrontal import Room
-from solver.linear.cholesky.places import Places
+from solver.linear.cholesky.multifrontal import Workspace
 from solver.linear.cholesky.single import SingleFactor
 from solver.linear.cholesky.symbolic import NodeGraph
 
@@ -30,7 +30,7 @@ def sheet(pairs, stiffness):
 
 def ordered(lower, order):
     graph = NodeGraph(lower.indptr, lower.indices, 0)
-    return Fronts(graph.tree(order).symbolic(), lower, Room())
+    return Fronts(graph.tree(order).symbolic(), lower, Workspace())
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def order():
 
 def test_what_is_made_in_part_is_what_is_made_whole_to_the_last_bit(order):
     rng = np.random.default_rng(1)
-    room, stand, single, before = Room(np.float32), None, None, np.zeros(0, int)
+    room, layout, single, before = Workspace(np.float32), None, None, np.zeros(0, int)
     right = rng.normal(size=3 * SIDE * SIDE)
     shares, compared = [], 0
     for count in (6, 9, 9, 0, 14, 3, 8):
@@ -63,21 +63,21 @@ def test_what_is_made_in_part_is_what_is_made_whole_to_the_last_bit(order):
         nodes = np.union1d(before, pairs.ravel())
         changed[(3 * nodes[:, None] + np.arange(3)).ravel()] = True
         before = pairs.ravel()
-        following = None if stand is None else stand.after(inside, changed)
+        following = None if layout is None else layout.after(inside, changed)
         if following is None:
-            stand = Places.of_all(inside)
-            single = SingleFactor(inside, room, stand)
+            layout = FrontLayout.of_all(inside)
+            single = SingleFactor(inside, room, layout)
         else:
-            stand, unit = following, single.unit
-            single = SingleFactor(inside, room, stand, unit)
+            layout, unit = following, single.unit
+            single = SingleFactor(inside, room, layout, unit)
         unknown = lower.copy()
         if following is not None:
             # nothing else is asked for
             column = np.repeat(np.arange(lower.shape[0]), np.diff(lower.indptr))
-            unknown.data[~stand.unknowns[column]] = np.nan
+            unknown.data[~layout.unknowns[column]] = np.nan
         assert single.can_factor(unknown)
         single.factor(unknown)
-        shares.append(float(stand.made.mean()))
+        shares.append(float(layout.made.mean()))
         whole = SingleFactor(inside)
         assert whole.can_factor(lower)
         whole.factor(lower)
@@ -91,14 +91,14 @@ def test_what_is_made_in_part_is_what_is_made_whole_to_the_last_bit(order):
 
 def test_places_do_not_overlap(order):
     rng = np.random.default_rng(2)
-    stand = None
+    layout = None
     for count in (3, 12, 5, 20, 1, 9):
         pairs = rng.choice(SIDE * SIDE, (count, 2), replace=False)
         inside = ordered(sheet(pairs, np.ones(count)), order)
-        following = None if stand is None else stand.after(inside, rng.random(3 * SIDE * SIDE) < 0.01)
-        stand = Places.of_all(inside) if following is None else following
-        for taken in (stand.in_values, stand.in_updates):
-            places = np.concatenate([np.stack([taken.starts, taken.rooms], axis=1), taken.vacant])
+        following = None if layout is None else layout.after(inside, rng.random(3 * SIDE * SIDE) < 0.01)
+        layout = FrontLayout.of_all(inside) if following is None else following
+        for taken in (layout.in_values, layout.in_updates):
+            places = np.concatenate([np.stack([taken.starts, taken.capacities], axis=1), taken.vacant])
             places = places[places[:, 1] > 0]
             places = places[np.argsort(places[:, 0])]
             assert (places[:-1].sum(axis=1) <= places[1:, 0]).all()
@@ -107,4 +107,4 @@ def test_places_do_not_overlap(order):
 
 def test_all_is_made_where_all_has_changed(order):
     inside = ordered(sheet(np.zeros((0, 2), int), np.zeros(0)), order)
-    assert Places.of_all(inside).after(inside, np.ones(3 * SIDE * SIDE, dtype=bool)) is None
+    assert FrontLayout.of_all(inside).after(inside, np.ones(3 * SIDE * SIDE, dtype=bool)) is None
