@@ -35,6 +35,7 @@ def test_only_what_is_read_over_time_can_have_keyframes(scene):  # noqa: F811
 
 
 def test_a_scene_whose_gravity_is_animated_is_refused_at_every_frame(scene):  # noqa: F811
+    scene.frame_end = 3
     obj, words = add_jelly(), 'Gravity of the scene "Scene" is animated, but a bake reads it only once'
     for prop in (scene.unit_settings.bl_rna.properties["scale_length"], scene.render.bl_rna.properties["fps"]):
         assert not prop.is_animatable
@@ -43,7 +44,7 @@ def test_a_scene_whose_gravity_is_animated_is_refused_at_every_frame(scene):  # 
     animate(scene, "gravity", scene.gravity.copy(), (0, 0, -1))
     said = []
     states = set()
-    for frame in (1, 6, 12):
+    for frame in (1, 2, 3):
         scene.frame_set(frame)
         status = bake.status(obj)
         states.add(status)
