@@ -152,7 +152,7 @@ class ContactSettings:
         return np.zeros(len(mesh.x), np.int32) if self.sheet_of is None else self.sheet_of(mesh.material)
 
     def _law_of(self, mesh: SheetMesh, now: ObstacleMotion, tangled: TangledRegion | None = None) -> ContactLaw:
-        """Return the law between the surfaces of a mesh and of obstacles, without faces in `tangled`; it is made anew
+        """Return the law between the surfaces of a mesh and of obstacles, without faces in `tangled`; it is made again
         where these have changed."""
         apart = np.ones(len(mesh.faces), dtype=bool) if tangled is None else ~tangled.of(mesh)[mesh.faces].any(axis=1)
         if self._made is None or not np.array_equal(self._faces, mesh.faces) or not np.array_equal(self._apart, apart):
