@@ -82,8 +82,8 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
              targets: TargetNodes | None = None) -> NodesPart:
     """Return soft bodies as one part, which steps by itself unless a mechanism carries nodes of it. Raises BadScene.
 
-    make_coordinates: makes coordinates with nodes on rigid bodies, if there are any. obstacles: None: the scene's.
-    reshaped: whether bodies were cut or nailed since the start. targets: nodes of ties; None: they are made."""
+    make_coordinates: for bodies with nodes on rigid bodies. obstacles: None: only those of the scene. reshaped: whether
+    bodies were cut or nailed since the start. targets: nodes to which constraints tie the bodies; None: made here."""
     scene = job.scene
     if obstacles is None:
         obstacles = obstacles_of(job)

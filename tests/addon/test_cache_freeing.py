@@ -182,7 +182,7 @@ def opened(path):
 def test_freeing_leaves_another_file_playing_until_it_has_a_bake_of_its_own(scene, tmp_path, capfd, key):  # noqa: F811
     folder, shown, first, other = shared_with_another(tmp_path, key)
     obj = opened(first)
-    assert f"but for Jelly.{key}, which other.blend still plays" in free(obj, capfd)
+    assert f"except Jelly.{key}, which other.blend still plays" in free(obj, capfd)
     assert not frames_of(obj) and not obj.modifiers
     bpy.ops.wm.save_mainfile()
     obj = opened(other)

@@ -282,7 +282,7 @@ def test_a_note_says_why_a_reduced_body_could_not_go_on(job, tmp_path, monkeypat
     with monkeypatch.context() as broken:
         broken.setattr(type(body.body), "step", fails)
         window.play(1 / 48)
-    monkeypatch.setattr(type(body), "_is_here", lambda *_: False)
+    monkeypatch.setattr(type(body), "_is_in_world", lambda *_: False)
     window.play(1 / 48)
     assert "a stage did not converge" in window.said[0] and "thrown more than 50 times its size" in window.said[1]
 
