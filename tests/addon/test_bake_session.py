@@ -123,7 +123,7 @@ def test_a_file_never_saved_says_where_its_frames_are(scene):  # noqa: F811
     obj = add_jelly()
     said = []
     assert addon_bake.bake_object(obj, wait=False, report=said.append) == 0  # no window: it is waited for
-    assert any("never saved" in text for text in said)
+    assert any("never been saved" in text for text in said)
     assert_plays(obj, (1, 3))
 
 
