@@ -124,7 +124,7 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
             found = f"A bake puts {obj.conjac.suggestions} dynamic spots where it swings most: it has none of its own"
             text = found if obj.conjac.suggest_spots else "Nothing will wobble: it has no dynamic node"
             yield Advice("wobble", text, "conjac.suggest_handles", "Suggest")
-        falls = members.mechanism_of(obj) is None and is_pulled(scene) and is_held(obj, scene) is False
+        falls = members.mechanism_of(obj) is None and is_pulled(scene) and is_supported(obj, scene) is False
         if falls and not members.shared_settings(obj).use_ground and not members.colliders(obj, scene):
             yield Advice("falls", "It falls forever: nothing holds it", "conjac.add_ground", "Add Ground")
         if falls and not has_floor(obj, scene):
@@ -236,7 +236,7 @@ def is_constrained(obj: bpy.types.Object) -> bool | None:
     return is_painted(obj, "pin", 0.0 if members.has_soft_pins(obj) else PAINTED)
 
 
-def is_held(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool | None:
+def is_supported(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool | None:
     """Whether a soft body is constrained, or welds and constraints tie it, also by way of other soft bodies, to one
     that is or to what is no soft body; None if that requires an evaluation."""
     ties: dict[bpy.types.Object, set[bpy.types.Object]] = {}
@@ -290,7 +290,7 @@ def lies(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
              read_by_itself.fields(obj, scene))
     if any(map(len, moved)) or obj.data.shape_keys is not None or settings.fiber_material != "none":
         return False
-    if is_held(obj, scene) is not False or any(may_move(one) for one in (obj, *members.colliders(obj, scene))):
+    if is_supported(obj, scene) is not False or any(may_move(one) for one in (obj, *members.colliders(obj, scene))):
         return False
     return abs(lowest(obj, scene) - shared.ground_height) <= 1.0e-3 * max(*obj.dimensions)
 
