@@ -265,8 +265,8 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
         stored = stages.stage_path(job, "tets", body.name, keys[body.name]["tets"])
         pose = None if body.tets is not None or body.surface is None else pose_of(job, body.surface)
         text = f"{body.name}: {len(volume.nodes)} nodes, {len(volume.tets)} tetrahedra"
-        across, apart = fused_of(job, body, volume)
-        notes = [*volume.notes, *fused_note(across, apart)]
+        across, edge_length = fused_of(job, body, volume)
+        notes = [*volume.notes, *fused_note(across, edge_length)]
         lines.say(text, *notes, event="tets", body=body.name,
                   path=None if body.tets is not None else str(stored),  # a volume mesh given by hand is not stored
                   nodes=len(volume.nodes), tets=len(volume.tets), notes=notes, fused=across.tolist(),

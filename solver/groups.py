@@ -101,7 +101,7 @@ class GroupSteps:
                     already = len(halved)
                     done[group.tokens] = self._through(group, pace, start, number, timeline, frame, stop, halved)
                     self._note_nameless(group, [why.object for _, why in halved[already:]])
-            near = self._meeting([done[group.tokens] for group in self._groups])
+            near = self._touching_groups([done[group.tokens] for group in self._groups])
             if not near:
                 ends = [done[group.tokens] for group in self._groups]
                 self._note_swept([boxes for _, boxes in ends if boxes is not None])
@@ -122,7 +122,7 @@ class GroupSteps:
             swept = reduce(Boxes.and_those, boxes)
             self._swept = swept if self._swept is None else self._swept.around(swept)
 
-    def _meeting(self, done: Sequence[tuple[State, Boxes | None]]) -> list[list[int]]:
+    def _touching_groups(self, done: Sequence[tuple[State, Boxes | None]]) -> list[list[int]]:
         touching = [k for k, group in enumerate(self._groups) if group.tokens]
         if len(touching) < 2:
             return []

@@ -89,7 +89,7 @@ def kernel_folder() -> Path:
                 folder.mkdir(mode=0o700, exist_ok=True)
         except OSError:
             continue
-        if _ours_alone(base) and _ours_alone(base / KERNELS_FOLDER) and os.access(base / KERNELS_FOLDER, os.W_OK):
+        if _is_private(base) and _is_private(base / KERNELS_FOLDER) and os.access(base / KERNELS_FOLDER, os.W_OK):
             return base / KERNELS_FOLDER
     _no_folder.append("There is no folder that only you may write to in "
                       f"{_user_cache()} or {tempfile.gettempdir()}, so every bake compiles "
@@ -97,7 +97,7 @@ def kernel_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="conjac-kernels-"))
 
 
-def _ours_alone(folder: Path) -> bool:
+def _is_private(folder: Path) -> bool:
     """Whether a folder is this user's and nobody else may write to it; one of this user's that others may write to is
     closed."""
     if not hasattr(os, "geteuid"):

@@ -56,17 +56,17 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
         raise BadInput(f"{out} is not an empty folder", "Choose another one, so that nothing old is sent")
     if format is not None and blend is None:
         raise BadInput(f"only Blender exports {format}, and no .blend is given", "Give it with --blend")
-    apart = [] if draft is None else islands.find(loaded, draft)
+    island_names = [] if draft is None else islands.find(loaded, draft)
     make_folders(out)
-    memory_mb, notes = _estimated(loaded, apart)
+    memory_mb, notes = _estimated(loaded, island_names)
     shot = template.Shot(name or loaded.scene.name, len(rows), tuple(chunks), memory_mb, threads,
                          None if wedge is None else "wedge.csv", None if blend is None else "scene.blend", format,
-                         len(apart))
+                         len(island_names))
     _copy_job(loaded, out / "job")
     texts = {"slurm.sh": runners.slurm_submit(shot), "task.sh": runners.slurm_task(),
              "conjac.flamenco.js": runners.flamenco(shot)}
-    if apart:
-        texts[template.ISLANDS_FILE] = json.dumps(apart, ensure_ascii=False, indent=1)
+    if island_names:
+        texts[template.ISLANDS_FILE] = json.dumps(island_names, ensure_ascii=False, indent=1)
     described = template.template(shot)
     texts |= {file: template.yaml(described) for file in ("conjac.template.yaml", "template.yaml")}
     texts["parameter_values.yaml"] = template.yaml({"parameterValues": [
@@ -90,15 +90,15 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
             *notes, *of_this_machine(out)]
 
 
-def _estimated(job: Job, apart: list[list[str]]) -> tuple[float, list[str]]:
+def _estimated(job: Job, island_names: list[list[str]]) -> tuple[float, list[str]]:
     """Return the memory of the largest task [MB], and sentences on the cost of tasks: of the scene, or of each island
     of it."""
-    if not apart:
+    if not island_names:
         found = estimate(job.path)
         return found.memory_mb, found.sentences()[-2:]
     notes, most = [], 0.0
     with tempfile.TemporaryDirectory(prefix="conjac_islands_") as folder:
-        for made, names in zip(islands.part(job, apart, Path(folder)), apart):
+        for made, names in zip(islands.part(job, island_names, Path(folder)), island_names):
             found = estimate(made)
             most = max(most, found.memory_mb)
             notes.append(f"{made.name}: {', '.join(names)}. {'. '.join(found.sentences()[-2:])}")

@@ -46,7 +46,7 @@ def find(job: Job, draft: Path, room: float = ROOM) -> list[list[str]]:
         if set(boxes) != set(names):
             raise BadInput("the draft has other bodies", "Bake a draft of this job")
         wide = room * max(float(np.max(high - low)) for low, high in boxes.values())
-        for one, other in _meeting(boxes, wide):
+        for one, other in _overlapping(boxes, wide):
             _unite(together, one, other)
     islands: dict[str, list[str]] = {}
     for name in names:
@@ -103,7 +103,7 @@ def swept(job: Job, shown: InWorld) -> Iterator[Boxes]:
         before = now
 
 
-def _meeting(boxes: Boxes, wide: float) -> Iterator[tuple[str, str]]:
+def _overlapping(boxes: Boxes, wide: float) -> Iterator[tuple[str, str]]:
     """Yield pairs of bodies whose boxes, each widened by `wide` [m], overlap."""
     names = list(boxes)
     low, high = (np.array([boxes[name][k] for name in names]) for k in (0, 1))
@@ -186,7 +186,7 @@ def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: N
     of = {body.name: k for k, one in enumerate(parts) for body in one.job.scene.bodies}
     for frame, together in enumerate(zip(*(swept(job, one) for one in parts)), job.frames[0] + 1):
         boxes = {name: box for one in together for name, box in one.items()}
-        for name, other in _meeting(boxes, 0.0):
+        for name, other in _overlapping(boxes, 0.0):
             if of[name] != of[other]:
                 raise BadInput(f'it may have met "{other}", which was baked apart from it', "Bake both as one island",
                                name, frame)

@@ -92,8 +92,8 @@ def _step(name: str, shot: Shot, verb: str, more: list[str], after: str | None, 
 
 def _tasks(islands: int = 0) -> dict[str, Any]:
     """Return the parameters of a task for each row, or for each island of each row."""
-    apart = [{"name": "Island", "type": "INT", "range": f"1-{islands}"}] if islands else []
-    return {"taskParameterDefinitions": [{"name": "Row", "type": "INT", "range": "{{Param.Rows}}"}, *apart]}
+    island_parameter = [{"name": "Island", "type": "INT", "range": f"1-{islands}"}] if islands else []
+    return {"taskParameterDefinitions": [{"name": "Row", "type": "INT", "range": "{{Param.Rows}}"}, *island_parameter]}
 
 
 def _blender(name: str, verb: str, shot: Shot, after: str) -> dict[str, Any]:

@@ -153,10 +153,10 @@ def liveliness(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dic
             raise BadInput(f"{path} is damaged", "Free the cache and bake again") from error
     found = {}
     for index, name in enumerate(names):
-        mine = [one[1:, one[0] == index] for one in by_name]
+        own = [one[1:, one[0] == index] for one in by_name]
         # a cut may add nodes: earlier frames have zeros for them
-        count = max((one.shape[1] for one in mine), default=0)
+        count = max((one.shape[1] for one in own), default=0)
         if count:
-            whole = np.stack([np.pad(one, ((0, 0), (0, count - one.shape[1]))) for one in mine])
+            whole = np.stack([np.pad(one, ((0, 0), (0, count - one.shape[1]))) for one in own])
             found[name] = Lively(np.array(frames, dtype=np.int32), whole[:, 0], whole[:, 1] > 0.5)
     return found

@@ -130,12 +130,13 @@ def nameless(scene: dict[str, Any]) -> dict[str, Any]:
         return one if index is None else one | {"mechanism": index, "body": bodies.get(_text(one, "body"))}
 
     found = dict(scene)
-    met = soft | {one.get("name"): f"obstacle {k}" for k, one in enumerate(_dicts(scene.get("obstacles")))
+    labels = soft | {one.get("name"): f"obstacle {k}" for k, one in enumerate(_dicts(scene.get("obstacles")))
                   if isinstance(one.get("name"), str)}
     if "bodies" in scene:
         found["bodies"] = _each(scene["bodies"], lambda body: body | (
             {"attach": _each(body["attach"], attachment)} if "attach" in body else {}) | (
-            {"touches": sorted(str(met.get(name, name)) if isinstance(name, str) else "" for name in body["touches"])}
+            {"touches": sorted(str(labels.get(name, name)) if isinstance(name, str) else ""
+                               for name in body["touches"])}
             if isinstance(body.get("touches"), list) else {}))
     if "obstacles" in scene:
         found["obstacles"] = _each(scene["obstacles"], lambda one: {

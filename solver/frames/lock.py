@@ -244,10 +244,10 @@ def _turn(folder: Path) -> Iterator[None]:
             raise NotRegular(path, "a link")
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | CAREFUL, 0o666)
         try:
-            mine = _lock(descriptor)
+            is_locked = _lock(descriptor)
             # its file may have gone with the process that had the turn before
             with contextlib.suppress(OSError):
-                if mine is not False and os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                if is_locked is not False and os.path.samestat(os.fstat(descriptor), os.stat(path)):
                     break
         except BaseException:
             os.close(descriptor)

@@ -224,10 +224,10 @@ class Cache(CacheFiles):
         changed = self.compared(job).changed()
         if changed:
             return Status("stale", count, total, f"Baked before these changed: {', '.join(changed)}", changed)
-        lost = sum(w.kind == FRAME and w.frame in frames for w in self.log.values()) - count
-        if lost:
-            lost_are = "1 baked frame is" if lost == 1 else f"{lost} baked frames are"
-            return Status("broken", count, total, f"{lost_are} missing or damaged")
+        missing = sum(w.kind == FRAME and w.frame in frames for w in self.log.values()) - count
+        if missing:
+            missing_are = "1 baked frame is" if missing == 1 else f"{missing} baked frames are"
+            return Status("broken", count, total, f"{missing_are} missing or damaged")
         if count < total:
             return Status("partial", count, total, f"{count} of {total} frames are baked")
         return Status("complete", count, total, f"All {total} frames are baked")

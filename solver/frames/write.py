@@ -88,11 +88,11 @@ def plan(cache: Cache, read: hashes.Settings, requested: range, resume: bool) ->
         return Plan(requested[-1] <= fits and all(cache.whole(frame) for frame in requested), None, ())
 
     good = {frame for frame in requested if frame <= fits and cache.whole(frame)}
-    lost = next((frame for frame in requested if frame not in good), requested.stop)
-    whole = [k for kind, k in cache.log if kind == SNAPSHOT and k < lost]
+    missing = next((frame for frame in requested if frame not in good), requested.stop)
+    whole = [k for kind, k in cache.log if kind == SNAPSHOT and k < missing]
     usable = (k for k in sorted(whole, reverse=True)
               if cache.good(SNAPSHOT, k) and all(cache.good(CUTS, c) for c in cache.cut_frames() if c < k)
-              and (cache.lost_cut is None or cache.lost_cut >= k))
+              and (cache.unlogged_cut is None or cache.unlogged_cut >= k))
     return Plan(len(good) == len(requested), next(usable, None), ())
 
 

@@ -222,14 +222,14 @@ def without_names(read: Settings) -> Settings:
     rigid = {name: {value: key.split(".")[1] for key, value in flat.items() if _is_name_of_body(key)}
              for name, flat in read.mechanisms.items()}
 
-    met = soft | {value: f"obstacle {key.split('.')[1]}" for key, value in read.scene.items()
+    labels = soft | {value: f"obstacle {key.split('.')[1]}" for key, value in read.scene.items()
                   if key.startswith("obstacles.") and key.endswith(".name")}
-    met |= {name: f"mechanism {index}" for name, index in indices.items()}
+    labels |= {name: f"mechanism {index}" for name, index in indices.items()}
 
     def in_body(flat: Flat) -> Flat:
         found = dict(flat)
         if "touches" in flat:
-            found["touches"] = sorted(str(met.get(name, name)) for name in flat["touches"])
+            found["touches"] = sorted(str(labels.get(name, name)) for name in flat["touches"])
         for key in flat:
             if key.startswith("attach.") and key.endswith(".body"):
                 mechanism = key.removesuffix("body") + "mechanism"

@@ -344,9 +344,9 @@ def _check_volume(nodes: NDArray[Any], tets: NDArray[Any], path: str) -> None:
     flat = int(np.count_nonzero(volumes <= 1e-12 * volumes.max()))  # inverted ones are reordered later
     if flat:
         raise refuse(f"{flat} of {len(tets)} tetrahedra have no volume", f"{path}.tets", kind=BadMesh)
-    alone = np.flatnonzero(np.bincount(tets.ravel(), minlength=len(nodes)) == 0)
-    if len(alone):
-        raise refuse(f"{len(alone)} nodes belong to no tetrahedron, the first is {alone[0]}", f"{path}.nodes",
+    unused = np.flatnonzero(np.bincount(tets.ravel(), minlength=len(nodes)) == 0)
+    if len(unused):
+        raise refuse(f"{len(unused)} nodes belong to no tetrahedron, the first is {unused[0]}", f"{path}.nodes",
                      "Leave them out", kind=BadMesh)
 
 

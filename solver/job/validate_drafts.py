@@ -22,7 +22,7 @@ def check_drafts(scene: schema.Scene) -> None:
                          f"Use {catalogue.stepped_by(method)}")
         cloth, others = body.cloth, _not_touched(scene, body)
         moved = [one.body for one in body.attach if getattr(scene.holder_of(one), "motion", None) is None]
-        for there, what, field in (
+        for is_unsupported, what, field in (
                 (cloth is not None and not can("drafts cloth"), "cloth has no weights to be moved by", "cloth"),
                 (body.rope is not None and not can("drafts ropes"), "ropes have no weights to be moved by", "rope"),
                 (cloth is not None and cloth.eulerian is not None, "its cloth cannot slide over sharp edges", "cloth"),
@@ -36,7 +36,7 @@ def check_drafts(scene: schema.Scene) -> None:
                 (body.pins_yield, "its pins cannot yield", "pins_yield"),
                 (any(body.name in names for names in scene.joins()), "no force or constraint can act on it",
                  "method")):
-            if there:
+            if is_unsupported:
                 raise refuse(f'"{body.name}" is drafted by {label}: {what}', f"{where}.{field}", OTHER)
 
 

@@ -161,10 +161,10 @@ def _check_body(job: Job, body: schema_mechanisms.RigidBody, where: str) -> None
 
 def _check_motion(motion: Vec, subject: str, where: str) -> None:
     """Check that matrices of a motion, (T, 4, 4), are rotations and translations. Raises BadScene."""
-    turn = motion[:, :3, :3]
-    off = np.abs(np.swapaxes(turn, 1, 2) @ turn - np.eye(3)).max(axis=(1, 2), initial=0.0)
+    rotation = motion[:, :3, :3]
+    off = np.abs(np.swapaxes(rotation, 1, 2) @ rotation - np.eye(3)).max(axis=(1, 2), initial=0.0)
     bad = ~(off <= RIGID) | (motion[:, 3] != [0.0, 0.0, 0.0, 1.0]).any(axis=1)
-    bad |= np.linalg.det(turn) < 0.0
+    bad |= np.linalg.det(rotation) < 0.0
     if bad.any():
         raise refuse(f"the motion of {subject} scales, shears or mirrors it at sample {int(np.argmax(bad))}", where,
                      "Use rotations and translations only, with (0, 0, 0, 1) as their last row")

@@ -71,24 +71,24 @@ class Clearances:
         known, clear = self._known.get(id(shape), (points, np.zeros(len(points))))
         if known.shape != points.shape:
             known, clear = points, np.zeros(len(points))
-        gone = points - known
-        found: Vec = clear - np.sqrt(np.einsum("ij,ij->i", gone, gone))
+        displacement = points - known
+        found: Vec = clear - np.sqrt(np.einsum("ij,ij->i", displacement, displacement))
         self._known[id(shape)] = points, found
         return found
 
 
-def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin: float = 0.0,
+def planes_before(bumps: Sequence[Bump], step_start: Vec, end: Vec, h: float, margin: float = 0.0,
                   clearances: Clearances | None = None) -> BumpPlanes:
     """Return planes for the points that a step moves into a collider, or nearer to it than `margin` [m].
 
-    begun, end: points at the start and the predicted end of a step of h seconds, (p, 3) [m]. clearances: bounds for the
-    same points from earlier steps, which are updated; None: all points are searched.
+    step_start, end: points at the start and the predicted end of a step of h seconds, (p, 3) [m]. clearances: bounds
+    for the same points from earlier steps, which are updated; None: all points are searched.
     """
     points, positions = [np.zeros(0, np.int32)], [np.zeros((0, 3))]
     normals, speed = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for bump in bumps:
         now, before = bump.matrix, bump.matrix if bump.before is None else bump.before
-        start = carried(np.linalg.inv(before), begun)
+        start = carried(np.linalg.inv(before), step_start)
         clear = None if clearances is None else clearances.before(bump.shape, start)
         found = bump.shape.mesh.planes(start, carried(np.linalg.inv(now), end), 0.0, h, 1.0, margin, clear)
         if found is None:

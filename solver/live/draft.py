@@ -18,9 +18,9 @@ from ..world.bodies import BodyInWorld
 from ..world.drafts import check_memory, reduced_of, state_of
 from ..world.interface import StepInputs, SteppedPart
 from .drafted import DraftedBody
-from .engines.apart import contact_matrix
 from .engines.interface import Inputs
-from .engines.modes import ModesEngine, pairs_that_meet
+from .engines.modes import ModesEngine, contact_pairs
+from .engines.separate_bodies import contact_matrix
 from .parting import part
 from .reduced import INTEGRATOR
 
@@ -44,8 +44,8 @@ class LiveDraft(SteppedPart):
             self._shown.append(BodyInWorld(one.body.name, slice(0, len(body.positions)), size, None, to_object))
             self.notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes,
                                                                    describe_truth(body.body, one))]
-        mine = [numbers[prepared_body.body.name] for prepared_body in prepared]
-        self._pairs = pairs_that_meet(contact_matrix(scene)[np.ix_(mine, mine)])
+        rows = [numbers[prepared_body.body.name] for prepared_body in prepared]
+        self._pairs = contact_pairs(contact_matrix(scene)[np.ix_(rows, rows)])
         self._gravity, self._ground = np.array(scene.gravity, float), ground_of(job)
         self._start_frame = scene.time.start
         self._first = np.cumsum([0, *(body.body.size for body in self._bodies)])

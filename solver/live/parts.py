@@ -61,7 +61,7 @@ class LiveNodes:
         self._chosen = 0
         self.holds: dict[int, tuple[int, Grabbed]] = {}  #: grabbed body in the part and spring, by number of the hand
 
-    def begun(self, state: State, inputs: Inputs) -> State:
+    def moved_to_objects(self, state: State, inputs: Inputs) -> State:
         """Return the initial state with bodies moved to where their objects are. state: initial state of the part."""
         x = state.q.reshape(-1, 3).copy()
         free = self.part.coordinates.free
@@ -153,7 +153,7 @@ class LiveNodes:
         nodes, weights = around(x[own], hold.start, hold.radius or REACH * bodies[number].size)
         return number, Grabbed(own[nodes], weights, x, hold.start)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release all grabs."""
         self.holds.clear()
         self._all_pulls[:] = self._pulls
@@ -204,7 +204,7 @@ class LiveJoints:
             np.concatenate([springs.law, np.zeros((count, 3))]), tree.parent))
         self.holds = [hold.id for hold in grabs]
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release all grabs."""
         self.holds = []
         self._part.exchange_springs(self._springs)

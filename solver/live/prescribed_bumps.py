@@ -40,8 +40,8 @@ class PrescribedBump:
         middle = positions.mean(axis=0)
         away = positions - middle
         u, _, v = np.linalg.svd(away.T @ self._away)
-        turned = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v))]) @ v
-        found[:3, :3] = turned + (self._inverse @ (away - self._away @ turned.T)).T
+        rotation = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v))]) @ v
+        found[:3, :3] = rotation + (self._inverse @ (away - self._away @ rotation.T)).T
         found[:3, 3] = middle - found[:3, :3] @ self._middle
         return found
 

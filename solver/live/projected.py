@@ -136,9 +136,9 @@ class ProjectedBody(PlayedBody):
         """Return half-spaces for nodes near colliders in a step of h seconds. firm: weights of nodes, (n,) [N/m]."""
         if not inputs.bumps:
             return []
-        begun = self.x[self._touching]
-        end = begun + h * self.v[self._touching]
-        found = planes_before(inputs.bumps, begun, end, h, self._thickness + NEAR * self._size, self._clearances)
+        step_start = self.x[self._touching]
+        end = step_start + h * self.v[self._touching]
+        found = planes_before(inputs.bumps, step_start, end, h, self._thickness + NEAR * self._size, self._clearances)
         nodes = self._touching[found.points]
         return [TargetRows.touching(nodes, firm[nodes], found.positions + self._thickness * found.normals,
                                     found.normals, self._friction, found.speed)]

@@ -65,8 +65,8 @@ class Recording:
         frame_times = times[0] + np.arange(count) / self._fps if count else times
         after = np.clip(np.searchsorted(times, frame_times - ENDING / self._fps), 0, max(len(times) - 1, 0))
         before = np.maximum(after - 1, 0)
-        apart = np.maximum(times[after] - times[before], 1e-300)
-        fraction = np.clip((frame_times - times[before]) / apart, 0.0, 1.0)
+        interval = np.maximum(times[after] - times[before], 1e-300)
+        fraction = np.clip((frame_times - times[before]) / interval, 0.0, 1.0)
         positions = [(1 - np.float32(s)) * self._positions[i] + np.float32(s) * self._positions[k]
                   for i, k, s in zip(before, after, fraction)]
         poses = [_between(self._poses[i], self._poses[k], s) for i, k, s in zip(before, after, fraction)]
@@ -113,7 +113,7 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
         raise BadInput(f"it has {vertices} vertices and {rigid} rigid bodies, and what was performed has others",
                        "Record it again", job.scene.name)
     first, last = job.frames[0], min(job.frames[-1], job.frames[0] + len(positions) - 1)
-    read, began = hashes.settings(job), time.perf_counter()
+    read, started_at = hashes.settings(job), time.perf_counter()
     with lock.acquired(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)
         if store.cache.manifest is not None:
@@ -137,7 +137,7 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
                 store.poses(frame, {"pose": poses[frame - first]} | dict.fromkeys(("rates", "effort", "loops"),
                                                                                   np.zeros(0)))
             store.write(frame, origins.relative(bodies, x))
-            spent = time.perf_counter() - began
+            spent = time.perf_counter() - started_at
             report.frame(frame, 1e3 * spent / (frame - first + 1), spent / (frame - first + 1) * (last - frame))
 
 

@@ -259,7 +259,7 @@ def insert_edges(now: Conforming) -> int:
         X = _material_at(working, a, b, float(found.barycentric[k]))
         if (_leaps(now, a, b, float(found.barycentric[k]), found.positions[k], speeds[k])
                 or (limits.one_layer and _is_covered(now, int(run[k]), found.positions[k], X))
-                or _slides_there(now, a, b, int(run[k]), found.positions[k], X)):
+                or _slides_to(now, a, b, int(run[k]), found.positions[k], X)):
             now.refused.add(key)
             continue
         now.ordered.clear()
@@ -311,7 +311,7 @@ def _is_covered(now: Conforming, run: int, position: Vec, X: Vec) -> bool:
     return between > OTHER_LAYER * (abs(float(along[nearest]) - at) + now.limits.shortest)
 
 
-def _slides_there(now: Conforming, a: int, b: int, run: int, position: Vec, X: Vec) -> bool:
+def _slides_to(now: Conforming, a: int, b: int, run: int, position: Vec, X: Vec) -> bool:
     """Return whether the edge on a run at `position`, (3,) [m], slides to the material X, (2,) [m], in the next step.
 
     Fast cloth brings its next vertices there and needs no others.

@@ -74,7 +74,7 @@ class WorldEngine:
         """Return the initial state, with bodies moved to where their objects are now."""
         parts = self._world.parted(self._world.initial_state())
         for k, soft in self._soft:
-            parts[k] = soft.begun(parts[k], self._inputs)
+            parts[k] = soft.moved_to_objects(parts[k], self._inputs)
         return replace(self._world.merged(parts), time=0.0)
 
     @property
@@ -141,9 +141,9 @@ class WorldEngine:
             self.notes.append(f"Restarted: {failure.what}")
             self.restarts += 1
             for _, soft in self._soft:
-                soft.let_go()
+                soft.release()
             for _, rigid in self._rigid:
-                rigid.let_go()
+                rigid.release()
             self._state = self._begin()
 
     def _choose(self, variant: int) -> None:

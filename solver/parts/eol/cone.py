@@ -76,8 +76,8 @@ def cone(mesh: SheetMesh, features: Features, was_flat: Mask, h: float) -> Cone:
     normals_at(mesh_x, faces, mesh.areas, index, cloth_normal)
     outward = _out_of_the_fold(mesh_x, faces, vertices, index, mesh.on[vertices], features, cloth_normal)
     on_features = OnFeatures.of(mesh_x[vertices], mesh.on[vertices], features, outward)
-    turned = np.einsum("ki,ki->k", on_features.normals.sum(axis=1), cloth_normal) < 0.0
-    cloth_normal[turned] *= -1.0
+    flipped = np.einsum("ki,ki->k", on_features.normals.sum(axis=1), cloth_normal) < 0.0
+    cloth_normal[flipped] *= -1.0
     border, fold = mesh.border[vertices], fold[:, 0]
     folds_of(mesh_x, np.ascontiguousarray(mesh.material), faces, mesh.areas, mesh.gradients, mesh.edges, index,
              on_features.along, mesh.border_tangents[vertices], border, on_features.at_point, tangent, fold)

@@ -314,13 +314,13 @@ class ReducedBody:
         p = len(state.y)
         return ReducedState(coordinates[:p], speed[:p], coordinates[p:], speed[p:], state.time + h, past)
 
-    def yielding(self, rows: Vec) -> Vec:
+    def responses(self, rows: Vec) -> Vec:
         """Return changes of coordinates at the end of the last step, (3 p, c) axis by axis, by forces on coordinates,
         (3 p, c), such as 1 N on a point along one axis."""
         found: Vec = dpotrs(self._factor, rows, lower=0)[0]
         return found
 
-    def pushed_on(self, state: ReducedState, moved: Vec) -> ReducedState:
+    def displaced(self, state: ReducedState, moved: Vec) -> ReducedState:
         """Return the end of the last step with its coordinates changed by `moved`, (3 p,) axis by axis, and its rates
         accordingly, as by additional forces."""
         by = moved.reshape(3, -1).T
