@@ -92,7 +92,7 @@ def iterated(body: ReducedBody) -> dict[str, float]:
 
 
 #: methods of cubature points, and the piece of an iteration that each belongs to
-PIECES = {"linearise": "points", "follow": "points", "stiffness": "matrix", "measure_begun": "search",
+PIECES = {"linearise": "points", "follow": "points", "stiffness": "matrix", "measure_start": "search",
           "measure_mixed": "search"}
 
 

@@ -205,7 +205,7 @@ class Condensation(Protocol):
 
     floating: FloatingParts  #: parts that prescribed nodes do not fully constrain
     beta: float  #: factor on K in stages of semi-implicit Euler
-    solves_hits: bool  #: whether a linearised stage that hits the ground is solved instead, where velocities follow
+    solves_impacts: bool  #: whether a linearised stage that hits the ground is solved instead, where velocities follow
 
     @property
     def sleep(self) -> Sleeping | None:

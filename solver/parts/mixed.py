@@ -65,8 +65,8 @@ class MixedMethods(BlockCondensation):
         last = owner[nodes].max(axis=1)
         joins = ((owner[nodes] >= 0) & (owner[nodes] < last[:, None])).any(axis=1)
         own = None if joins.all() else (nodes[~joins], blocks[~joins])
-        apart = replace(damped, blocks=None, node_blocks=None, between=(nodes[joins], blocks[joins]))
-        return replace(lin, damped=replace(damped, between=own)), apart if joins.any() else None
+        separate = replace(damped, blocks=None, node_blocks=None, between=(nodes[joins], blocks[joins]))
+        return replace(lin, damped=replace(damped, between=own)), separate if joins.any() else None
 
 
 class _Inertia:
@@ -158,8 +158,8 @@ class PosedMixed(PosedBlocks):
         for one, posed in zip(self.owner.members, self.posed):
             x = coordinates.positions(settled, self.stage.time, carrier_motion)
 
-            def among(mine: Vec, time: float, one: Member = one, x: Vec = x) -> tuple[Vec, float]:
-                x[one.nodes] = mine[one.nodes]
+            def among(own_x: Vec, time: float, one: Member = one, x: Vec = x) -> tuple[Vec, float]:
+                x[one.nodes] = own_x[one.nodes]
                 return evaluate(x, time)
 
             settled[one.coordinates] = posed.relax(q[one.coordinates], u[one.coordinates], among, corrections,

@@ -23,7 +23,7 @@ from ..stage import NodeStage
 
 NOTHING = 1.0e-9  #: of a velocity's square: what a body has less of is none of its own
 
-LIGHT = 0.03  #: of the mass that a factored matrix has at nodes, where the exact one has what follows
+REGULARISATION = 0.03  #: of the mass that a factored matrix has at nodes, where the exact one has what follows
 CLOSE = 1.0e-2  #: of a right side: conjugate gradients on that factor stop there
 MOST = 60  #: of their iterations
 
@@ -49,7 +49,7 @@ class Inertia:
         the joints, (3 (q + k), c)."""
         columns = np.zeros((len(mesh.rest), 3, velocities.shape[1]))
         columns[order] = velocities.reshape(len(order), 3, -1)
-        self.regularisation_mass = LIGHT * mesh.mass  #: (n,) [kg]
+        self.regularisation_mass = REGULARISATION * mesh.mass  #: (n,) [kg]
         self._follow = np.zeros_like(mesh.rest)  #: F
         moving = np.zeros_like(mesh.rest)  #: F + w
         if follow is not None:
@@ -150,8 +150,8 @@ def _together(nodes: Index, columns: Vec, frames: list[Frame], mass: Vec, dynami
     # rigid motions, orthonormal by mass
     fields = [np.zeros((len(nodes), 3, frame.field.shape[2])) for frame in frames]
     for field, frame in zip(fields, frames):
-        mine = index[frame.nodes] >= 0
-        field[index[frame.nodes[mine]]] = frame.field[mine]
+        is_own = index[frame.nodes] >= 0
+        field[index[frame.nodes[is_own]]] = frame.field[is_own]
     rigid = np.concatenate([np.zeros((len(nodes), 3, 0)), *fields], axis=2).reshape(3 * len(nodes), -1)
     rigid = scipy.linalg.qr(np.sqrt(weight) * rigid, mode="economic")[0] / np.sqrt(weight)
     by_mass = (weight * rigid).T

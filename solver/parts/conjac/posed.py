@@ -23,7 +23,7 @@ from ..line_search import search
 from ..loads import Loads
 from ..stage import NodeStage, NoJoints, Stage
 from .balance import Balance
-from .compliance import compliance, untouched_compliance
+from .compliance import compliance, compliance_without_contact
 from .prescribed_response import PrescribedResponse
 from .quasistatic_motion import QuasistaticMotion
 from .rigid_modes import RigidModeBasis
@@ -187,13 +187,13 @@ class PosedConJac(NoJoints):
             carried = carried - self.extra_forces
 
         def trial_at(fraction: float, start: Vec, moved: Vec) -> Balance:
-            there: Vec = start + fraction * moved
-            force, energy = evaluate(there, time)
-            return balance_at(there, force, energy)
+            trial: Vec = start + fraction * moved
+            force, energy = evaluate(trial, time)
+            return balance_at(trial, force, energy)
 
-        def balance_at(there: Vec, force: Vec, energy: float) -> Balance:
+        def balance_at(trial: Vec, force: Vec, energy: float) -> Balance:
             rest = force - carried
-            return Balance(there, rest, energy + float(np.vdot(carried, there)), self._unbalanced(rest))
+            return Balance(trial, rest, energy + float(np.vdot(carried, trial)), self._unbalanced(rest))
 
         force, energy = evaluate(x, time)
         at = balance_at(x, force, energy)
@@ -246,7 +246,7 @@ class PosedConJac(NoJoints):
         contacts = self.lin.contacts
         normals = np.zeros((len(self.lin.x), 3))
         normals[contacts.nodes] = contacts.normal
-        return untouched_compliance(self.velocities, self.positions, self.slope, rows, normals[nodes])
+        return compliance_without_contact(self.velocities, self.positions, self.slope, rows, normals[nodes])
 
     def under(self, impulses: Vec) -> PosedConJac:
         """Return the stage with additional impulses on all nodes, (n, 3) [N s], which act evenly over its length and

@@ -25,7 +25,7 @@ from ...state import State, Vec
 from ..stage import NodeStage
 from .modes_of_step import ModalStepPropagator
 from .posed import PosedConJac
-from .sweeps_kernels import give, load, spread, turn, turn_back
+from .sweeps_kernels import give, load, rotate, rotate_back, spread
 
 #: a factor serves until an edge has changed by the first fraction of its length, or one that turns with the nodes until
 #: an edge is stretched by the second: from there on the passes that it takes more cost as much as a new one
@@ -48,16 +48,16 @@ class ReusedFactorSweeps:
             self._slope = scipy.linalg.lu_factor(posed.reduced if posed.slope is None else posed.slope)
 
     @cached_property
-    def _turns(self) -> Vec | None:
+    def _rotations(self) -> Vec | None:
         """Return R, (n, 3, 3); None where the factor cannot be rotated with the nodes."""
         posed = self.posed
         if len(posed.lin.contacts) or posed.frames or posed.hold.holds or posed.motion.patches is not None:
             return None
         self._turning = posed.owner.edges.turning
         self._turning.follow(posed.lin.x)
-        self._begun = self._turning.frames.transpose(0, 2, 1).copy()
-        turns: Vec = self._turning.frames @ self._begun
-        return turns
+        self._initial_frames = self._turning.frames.transpose(0, 2, 1).copy()
+        rotations: Vec = self._turning.frames @ self._initial_frames
+        return rotations
 
     @property
     def includes_contacts(self) -> bool:
@@ -72,14 +72,14 @@ class ReusedFactorSweeps:
         the last change of a sweep shows.
         """
         posed, owner = self.posed, self.posed.owner
-        mine = posed.stage
-        same = stage.inertia == mine.inertia and stage.stiffness_factor == mine.stiffness_factor
+        own = posed.stage
+        same = stage.inertia == own.inertia and stage.stiffness_factor == own.stiffness_factor
         if not same or owner.linear.factored != self._stamp or owner.hold_of(start.memory) is not posed.hold:
             return False
-        if self._turns is None or not exactly:
+        if self._rotations is None or not exactly:
             return owner.edges.largest_change(x - posed.lin.x) <= NEAR
         self._turning.follow(x)
-        np.matmul(self._turning.frames, self._begun, out=self._turns)
+        np.matmul(self._turning.frames, self._initial_frames, out=self._rotations)
         return owner.edges.largest_stretch(posed.lin.x, x) <= STRETCHED
 
     def change(self, at: Products, stage: NodeStage) -> Vec:
@@ -95,8 +95,8 @@ class ReusedFactorSweeps:
         if self.posed.frames:
             loads[:, :, 2] -= self._carried(at, stage)
 
-        if self._turns is not None:
-            turn_back(self._turns, loads)
+        if self._rotations is not None:
+            rotate_back(self._rotations, loads)
         followed = self._balance(loads)
         # the rest of m, and its change by those of v and x
         give(self._order, loads, self._inert, followed, given)
@@ -112,8 +112,8 @@ class ReusedFactorSweeps:
         spread(self._order, followed, in_v, in_x, bh, out)
         if self.posed.frames:
             out[0, self._order] -= self._carries(followed[:, 0] + in_v, at, stage).reshape(-1, 3)
-        if self._turns is not None:
-            turn(self._turns, out)
+        if self._rotations is not None:
+            rotate(self._rotations, out)
         return out
 
     @cached_property
@@ -151,11 +151,11 @@ class ReusedFactorSweeps:
     def _balance(self, loads: Vec) -> Vec:
         """Return −K⁻¹ times loads, (n, 3, 3), with dynamic unknowns fixed, (3 (q + k), 3); all but the last column
         without contacts."""
-        owner, alone = self.posed.owner, self.posed.response_without_contact
-        if alone is None:
+        owner, without_contact = self.posed.owner, self.posed.response_without_contact
+        if without_contact is None:
             return owner.response(self.posed, loads, self._solve)
-        apart = alone(loads[:, :, :2]), owner.response(self.posed, loads[:, :, 2:], self._solve)
-        return np.concatenate(apart, axis=1)
+        parts = without_contact(loads[:, :, :2]), owner.response(self.posed, loads[:, :, 2:], self._solve)
+        return np.concatenate(parts, axis=1)
 
     def _carried(self, at: Products, stage: NodeStage) -> Vec:
         """Return M a, (n, 3) [N], a the rigid part of the acceleration from v̂ to the velocities of `at`."""

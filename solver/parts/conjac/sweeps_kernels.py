@@ -7,24 +7,24 @@ from ...threads import kernel
 
 
 @kernel("void(f8[:,:,::1], f8[:,:,::1])")
-def turn_back(turns, loads):  # type: ignore[no-untyped-def]
-    """Multiply each column of each node's loads, (n, 3, 3), by Rᵀ, in place; turns: R, (n, 3, 3)."""
+def rotate_back(rotations, loads):  # type: ignore[no-untyped-def]
+    """Multiply each column of each node's loads, (n, 3, 3), by Rᵀ, in place; rotations: R, (n, 3, 3)."""
     for i in range(loads.shape[0]):
-        turn = turns[i]
+        rotation = rotations[i]
         for c in range(3):
             x, y, z = loads[i, 0, c], loads[i, 1, c], loads[i, 2, c]
             for k in range(3):
-                loads[i, k, c] = turn[0, k] * x + turn[1, k] * y + turn[2, k] * z
+                loads[i, k, c] = rotation[0, k] * x + rotation[1, k] * y + rotation[2, k] * z
 
 
 @kernel("void(f8[:,:,::1], f8[:,:,::1])")
-def turn(turns, fields):  # type: ignore[no-untyped-def]
-    """Multiply each node's vector in fields, (3, n, 3), by R, in place; turns: R, (n, 3, 3)."""
+def rotate(rotations, fields):  # type: ignore[no-untyped-def]
+    """Multiply each node's vector in fields, (3, n, 3), by R, in place; rotations: R, (n, 3, 3)."""
     for c in range(3):
         for i in range(fields.shape[1]):
             x, y, z = fields[c, i]
             for k in range(3):
-                fields[c, i, k] = turns[i, k, 0] * x + turns[i, k, 1] * y + turns[i, k, 2] * z
+                fields[c, i, k] = rotations[i, k, 0] * x + rotations[i, k, 1] * y + rotations[i, k, 2] * z
 
 
 @kernel("void(f8[::1], f8, f8, f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1])")

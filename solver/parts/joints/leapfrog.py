@@ -48,14 +48,14 @@ def half_step_rates(u: Vec, memory: Mapping[str, Vec], h: float) -> Vec:
     return u if known is None else known[0] - 0.5 * h * known[1]
 
 
-def turned_round(E: Vec, projected: Vec, impulse: Vec, light: Vec) -> tuple[Vec, Vec]:
+def reflect(E: Vec, projected: Vec, impulse: Vec, inverse_inertia: Vec) -> tuple[Vec, Vec]:
     """Return reflected twists and the change that joints made to them, both as CARRIED, (n, 6), of bodies at E
     (n, 4, 4).
 
-    projected: twists P φ that joints permit. impulse: M φ. Both are in the bodies' frames, (n, 6). light: M⁻¹,
-    (n, 6, 6).
+    projected: twists P φ that joints permit. impulse: M φ. Both are in the bodies' frames, (n, 6).
+    inverse_inertia: M⁻¹, (n, 6, 6).
     """
-    free = np.einsum("nab,nb->na", light, impulse)
+    free = np.einsum("nab,nb->na", inverse_inertia, impulse)
     change = in_world(E, 2.0 * (projected - free))
     return in_world(E, free) + change, change
 

@@ -15,7 +15,7 @@ from ...meshing.volume import boundary_faces, tet_volumes
 from ...state import Index, Vec
 from .cubature import build_cubature
 from .fitting import fitted_volumes, sampled_frequencies
-from .load_modes import OFF, pulls_apart, strain_energies, with_load_modes
+from .load_modes import OFF, balanced_pulls, strain_energies, with_load_modes
 from .loads import Floor, Grab, Planes, PointSprings, SkinPoints, StageLoads
 from .operators import Substance
 from .pins import PinGroups
@@ -127,7 +127,7 @@ class ReducedBody:
         stepping = stepping or Stepping()
         fields = [stepping.gravity] if loads is None else loads
         forces = [subspace.mass[:, None] * np.asarray(one, float) for one in fields if np.any(one)]
-        forces += [one for spot in pulled for one in pulls_apart(nodes, subspace, spot)]
+        forces += [one for spot in pulled for one in balanced_pulls(nodes, subspace, spot)]
         subspace, vibrations = with_load_modes(nodes, tets, substance, subspace, tuple(forces))
         say("cubature points")
         count = points if points is not None else POINTS * subspace.weights.shape[1]

@@ -112,7 +112,7 @@ def _clusters(features: Vec, volumes: Vec, count: int) -> tuple[Index, Vec]:
     some = np.arange(len(features)) if len(features) <= SAMPLE else np.sort(
         rng.choice(len(features), SAMPLE, replace=False))
     own, weight = features[some], volumes[some]
-    centres = _far_apart(own, weight, count, rng)
+    centres = _farthest_points(own, weight, count, rng)
     for _ in range(ROUNDS):
         nearest, _ = _nearest(own, centres)
         total = np.bincount(nearest, weights=weight, minlength=count)
@@ -131,18 +131,18 @@ def _clusters(features: Vec, volumes: Vec, count: int) -> tuple[Index, Vec]:
     return found.astype(np.int32), weights
 
 
-def _far_apart(features: Vec, volumes: Vec, count: int, rng: np.random.Generator) -> Vec:
+def _farthest_points(features: Vec, volumes: Vec, count: int, rng: np.random.Generator) -> Vec:
     """Return initial centres, (count, m), each drawn with a probability by its distance from the previous ones."""
     chosen = np.empty(count, np.int64)
     squares = (features**2).sum(axis=1)
-    away, apart = np.full(len(features), np.inf), np.empty(len(features))
+    away, squared_distances = np.full(len(features), np.inf), np.empty(len(features))
     sums = np.cumsum(volumes)
     for k, draw in enumerate(rng.random(count)):
         chosen[k] = one = min(int(np.searchsorted(sums, draw * sums[-1])), len(features) - 1)
-        np.dot(features, -2.0 * features[one], out=apart)
-        apart += squares
-        apart += squares[one]
-        np.minimum(away, apart, out=away)
+        np.dot(features, -2.0 * features[one], out=squared_distances)
+        squared_distances += squares
+        squared_distances += squares[one]
+        np.minimum(away, squared_distances, out=away)
         away[away < ROUNDING * squares] = 0.0
         np.cumsum(volumes * away, out=sums)
         if not sums[-1] > 0.0:
@@ -157,7 +157,7 @@ def _nearest(features: Vec, centres: Vec) -> tuple[Index, Vec]:
     squares = (centres**2).sum(axis=1)
     for start in range(0, len(features), SLICE):
         some = features[start : start + SLICE]
-        apart = squares - 2.0 * (some @ centres.T)
-        nearest[start : start + SLICE] = best = apart.argmin(axis=1)
-        away[start : start + SLICE] = apart[np.arange(len(some)), best] + (some**2).sum(axis=1)
+        squared_distances = squares - 2.0 * (some @ centres.T)
+        nearest[start : start + SLICE] = best = squared_distances.argmin(axis=1)
+        away[start : start + SLICE] = squared_distances[np.arange(len(some)), best] + (some**2).sum(axis=1)
     return nearest, away

@@ -77,7 +77,7 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
     return subspace, Vibrations(hertz, spanned_hertz, modes)
 
 
-def pulls_apart(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
+def balanced_pulls(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
     """Return three fields of forces, (n, 3) [N], that pull a spot of nodes (k,) along each axis, less the resultant
     that would accelerate a free body as a rigid one."""
     mass, found = subspace.mass[:, None], []
@@ -85,9 +85,9 @@ def pulls_apart(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
         force = np.zeros_like(nodes)
         force[spot, axis] = subspace.mass[spot]
         if not len(subspace.pinned):
-            apart = nodes - subspace.centre
+            arms = nodes - subspace.centre
             rigid = np.stack([*np.eye(3)[:, None] * np.ones((1, len(nodes), 1)),
-                              *(np.cross(one, apart) for one in np.eye(3))]).reshape(6, -1)
+                              *(np.cross(one, arms) for one in np.eye(3))]).reshape(6, -1)
             own = np.linalg.lstsq((rigid * np.repeat(subspace.mass, 3)) @ rigid.T, rigid @ force.ravel(), rcond=1e-9)[0]
             force -= mass * (own @ rigid).reshape(-1, 3)
         found.append(force)
@@ -180,8 +180,8 @@ class _Whole:
             solve = self._solve
             found = largest(lambda y: root * solve(root * y), root * fields, max(count - GUARDS, 1), EXACT) / root
             inside = found.T @ (self._stiffness @ found)
-            values, turn = scipy.linalg.eigh(0.5 * (inside + inside.T))
-            return np.maximum(values, 0.0), self._all(found @ turn)
+            values, rotation = scipy.linalg.eigh(0.5 * (inside + inside.T))
+            return np.maximum(values, 0.0), self._all(found @ rotation)
         size = (len(self._mass),) * 2
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # convergence is not required

@@ -19,8 +19,8 @@ from .point_kernels import (
     linearise,
     linearise_mixed,
     measure,
-    measure_begun,
     measure_mixed,
+    measure_start,
     spread,
 )
 from .skinning import Subspace
@@ -143,13 +143,13 @@ class CubaturePoints:
         tracks = len(self._sums)
         for track in range(start, stop):
             product, partial, total = self._products[track], self._partial[track], self._sums[track]
-            for turn, first in enumerate(range(track * step, len(self.functions), tracks * step)):
+            for sweep, first in enumerate(range(track * step, len(self.functions), tracks * step)):
                 last = min(first + step, len(self.functions))
                 spread(first, last, self.tangents, self.functions, product, first)
                 rows = 3 * (last - first)
-                out = partial if turn else total
+                out = partial if sweep else total
                 np.matmul(self._flat[3 * first : 3 * last].T, product[:rows].reshape(rows, 6 * p), out=out)
-                if turn:
+                if sweep:
                     total += partial
 
     def follow(self, moved: Vec) -> float:
@@ -167,9 +167,9 @@ class CubaturePoints:
                      self._works, self._energies)
         return float(self._energies.sum())
 
-    def measure_begun(self) -> float:
+    def measure_start(self) -> float:
         """Return Σ w (ψ(z) + λᵀ (z̄ − z)) [J] at the start of the iteration that was linearised last. [MFEM 2-4]"""
-        parallel_for(measure_begun, len(self._works), self.volumes, self._constants, self._fibers, *self._energy,
+        parallel_for(measure_start, len(self._works), self.volumes, self._constants, self._fibers, *self._energy,
                      self._works, self._z, self._z_bar, self._multipliers, self._energies)
         return float(self._energies.sum())
 

@@ -173,8 +173,8 @@ def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec
     before += ROUNDING * (abs(before) + points.pull()) + points.noise()
     taken = 1.0
     for _ in range(HALVINGS):
-        there = gradients + taken * moved
-        if points.measure(there) + stage.smooth(y + taken * step, there) <= before + ENOUGH * taken * slope:
+        trial = gradients + taken * moved
+        if points.measure(trial) + stage.smooth(y + taken * step, trial) <= before + ENOUGH * taken * slope:
             break
         taken *= 0.5
     return taken
@@ -183,12 +183,12 @@ def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec
 def _searched_mixed(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
     """Return the step length by the Lagrangian at the new multipliers. [MFEM 4]"""
     points = stage.points
-    before = points.measure_begun() + stage.smooth(y, gradients)
+    before = points.measure_start() + stage.smooth(y, gradients)
     before += ROUNDING * (abs(before) + points.pull()) + points.noise()
     taken = 1.0
     for _ in range(HALVINGS):
-        there = gradients + taken * moved
-        after = points.measure_mixed(there, taken) + stage.smooth(y + taken * step, there)
+        trial = gradients + taken * moved
+        after = points.measure_mixed(trial, taken) + stage.smooth(y + taken * step, trial)
         if after <= before + ENOUGH * taken * slope:
             break
         taken *= 0.5

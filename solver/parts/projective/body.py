@@ -47,10 +47,11 @@ class TargetRows:
         """Return contacts of nodes (k,) with half-spaces normal · (x − target) ≥ 0. targets [m], normals and velocities
         [m/s]: (k, 3), or (3,) for all; weights [N/m] and friction: (k,) or one number."""
         nodes = np.ascontiguousarray(nodes, dtype=np.int32)
-        heavy, rough = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes),))) for one in (weights, friction))
+        weight, mu = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes),)))
+                      for one in (weights, friction))
         points, out, speed = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes), 3)), order="C")
                               for one in (targets, normals, velocities))
-        return cls(nodes, heavy, points, out, rough, speed)
+        return cls(nodes, weight, points, out, mu, speed)
 
     def before(self, seconds: float) -> TargetRows:
         """Return the rows with their targets at `seconds` before the step's end."""

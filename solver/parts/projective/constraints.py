@@ -59,10 +59,10 @@ class Lengths:
         padded[:, :width] = nodes
         scaled = np.zeros((count, 4))
         scaled[:, :width] = coefficients
-        heavy, low, high = (np.array(np.broadcast_to(np.asarray(one, float), (count,)))
-                            for one in (weights, least, least if most is None else most))
+        weight, low, high = (np.array(np.broadcast_to(np.asarray(one, float), (count,)))
+                             for one in (weights, least, least if most is None else most))
         middles = np.zeros((count, 3)) if centres is None else np.ascontiguousarray(centres, dtype=float)
-        return cls(np.ascontiguousarray(padded, dtype=np.int32), scaled, heavy, low, high, middles, np.zeros(count))
+        return cls(np.ascontiguousarray(padded, dtype=np.int32), scaled, weight, low, high, middles, np.zeros(count))
 
     @classmethod
     def joined(cls, several: Sequence[Lengths]) -> Lengths:

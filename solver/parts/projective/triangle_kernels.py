@@ -55,7 +55,7 @@ def _add_direction(e0, e1, w, s, most, work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _add_turned(modulus, work):  # type: ignore[no-untyped-def]
+def _add_corotated(modulus, work):  # type: ignore[no-untyped-def]
     """Add the stiffness and energy of F − R of all triangles of a block, except those without area.
 
     S = (C + √(det C) 1)/√(tr C + 2 √(det C)) of C = FᵀF, and F − R = F (1 − S⁻¹).
@@ -97,7 +97,7 @@ def project_triangles(  # type: ignore[no-untyped-def]
                 _add_direction(directions[d, 0], directions[d, 1], directions[d, 2], directions[d, 3],
                                directions[d, 4], work)
             if modulus > 0.0:
-                _add_turned(modulus, work)
+                _add_corotated(modulus, work)
             for lane in range(LANES):
                 row, area = block * LANES + lane, areas[block, lane]
                 f0, f1, f2 = vector(work, ALONG, lane)
