@@ -75,7 +75,7 @@ class Solving:
                         SlipState.unknown(len(mesh.x)))
 
         def solve_with(one: AssembledSystem, warm: Multipliers | None, renewals: int = RENEWALS,
-                      stays: Stays | None = None) -> tuple[Minimum, bool]:
+                       stays: Stays | None = None) -> tuple[Minimum, bool]:
             """Return the solution of a system, and whether friction agrees with its normal forces."""
             nonlocal rows
             friction = self._frictional(mesh, rows, now)
@@ -94,9 +94,8 @@ class Solving:
 
         impulses, obstacle_rates = np.zeros((len(now.smooth_x) if self.needs_reactions else 0, 3)), free_rates
         try:
-            solution, impulses, obstacle_rates = (
-                (None, impulses, obstacle_rates) if barrier is None else self._separate(
-                    posed, barrier, solve_with, add_rows, h, warm))
+            solution, impulses, obstacle_rates = (None, impulses, obstacle_rates) if barrier is None else (
+                self._separate(posed, barrier, solve_with, add_rows, h, warm))
         except Singular as failure:
             assert barrier is not None
             # layers so near that their barrier leaves no digit of all other forces; no shorter step helps
