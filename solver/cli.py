@@ -237,9 +237,9 @@ def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str
     from .job import load
     from .job.estimate import estimate
 
-    found = estimate(arguments.job)
+    estimated = estimate(arguments.job)
     notes = looked_at(load.load(arguments.job))
-    lines.say(*found.sentences(), *notes, event="summary", **found.plain(), notes=notes)
+    lines.say(*estimated.sentences(), *notes, event="summary", **estimated.plain(), notes=notes)
     return "The job can be baked"
 
 

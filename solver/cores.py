@@ -36,7 +36,7 @@ def _bound() -> int:
 
 def _quota() -> float | None:
     """Return the processor time per second that the control groups of this process allow; None without a limit."""
-    found = []
+    limits = []
     for folder in _groups():
         try:
             if (folder / "cpu.max").exists():  # version 2
@@ -44,10 +44,10 @@ def _quota() -> float | None:
             else:
                 most, period = ((folder / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period"))
             if most not in ("max", "-1"):
-                found.append(int(most) / int(period))
+                limits.append(int(most) / int(period))
         except (OSError, ValueError, ZeroDivisionError):
             continue
-    return min(found, default=None)
+    return min(limits, default=None)
 
 
 def _groups() -> list[Path]:

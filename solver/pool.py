@@ -138,12 +138,12 @@ def least_of_stage(pieces: int, sharers: int) -> int:
 def portions(pieces: int, sharers: int, least: int) -> tuple[tuple[int, int], ...]:
     """Return the portions of pieces that threads take in turn: large ones first, then ever smaller ones, of `least` at
     the end (guided self-scheduling)."""
-    found, start = [], 0
+    spans, start = [], 0
     while start < pieces:
         stop = min(pieces, start + max(least, int((pieces - start) / (LEFT_TO_OTHERS * sharers))))
-        found.append((start, stop))
+        spans.append((start, stop))
         start = stop
-    return tuple(found)
+    return tuple(spans)
 
 
 class Pool:

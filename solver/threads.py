@@ -42,15 +42,15 @@ IMPORTED = re.compile(r"^from (\.+)([\w.]+) import", re.MULTILINE)
 def _kernel_sources(root: Path) -> list[Path]:
     """Return the files with kernels and everything that they import, such as helpers and constants of kernels."""
     texts = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
-    found, pending = set[Path](), [path for path, text in texts.items() if KERNELS.search(text)]
+    kernel_sources, pending = set[Path](), [path for path, text in texts.items() if KERNELS.search(text)]
     while pending:
         path = pending.pop()
-        if path in found or path not in texts:
+        if path in kernel_sources or path not in texts:
             continue
-        found.add(path)
+        kernel_sources.add(path)
         for dots, module in IMPORTED.findall(texts[path]):
             pending.append(path.parents[len(dots) - 1].joinpath(*module.split(".")).with_suffix(".py"))
-    return sorted(found)
+    return sorted(kernel_sources)
 
 
 def sources_hash(root: Path = Path(__file__).parent) -> str:
@@ -308,8 +308,8 @@ def _struct_of_views(function: Callable[..., Any]) -> str:
             inner = value.py_func
             if any(kernel_structs.is_struct(inner.__globals__.get(one)) for one in inner.__code__.co_names):
                 return name
-            if found := _struct_of_views(inner):
-                return found
+            if struct := _struct_of_views(inner):
+                return struct
     return ""
 
 

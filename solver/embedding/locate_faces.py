@@ -17,10 +17,10 @@ def containing_faces(points: Vec, material: Vec, faces: Index) -> Index:
 
     points: (p, 2). material: (n, 2). faces: (m, 3), each with area.
     """
-    found = np.full(len(points), -1, dtype=np.int32)
+    containing = np.full(len(points), -1, dtype=np.int32)
     _locate(np.ascontiguousarray(points, dtype=float), np.ascontiguousarray(material, dtype=float),
-            np.ascontiguousarray(faces, dtype=np.int32), found)
-    return found
+            np.ascontiguousarray(faces, dtype=np.int32), containing)
+    return containing
 
 
 def barycentric_weights(points: Vec, material: Vec, corners: Index) -> Vec:
@@ -49,7 +49,7 @@ def depth(x, y, material, faces, f):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], i4[::1])")
-def _locate(points, material, faces, found):  # type: ignore[no-untyped-def]
+def _locate(points, material, faces, containing):  # type: ignore[no-untyped-def]
     many = faces.shape[0]
     low, high = np.empty((many, 2)), np.empty((many, 2))
     least, most = np.array([np.inf, np.inf]), np.array([-np.inf, -np.inf])
@@ -93,4 +93,4 @@ def _locate(points, material, faces, found):  # type: ignore[no-untyped-def]
                 inside = depth(x, y, material, faces, f)
                 if inside > best:
                     best, which = inside, f
-        found[p] = which
+        containing[p] = which

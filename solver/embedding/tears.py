@@ -87,9 +87,9 @@ def _nearest_to_neighbours(torn_pairs: NDArray, tet: Index, nodes: Vec, faces: I
     reachable = np.zeros(rows.shape, dtype=bool)
     np.logical_or.at(reachable, which, good)
     away = np.where(reachable, away, np.inf)
-    found = reachable.any(axis=1)
+    has_face = reachable.any(axis=1)
     moved = tet.copy()
-    moved[misplaced[found]] = tet_of_face[nearest_of(rows, away)[0]][found]
+    moved[misplaced[has_face]] = tet_of_face[nearest_of(rows, away)[0]][has_face]
     return moved
 
 

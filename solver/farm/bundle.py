@@ -94,14 +94,14 @@ def _estimated(job: Job, island_names: list[list[str]]) -> tuple[float, list[str
     """Return the memory of the largest task [MB], and sentences on the cost of tasks: of the scene, or of each island
     of it."""
     if not island_names:
-        found = estimate(job.path)
-        return found.memory_mb, found.sentences()[-2:]
+        estimated = estimate(job.path)
+        return estimated.memory_mb, estimated.sentences()[-2:]
     notes, most = [], 0.0
     with tempfile.TemporaryDirectory(prefix="conjac_islands_") as folder:
         for made, names in zip(islands.part(job, island_names, Path(folder)), island_names):
-            found = estimate(made)
-            most = max(most, found.memory_mb)
-            notes.append(f"{made.name}: {', '.join(names)}. {'. '.join(found.sentences()[-2:])}")
+            estimated = estimate(made)
+            most = max(most, estimated.memory_mb)
+            notes.append(f"{made.name}: {', '.join(names)}. {'. '.join(estimated.sentences()[-2:])}")
     return most, notes
 
 
@@ -144,9 +144,9 @@ def of_this_machine(folder: Path) -> list[str]:
     bundle."""
     secrets = {"the name of this machine": socket.gethostname().encode(), "the path of your home": os.fsencode(
         Path.home()), "the path of this bundle": os.fsencode(folder.resolve().parent)}
-    found = []
+    messages = []
     for path in sorted(Path(at, name) for at, _, names in os.walk(folder) for name in names):
         content = read_bytes(path)
-        found += [f"{path.relative_to(folder).as_posix()} has {what} in it" for what, text in secrets.items()
+        messages += [f"{path.relative_to(folder).as_posix()} has {what} in it" for what, text in secrets.items()
                   if len(text) > 5 and text in content]
-    return found
+    return messages

@@ -154,11 +154,11 @@ def _islands(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
         return f"{len(folders)} islands are joined in {job.cache}"
     if arguments.draft is None:
         raise BadInput("which bodies meet is not known", "Give a baked draft with --draft, or --join")
-    found = islands.find(job, arguments.draft)
-    for folder, names in zip(islands.part(job, found, arguments.out), found):
+    island_names = islands.find(job, arguments.draft)
+    for folder, names in zip(islands.part(job, island_names, arguments.out), island_names):
         lines.say(f"{folder.name}: {', '.join(names)}", *estimate(folder).sentences()[-2:], event="island",
                   folder=folder.name, bodies=names)
-    return f"{len(found)} islands stand in {arguments.out}"
+    return f"{len(island_names)} islands stand in {arguments.out}"
 
 
 def _task(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -> str:

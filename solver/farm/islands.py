@@ -150,15 +150,15 @@ def read_list(path: Path, job: Job) -> list[list[str]]:
     Raises NoSuchThing where the file cannot be read, BadInput where it lists other bodies.
     """
     try:
-        found = msgspec.json.decode(read_bytes(path), type=list[list[str]])
+        island_names = msgspec.json.decode(read_bytes(path), type=list[list[str]])
     except OSError as error:
         raise NoSuchThing(f"the islands {path} cannot be read ({error.strerror or error})", "Write the bundle again"
                           ) from error
     except msgspec.DecodeError as error:
         raise BadInput(f"{path.name} is no list of islands ({error})", "Write the bundle again") from error
-    if sorted(name for names in found for name in names) != sorted(body.name for body in job.scene.bodies):
+    if sorted(name for names in island_names for name in names) != sorted(body.name for body in job.scene.bodies):
         raise BadInput(f"{path.name} does not have every soft body of the scene once", "Write the bundle again")
-    return found
+    return island_names
 
 
 def _raw_of(job: Job, names: set[str]) -> dict[str, Any]:
@@ -204,6 +204,6 @@ def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: N
         store.begin(job, read, bodies, backend=runs[0]["runs"][-1]["backend"] if runs[0] else "", first=job.frames[0],
                     notes=["Islands of bodies that never met were baked apart"], origins=origins)
         for frame in job.frames:
-            found = {name: points - origins[name] if name in origins else points
+            positions = {name: points - origins[name] if name in origins else points
                      for one in parts for name, points in one.cache.frame(frame).items()}
-            store.write(frame, np.concatenate([found[name] for name, _, _ in bodies]))
+            store.write(frame, np.concatenate([positions[name] for name, _, _ in bodies]))

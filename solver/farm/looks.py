@@ -69,12 +69,12 @@ def _energies(job: Job, cache: Cache, looked: int) -> list[float]:
     pairs = [frame for frame in done if frame - 1 in set(done)]
     chosen = sorted({pairs[round(k)] for k in np.linspace(0, len(pairs) - 1, min(looked, len(pairs)))}) if pairs else []
     shown, fps = InWorld(job, cache), float(job.scene.time.fps)
-    found = []
+    energies = []
     for frame in chosen:
         before, after = (_points(shown, at) for at in (frame - 1, frame))
         if len(before) and len(before) == len(after):
-            found.append(float(0.5 * fps**2 * ((after - before) ** 2).sum(axis=1).mean()))
-    return found
+            energies.append(float(0.5 * fps**2 * ((after - before) ** 2).sum(axis=1).mean()))
+    return energies
 
 
 def _points(shown: InWorld, frame: int) -> Vec:
@@ -83,7 +83,7 @@ def _points(shown: InWorld, frame: int) -> Vec:
 
 def _closest(cache: Cache) -> float | None:
     """Return the smallest distance of surfaces at the frames on disk [m]; None where none were in contact."""
-    found = []
+    distances = []
     for kind, frame in cache.log:
         if kind == TOUCHED:
             try:
@@ -91,8 +91,8 @@ def _closest(cache: Cache) -> float | None:
             except (NoSuchThing, BadInput):
                 continue
             if len(near):
-                found.append(float(near.min()))
-    return min(found, default=None)
+                distances.append(float(near.min()))
+    return min(distances, default=None)
 
 
 def table(results: Sequence[Result]) -> list[str]:

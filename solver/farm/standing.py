@@ -93,11 +93,11 @@ def running_memory(cache: Path) -> float | None:
 
 def all_below(folder: Path) -> list[BakeStanding]:
     """Return the state of every bake in and below a folder. Raises NoSuchThing where there is none."""
-    found = [standing(job, job.relative_to(folder).as_posix() if job != folder else folder.resolve().name)
+    summaries = [standing(job, job.relative_to(folder).as_posix() if job != folder else folder.resolve().name)
              for job in jobs_below(folder)]
-    if not found:
+    if not summaries:
         raise NoSuchThing(f"there is no job folder in {folder}", "Give a folder above those that hold a scene.json")
-    return found
+    return summaries
 
 
 def table(titles: Sequence[str], lines: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> list[str]:

@@ -95,16 +95,16 @@ def _different(old: Any, new: Any, path: str) -> list[str]:
         if "kind" in old and old["kind"] == new.get("kind"):
             old, new = with_defaults(old, new, path), with_defaults(new, old, path)
         names = [*new, *(key for key in old if key not in new)]
-        return [found for key in names if key not in ("name", "uuid", "version")
-                for found in _different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]
+        return [difference for key in names if key not in ("name", "uuid", "version")
+                for difference in _different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]
     if path in ("bodies", "mechanisms") and isinstance(old, list) and isinstance(new, list) and all(
             isinstance(one, dict) for one in (*old, *new)):
         # a body is the same under another name by its UUID, or under another UUID by its name, as in a scene that was
         # rebuilt: its frames may be equal. A single body is always the same
         if len(old) != len(new) or (len(new) > 1 and not all(map(_same_one, old, new))):
             return [path]
-        return [f'{found} of "{body.get("name")}"' for was, body in zip(old, new)
-                for found in _different(was, body, "")]
+        return [f'{difference} of "{body.get("name")}"' for was, body in zip(old, new)
+                for difference in _different(was, body, "")]
     return [] if old == new else [path]
 
 
@@ -129,30 +129,30 @@ def nameless(scene: dict[str, Any]) -> dict[str, Any]:
         index, bodies = mechanisms.get(_text(one, "mechanism"), (None, {}))
         return one if index is None else one | {"mechanism": index, "body": bodies.get(_text(one, "body"))}
 
-    found = dict(scene)
+    copy = dict(scene)
     labels = soft | {one.get("name"): f"obstacle {k}" for k, one in enumerate(_dicts(scene.get("obstacles")))
                   if isinstance(one.get("name"), str)}
     if "bodies" in scene:
-        found["bodies"] = _each(scene["bodies"], lambda body: body | (
+        copy["bodies"] = _each(scene["bodies"], lambda body: body | (
             {"attach": _each(body["attach"], attachment)} if "attach" in body else {}) | (
             {"touches": sorted(str(labels.get(name, name)) if isinstance(name, str) else ""
                                for name in body["touches"])}
             if isinstance(body.get("touches"), list) else {}))
     if "obstacles" in scene:
-        found["obstacles"] = _each(scene["obstacles"], lambda one: {
+        copy["obstacles"] = _each(scene["obstacles"], lambda one: {
             key: value for key, value in one.items() if key != "name"})
     if "mechanisms" in scene:
-        found["mechanisms"] = _each(scene["mechanisms"], _without_names)
+        copy["mechanisms"] = _each(scene["mechanisms"], _without_names)
     if "forces" in scene:
-        found["forces"] = _each(scene["forces"], lambda one: one | (
+        copy["forces"] = _each(scene["forces"], lambda one: one | (
             {"bodies": [soft.get(name, name) if isinstance(name, str) else name for name in one["bodies"]]}
             if isinstance(one.get("bodies"), list) else {}))
     if "constraints" in scene:
-        found["constraints"] = _each(scene["constraints"], lambda one: one | (
+        copy["constraints"] = _each(scene["constraints"], lambda one: one | (
             {"ends": _each(one["ends"], lambda end: attachment(end) if _text(end, "mechanism") else (
                 end | {"body": soft.get(_text(end, "body"), _text(end, "body"))} if "body" in end else end))}
             if isinstance(one.get("ends"), list) else {}))
-    return found
+    return copy
 
 
 def read(scene: dict[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class CacheFiles:
                 text = stream.read().decode("ascii", "replace")
         except OSError:
             return {}
-        found = {}
+        entries = {}
         for line in text.splitlines(keepends=True):
             fields = line.split()
             if line.endswith("\n") and len(fields) in (4, 5) and fields[0] in FILES and len(fields[3]) == 40:
@@ -47,8 +47,8 @@ class CacheFiles:
                     written = Written(fields[0], int(fields[1]), int(fields[2]), fields[3], *map(int, fields[4:]))
                 except ValueError:
                     continue
-                found[written.kind, written.frame] = written
-        return found
+                entries[written.kind, written.frame] = written
+        return entries
 
     def is_intact(self, written: Written) -> bool:
         """Return whether the file exists as it was written: its size, and its bytes where its time has changed.

@@ -23,11 +23,11 @@ def stages(struct: type[Struct]) -> dict[str, str]:
 
     struct: Scene, Body or Mechanism. Raises TypeError where one of its own fields has no stage.
     """
-    found = {path: of.name for path, of in _marked(struct, Stage)}
-    missing = [name for name in struct.__struct_fields__ if name not in found | dict.fromkeys(separate(struct))]
+    stage_of = {path: of.name for path, of in _marked(struct, Stage)}
+    missing = [name for name in struct.__struct_fields__ if name not in stage_of | dict.fromkeys(separate(struct))]
     if missing:
         raise TypeError(f"{struct.__name__}.{missing[0]} needs the stage that reads it in its annotation")
-    return found
+    return stage_of
 
 
 def names(struct: type[Struct]) -> dict[str, str]:

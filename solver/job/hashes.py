@@ -227,26 +227,26 @@ def without_names(read: Settings) -> Settings:
     labels |= {name: f"mechanism {index}" for name, index in indices.items()}
 
     def in_body(flat: Flat) -> Flat:
-        found = dict(flat)
+        renamed = dict(flat)
         if "touches" in flat:
-            found["touches"] = sorted(str(labels.get(name, name)) for name in flat["touches"])
+            renamed["touches"] = sorted(str(labels.get(name, name)) for name in flat["touches"])
         for key in flat:
             if key.startswith("attach.") and key.endswith(".body"):
                 mechanism = key.removesuffix("body") + "mechanism"
                 if flat.get(mechanism):
-                    found[mechanism] = indices.get(flat[mechanism], flat[mechanism])
-                    found[key] = rigid.get(flat[mechanism], {}).get(flat[key], flat[key])
+                    renamed[mechanism] = indices.get(flat[mechanism], flat[mechanism])
+                    renamed[key] = rigid.get(flat[mechanism], {}).get(flat[key], flat[key])
                 else:
-                    found[key] = soft.get(flat[key], flat[key])
-        return found
+                    renamed[key] = soft.get(flat[key], flat[key])
+        return renamed
 
     def in_mechanism(name: str, flat: Flat) -> Flat:
-        found = {}
+        renamed = {}
         for key, value in flat.items():
             end = key.rpartition(".")[2]
             if "." not in key or end not in _CALLED:
-                found[key] = rigid[name].get(value, value) if "." in key and end in _POINTS_AT else value
-        return found
+                renamed[key] = rigid[name].get(value, value) if "." in key and end in _POINTS_AT else value
+        return renamed
 
     def in_scene(key: str, value: Any) -> Any:
         if key.startswith("forces.") and key.endswith(".bodies"):

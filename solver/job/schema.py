@@ -384,10 +384,10 @@ class Scene(Strict):
         """
         if self.contact is not None:
             return {body.name for body in self.bodies}
-        found, pending = {name}, [name]
+        names, pending = {name}, [name]
         while pending:
             body = pending.pop()
-            new = {other for bodies in self.joins() if body in bodies for other in bodies} - found
-            found |= new
+            new = {other for bodies in self.joins() if body in bodies for other in bodies} - names
+            names |= new
             pending += sorted(new)
-        return found
+        return names

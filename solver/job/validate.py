@@ -312,11 +312,11 @@ def _check_object_pose(job: Job, surface: schema.Surface, vertices: NDArray[Any]
     assert surface.object_vertices is not None
     local = check_array(job, surface.object_vertices, f"{path}.object_vertices", "f", (len(vertices), 3))
     try:
-        found = pose_of(job, surface)
+        pose = pose_of(job, surface)
     except np.linalg.LinAlgError as error:
         raise refuse("its first matrix cannot be inverted", f"{path}.to_object") from error
-    assert found is not None
-    off = np.abs(found.in_world(found.scaled(local)) - vertices).max()
+    assert pose is not None
+    off = np.abs(pose.in_world(pose.scaled(local)) - vertices).max()
     if not off <= 1e-4 * np.ptp(vertices, axis=0).max() + 1e-6 * np.abs(vertices).max():
         raise refuse(f"its vertices in object space stand up to {off:.3g} m from those in the world",
                      f"{path}.object_vertices", "Bring them there by the inverse of the first matrix of to_object")

@@ -136,9 +136,9 @@ def _check_uv(uv: NDArray[np.float64], where: str) -> None:
     if len(flat):
         raise refuse(f"{len(flat)} of its {len(uv)} faces have no area in the UV map, the first is triangle {flat[0]}",
                      where, "Unwrap it again: in Blender UV > Unwrap", kind=BadMesh)
-    found = _overlapping(np.asarray(uv, dtype=float))
-    if found is not None:
-        raise refuse(f"its faces overlap in the UV map, triangles {found[0]} and {found[1]} among them", where,
+    pair = _overlapping(np.asarray(uv, dtype=float))
+    if pair is not None:
+        raise refuse(f"its faces overlap in the UV map, triangles {pair[0]} and {pair[1]} among them", where,
                      "Unwrap it again, so that each place of the map belongs to one face", kind=BadMesh)
 
 

@@ -71,7 +71,7 @@ class LiveDraft(SteppedPart):
         """Return the lowest frequency of each body at rest [Hz], by name, as measured on the whole mesh; bodies without
         a measured frequency are left out."""
         slowest = {shown.name: body.body.truth.frequencies[:1] for shown, body in zip(self._shown, self._bodies)}
-        return {name: float(found[0]) for name, found in slowest.items() if len(found)}
+        return {name: float(hertz[0]) for name, hertz in slowest.items() if len(hertz)}
 
     def owns(self, name: str) -> bool:
         """Whether a body of this name is one of this part."""

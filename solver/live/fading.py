@@ -43,5 +43,5 @@ def rigid_rates(state: ReducedState, shift: Vec, shape: Vec) -> Vec:
         rotation[:, b], rotation[:, a] = positions[:, a], -positions[:, b]
         columns += [move.ravel(), rotation.ravel()]
     basis = np.stack(columns, axis=1)
-    found: Vec = basis @ np.linalg.lstsq(basis, state.u.ravel(), rcond=None)[0]
-    return found.reshape(state.u.shape)
+    rates: Vec = basis @ np.linalg.lstsq(basis, state.u.ravel(), rcond=None)[0]
+    return rates.reshape(state.u.shape)

@@ -119,7 +119,7 @@ def facing_pairs(  # type: ignore[no-untyped-def]
     `layers.neighbours`; those of sheet s are near[near_start[s]:near_start[s + 1]]. shape, box, start, order: outputs
     of `sort_into_boxes`. inside, marks: work arrays, (6, n) and (n,).
     """
-    found, most = 0, pairs.shape[0]
+    count_found, most = 0, pairs.shape[0]
     for slot in range(x.shape[0]):
         for k in range(3):
             inside[k, slot], inside[3 + k, slot] = x[order[slot], k], normals[order[slot], k]
@@ -157,8 +157,8 @@ def facing_pairs(  # type: ignore[no-untyped-def]
                         low, count = first[own], first[own + 1] - first[own]
                         if _is_among((i - low) * count + j - low, near, near_start[own], near_start[own + 1]):
                             continue
-                    if found < most:
-                        pairs[found, 0], pairs[found, 1] = i, j
-                        across[found, 0], across[found, 1], across[found, 2] = n0, n1, n2
-                    found += 1
-    return found
+                    if count_found < most:
+                        pairs[count_found, 0], pairs[count_found, 1] = i, j
+                        across[count_found, 0], across[count_found, 1], across[count_found, 2] = n0, n1, n2
+                    count_found += 1
+    return count_found

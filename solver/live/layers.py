@@ -41,8 +41,8 @@ def neighbours(triangles: Index, count: int) -> Index:
     a, b = triangles.ravel(), np.roll(triangles, 1, axis=1).ravel()
     graph = coo_matrix((np.ones(2 * len(a), np.int32), (np.r_[a, b], np.r_[b, a])), shape=(count, count)).tocsr()
     pairs = (graph @ graph + graph).tocoo()
-    found: Index = np.unique(pairs.row.astype(np.int64) * count + pairs.col)
-    return found
+    keys: Index = np.unique(pairs.row.astype(np.int64) * count + pairs.col)
+    return keys
 
 
 class Layers:
@@ -75,9 +75,9 @@ class Layers:
 
         x, v: positions [m] and velocities [m/s] of the vertices of each sheet at the start of the step, (n, 3) each.
         """
-        found = [NOTHING] * self._all
+        targets = [NOTHING] * self._all
         if not self._which:
-            return found
+            return targets
         np.concatenate([x[k] for k in self._which], out=self._x)
         np.concatenate([v[k] for k in self._which], out=self._v)
         count = self._facing(h)
@@ -90,12 +90,12 @@ class Layers:
                                    np.concatenate([normal, -normal]), np.concatenate([friction, friction]),
                                    self._v[other])
         if len(self._which) == 1:
-            found[self._which[0]] = rows
-            return found
+            targets[self._which[0]] = rows
+            return targets
         for row, k in enumerate(self._which):
             own = (nodes >= self._first[row]) & (nodes < self._first[row + 1])
-            found[k] = rows.of(own, -int(self._first[row]))
-        return found
+            targets[k] = rows.of(own, -int(self._first[row]))
+        return targets
 
     def _facing(self, h: float) -> int:
         """Find the pairs of vertices that face each other in a step of h seconds, and return their number."""

@@ -29,11 +29,11 @@ def part(bodies: Sequence[LiveBody], pairs: Sequence[tuple[int, int]]) -> None:
     if not pairs:
         return
     motions = [body.surface_motion() for body in bodies]
-    contacts = [(i, k, found) for i, k in pairs
-                if (found := surface_contacts(motions[i], motions[k], MOST)) is not None]
+    contacts = [(i, k, contact) for i, k in pairs
+                if (contact := surface_contacts(motions[i], motions[k], MOST)) is not None]
     if not contacts:
         return
-    first = np.cumsum([0] + [len(found.points) for _, _, found in contacts])
+    first = np.cumsum([0] + [len(contact.points) for _, _, contact in contacts])
     count = int(first[-1])
     G, moves = np.zeros((3 * count, 3 * count)), []
     for number, body in enumerate(bodies):
@@ -43,13 +43,13 @@ def part(bodies: Sequence[LiveBody], pairs: Sequence[tuple[int, int]]) -> None:
             G[np.ix_(where, where)] += forces.T @ responses
             moves.append((body, where, responses))
     targets, friction = np.empty(3 * count), np.empty(count)
-    for start, (i, k, found) in zip(first, contacts):
-        of = slice(start, start + len(found.points))
-        frame = _frames(found.normals)
+    for start, (i, k, contact) in zip(first, contacts):
+        of = slice(start, start + len(contact.points))
+        frame = _frames(contact.normals)
         slow = COMES_OUT * min(bodies[i].body.subspace.size, bodies[k].body.subspace.size)
-        left = np.minimum(found.gaps_before, 0.0)
-        at = np.einsum("kad,kd->ka", frame, found.slides)
-        at[:, 0] = found.gaps - np.minimum(left + slow, 0.0)
+        left = np.minimum(contact.gaps_before, 0.0)
+        at = np.einsum("kad,kd->ka", frame, contact.slides)
+        at[:, 0] = contact.gaps - np.minimum(left + slow, 0.0)
         targets[3 * of.start:3 * of.stop] = at.ravel()
         friction[of] = min(bodies[i].friction, bodies[k].friction)
     forces = np.zeros(3 * count)
@@ -65,10 +65,10 @@ def _forces_on(body: LiveBody, number: int, contacts: Sequence[tuple[int, int, S
     contacts: pairs of bodies and their contacts. first: index of the first contact of each pair.
     """
     rows, columns = [np.zeros(0, int)], [np.zeros((3 * body.state.y.shape[0], 0))]
-    for start, (i, k, found) in zip(first, contacts):
+    for start, (i, k, contact) in zip(first, contacts):
         if number not in (i, k):
             continue
-        points, frame = body.rows_of(found, number == i), _frames(found.normals)
+        points, frame = body.rows_of(contact, number == i), _frames(contact.normals)
         sign = 1.0 if number == i else -1.0
         along = np.einsum("kad,kp->dpka", sign * frame, points)
         columns.append(along.reshape(-1, 3 * len(points)))

@@ -138,10 +138,10 @@ class ProjectedBody(PlayedBody):
             return []
         step_start = self.x[self._touching]
         end = step_start + h * self.v[self._touching]
-        found = planes_before(inputs.bumps, step_start, end, h, self._thickness + NEAR * self._size, self._clearances)
-        nodes = self._touching[found.points]
-        return [TargetRows.touching(nodes, firm[nodes], found.positions + self._thickness * found.normals,
-                                    found.normals, self._friction, found.speed)]
+        planes = planes_before(inputs.bumps, step_start, end, h, self._thickness + NEAR * self._size, self._clearances)
+        nodes = self._touching[planes.points]
+        return [TargetRows.touching(nodes, firm[nodes], planes.positions + self._thickness * planes.normals,
+                                    planes.normals, self._friction, planes.speed)]
 
     def hold(self, grabs: Sequence[Hold], h: float) -> None:
         """Make grabbed nodes follow the hands of the artist in a step of h seconds; a new grab takes the free nodes

@@ -85,10 +85,10 @@ class Recording:
 def _between(one: Vec, other: Vec, fraction: float) -> Vec:
     """Return poses interpolated between two, (r, 4, 4) [m], with orthonormal rotations. fraction: 0 at one, 1 at
     other."""
-    found = (1.0 - fraction) * one + fraction * other
-    u, _, v = np.linalg.svd(found[:, :3, :3])
-    found[:, :3, :3] = u @ v
-    return found
+    blended = (1.0 - fraction) * one + fraction * other
+    u, _, v = np.linalg.svd(blended[:, :3, :3])
+    blended[:, :3, :3] = u @ v
+    return blended
 
 
 def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool], replaces: bool = False) -> None:

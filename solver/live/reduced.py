@@ -151,15 +151,15 @@ class LiveBody(PlayedBody):
 
     def drawn_at(self, state: ReducedState) -> Vec:
         """Return positions of the vertices of the artist's mesh in a state, (n, 3) [m]."""
-        found = next((positions for known, positions in self._drawn if known is state), None)
-        if found is None:
+        drawn = next((positions for known, positions in self._drawn if known is state), None)
+        if drawn is None:
             functions, prescribed = self._drawn_by
             moved = functions @ state.y.astype(np.float32)
             if len(state.carrier_motion):
                 moved += prescribed @ state.carrier_motion.astype(np.float32)
-            found = self.body.rest_surface + moved
-            self._drawn = [*self._drawn[-1:], (state, found)]
-        return found
+            drawn = self.body.rest_surface + moved
+            self._drawn = [*self._drawn[-1:], (state, drawn)]
+        return drawn
 
     def _soft_pins(self, job: Job, prepared: Prepared) -> PointSprings | None:
         """Return springs from softly pinned points to their positions at the start; None where there are none."""
@@ -214,11 +214,11 @@ class LiveBody(PlayedBody):
                              self.body.points_of(touching, state.y, state.carrier_motion),
                              self.body.points_of(touching, before.y, before.carrier_motion))
 
-    def rows_of(self, found: SurfaceContacts, is_first: bool) -> Vec:
+    def rows_of(self, contacts: SurfaceContacts, is_first: bool) -> Vec:
         """Return Φ at this body's points of a contact, (k, p). is_first: whether its touching points are tested."""
-        rows: Vec = self.body.touching.rows[found.points]
+        rows: Vec = self.body.touching.rows[contacts.points]
         if not is_first:
-            rows = np.einsum("kc,kcp->kp", found.weights, self._touches.functions[found.corners])
+            rows = np.einsum("kc,kcp->kp", contacts.weights, self._touches.functions[contacts.corners])
         return rows
 
     def displace(self, moved: Vec) -> None:
@@ -232,13 +232,13 @@ class LiveBody(PlayedBody):
         body, touching, state = self.body, self.body.touching, self.state
         step_start = body.points_of(touching, state.y, state.carrier_motion)
         end = body.points_of(touching, state.y + h * state.u, state.carrier_motion + h * state.carrier_rate)
-        found = planes_before(inputs.bumps, step_start, end, h, NEAR * body.subspace.size)
-        some, count = found.points, len(found.points)
+        planes = planes_before(inputs.bumps, step_start, end, h, NEAR * body.subspace.size)
+        some, count = planes.points, len(planes.points)
         if not count:
             return None
         points = SkinPoints(touching.rows[some], touching.prescribed[some], touching.rest[some])
-        return Planes(points, found.normals, np.einsum("ij,ij->i", found.positions, found.normals),
-                      np.full(count, self._collider_stiffness), np.full(count, self.friction), found.speed)
+        return Planes(points, planes.normals, np.einsum("ij,ij->i", planes.positions, planes.normals),
+                      np.full(count, self._collider_stiffness), np.full(count, self.friction), planes.speed)
 
     # -- a step ------------------------------------------------------------------------------------------------
 

@@ -98,8 +98,8 @@ class Live:
                            float(one["strength"]), int(one["rigid"]) - 1) for one in record["grabs"] if one["id"])
         first = self._inputs is None
         ground = record["ground"].copy() if record["ground"][1].any() else None
-        found = enumerate(zip(self._shapes, record["bumps"]))
-        bumps = tuple(Bump(shape, matrix.copy(), k) for k, (shape, matrix) in found
+        records = enumerate(zip(self._shapes, record["bumps"]))
+        bumps = tuple(Bump(shape, matrix.copy(), k) for k, (shape, matrix) in records
                       if matrix[3, 3])
         inputs = Inputs(record["gravity"].copy(), record["carriers"].copy(), grabs, ground, bumps, pinned)
         self._inputs = inputs if self._inputs is None else inputs.coming_from(self._inputs)

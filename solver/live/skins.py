@@ -40,15 +40,15 @@ class Skin:
 
         which: sampled points, whose triangles are meant, (k,). positions: positions, (k, 3) [m]. vertices: (n, 3) [m].
         """
-        found = barycentric_coordinates(positions, vertices[self.corners[which]])
-        far = np.abs(found).max(axis=1) > OFF
-        found[far] = self.weights[which[far]]
-        return found
+        barycentric = barycentric_coordinates(positions, vertices[self.corners[which]])
+        far = np.abs(barycentric).max(axis=1) > OFF
+        barycentric[far] = self.weights[which[far]]
+        return barycentric
 
     def points(self, vertices: Vec) -> Vec:
         """Return positions of the sampled points, (k, 3) [m]. vertices: (n, 3) [m]."""
-        found: Vec = np.einsum("kc,kcd->kd", self.weights, vertices[self.corners])
-        return found
+        points: Vec = np.einsum("kc,kcd->kd", self.weights, vertices[self.corners])
+        return points
 
     def normals(self, vertices: Vec) -> Vec:
         """Return outward unit normals at the sampled points, (k, 3). vertices: (n, 3) [m]."""

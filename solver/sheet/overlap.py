@@ -35,7 +35,7 @@ def _near(low: Vec, high: Vec, size: float) -> list[tuple[Index, Index]]:
     """Return pairs of overlapping boxes, in several arrays, by a sweep along the first axis. low, high: (m, 2) [m]."""
     order = np.argsort(low[:, 0], kind="stable")
     end = np.searchsorted(low[order, 0], high[order, 0] - TOUCH * size, side="left")
-    found = []
+    pairs = []
     for offset in range(1, max(2, int((end - np.arange(len(order))).max()))):
         one = np.flatnonzero(end > np.arange(len(order)) + offset)
         if not len(one):
@@ -43,5 +43,5 @@ def _near(low: Vec, high: Vec, size: float) -> list[tuple[Index, Index]]:
         first, second = order[one], order[one + offset]
         overlapping = (low[first, 1] < high[second, 1]) & (low[second, 1] < high[first, 1])
         if overlapping.any():
-            found.append((np.minimum(first, second)[overlapping], np.maximum(first, second)[overlapping]))
-    return found
+            pairs.append((np.minimum(first, second)[overlapping], np.maximum(first, second)[overlapping]))
+    return pairs

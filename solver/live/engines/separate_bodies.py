@@ -26,8 +26,8 @@ def contact_matrix(scene: Scene) -> Mask:
     names = [body.name for body in scene.bodies]
     requested = np.array([[scene.contact is not None and (body.touches is None or name in body.touches)
                         for name in names] for body in scene.bodies])
-    found: Mask = requested & requested.T
-    return found
+    is_mutual: Mask = requested & requested.T
+    return is_mutual
 
 
 class SeparateBodiesEngine(ABC, Generic[Body]):

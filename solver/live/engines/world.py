@@ -91,8 +91,8 @@ class WorldEngine:
     @property
     def poses(self) -> Vec:
         """Return the frames of rigid bodies in world space, concatenated by mechanism [m], (r, 4, 4)."""
-        found = self._world.poses(self._state)
-        return nothing_rigid() if found is None else found["pose"]
+        poses = self._world.poses(self._state)
+        return nothing_rigid() if poses is None else poses["pose"]
 
     @property
     def grabbed(self) -> tuple[GrabbedVertex, ...]:

@@ -206,11 +206,11 @@ class PosedConJac(NoJoints):
             rows = owner.response(self, at.rest[:, :, None], solve)
             moved[owner.pattern.order] = rows.reshape(-1, 3)
             first = owner.limit_fraction(1.0, moved)
-            found = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (TRIALS - 1),
+            accepted = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (TRIALS - 1),
                            -float(np.vdot(at.rest, moved)), noise)
-            if found is None:
+            if accepted is None:
                 break
-            at = found[0]
+            at = accepted[0]
         settled: Vec = at.x[coordinates.free].ravel()
         return settled
 

@@ -140,13 +140,13 @@ class ContactSettings:
         self._law_of(mesh, now, tangled)
         assert self._surfaces is not None
         x, count = np.concatenate([mesh.x, now.smooth_x]), len(mesh.x)
-        found = self._surfaces.crossing(x)
-        if found is None:
+        edge_and_face = self._surfaces.crossing(x)
+        if edge_and_face is None:
             return None
         sheets = self._sheets(mesh)
         one, other = (self.names[int(sheets[nodes[0]] if nodes[0] < count else self.owner[nodes[0] - count])]
-                      for nodes in found)
-        return one, other, x[found[1]].mean(axis=0)
+                      for nodes in edge_and_face)
+        return one, other, x[edge_and_face[1]].mean(axis=0)
 
     def _sheets(self, mesh: SheetMesh) -> Index:
         """Return the sheet of each vertex, (n,)."""

@@ -98,25 +98,25 @@ class FeatureContacts:
         own = self.mesh.edges
         own = own[(self.mesh.on[own] >= 0).sum(axis=1) < 2]
         both = np.concatenate([own, others + np.int32(len(self.mesh.x))]).astype(np.int32)
-        found = near_rows(self.x, both, 0, self.group, self.reach, first_group=len(own))
-        return both[found].reshape(-1, 4), found[:, 1] - len(own)
+        near = near_rows(self.x, both, 0, self.group, self.reach, first_group=len(own))
+        return both[near].reshape(-1, 4), near[:, 1] - len(own)
 
     def at_faces(self, pairs: Index, x: Vec) -> tuple[Vec, Vec, Vec, Mask]:
         """Return weights, direction, gap and which to keep, as `point_rows` writes them, of vertices of the cloth and
         numbers of obstacles' faces, (k, 2), where all nodes are at x, (n, 3) [m]."""
-        found = weights, direction, gap, keep = _room(len(pairs))
+        rows = weights, direction, gap, keep = _room(len(pairs))
         point_rows(x, pairs, len(self.mesh.x), self.faces, self.normals if x is self.x else unit_normals(x, self.faces),
-                   self.obstacles.sharp, self.obstacles.even, self.obstacles.closed, *found)
+                   self.obstacles.sharp, self.obstacles.even, self.obstacles.closed, *rows)
         gap -= self.obstacles.thickness[pairs[:, 1]]
-        return found
+        return rows
 
     def over_edges(self, nodes: Index, of: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
         """Return nodes, weights, direction, gap and which to keep, as `edge_rows` writes them, of pairs of edges, (k,
         4), where all nodes are at x, (n, 3) [m]. of: numbers of the obstacles' edges, (k,)."""
-        found = weights, direction, gap, keep = _room(len(nodes))
+        rows = weights, direction, gap, keep = _room(len(nodes))
         beside = self.obstacles.edges[1][of]
         normals = self.normals if x is self.x else unit_normals(x, self.faces)
-        edge_rows(x, nodes, np.ascontiguousarray(normals[beside].sum(axis=1)), *found)
+        edge_rows(x, nodes, np.ascontiguousarray(normals[beside].sum(axis=1)), *rows)
         gap -= self.obstacles.thickness[beside[:, 0]]
         return nodes, weights, direction, gap, keep
 
@@ -137,12 +137,12 @@ class FeatureContacts:
         return VertexContacts(vertex, self.obstacles.of_triangle[face], normal, gap, velocity,
                               self.obstacles.friction[face], row_key(vertex, face, kind))
 
-    def on_ground(self, found: Contacts, kind: int) -> VertexContacts:
+    def on_ground(self, near: Contacts, kind: int) -> VertexContacts:
         """Return contacts of the cloth with the ground. kind: bit of the names of their rows."""
-        obstacles, k = self.obstacles, len(found)
-        return VertexContacts(found.nodes, np.full(k, len(obstacles.each)), found.normal, found.gap, np.tile(
+        obstacles, k = self.obstacles, len(near)
+        return VertexContacts(near.nodes, np.full(k, len(obstacles.each)), near.normal, near.gap, np.tile(
             self.now.ground_velocity, (k, 1)), np.full((k, obstacles.friction.shape[1]), obstacles.ground.friction),
-                   row_key(found.nodes, np.full(k, len(obstacles.triangles)), kind))
+                   row_key(near.nodes, np.full(k, len(obstacles.triangles)), kind))
 
     def _vertices(self) -> VertexContacts:
         """Return contacts of Lagrangian vertices that may reach faces or the ground."""
@@ -198,8 +198,8 @@ class FeatureContacts:
     def _points(self) -> RowsOfPairs:
         """Return rows of vertices of obstacles, points of features excepted, in faces of the cloth."""
         pairs = self.blunt_pairs
-        found = self.through_faces(pairs, self.x)
-        return self._pairs(*found, row_key(found[0][:, 0], pairs[:, 1], 61))
+        rows = self.through_faces(pairs, self.x)
+        return self._pairs(*rows, row_key(rows[0][:, 0], pairs[:, 1], 61))
 
     def _edges(self) -> RowsOfPairs:
         """Return rows of edges of the cloth over edges of obstacles, where neither end sits on a feature there."""
@@ -214,8 +214,8 @@ class FeatureContacts:
         if not len(points):
             return np.zeros((0, 2), np.int32)
         corners = np.concatenate([np.repeat(points[:, None], 3, axis=1), faces]).astype(np.int32)
-        found = near_rows(self.x, corners, len(points), self.group, self.reach)
-        pairs: Index = np.column_stack([points[found[:, 0]], found[:, 1] - len(points)]).astype(np.int32)
+        near = near_rows(self.x, corners, len(points), self.group, self.reach)
+        pairs: Index = np.column_stack([points[near[:, 0]], near[:, 1] - len(points)]).astype(np.int32)
         return pairs
 
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Names) -> RowsOfPairs:
@@ -223,9 +223,9 @@ class FeatureContacts:
         k = keep.nonzero()[0]
         if not len(k):
             return no_pairs()
-        found = nodes, weights
+        all_pairs = nodes, weights
         k = self._coming(k, gap, direction, np.einsum("ka,kai->ki", weights, self.v[nodes]), 0.0, self.deep,
-                         lambda some: self.inside.of_pairs(found[0][some], found[1][some], self.x))
+                         lambda some: self.inside.of_pairs(all_pairs[0][some], all_pairs[1][some], self.x))
         nodes, weights, direction = nodes[k], weights[k], direction[k]
         hard = np.where(nodes >= len(self.mesh.x), weights, 0.0)
         target = self._closing(gap[k]) - np.einsum("ki,ka,kai->k", direction, hard, self.v[nodes])

@@ -163,8 +163,8 @@ class FeatureObstacles:
         """Return coefficients of friction of features, (k, 1), or of each sheet where they differ, (k, s). on: numbers
         of the features, as in `SheetMesh.on`, (k,)."""
         owner = np.concatenate([features.point_object, features.edge_object])
-        found: Vec = _by_sheet([obstacle.sharp_friction for obstacle in self.each])[owner[on]]
-        return found
+        friction: Vec = _by_sheet([obstacle.sharp_friction for obstacle in self.each])[owner[on]]
+        return friction
 
     @cached_property
     def _inner(self) -> tuple[Index, Index, Mask]:
@@ -194,9 +194,9 @@ class FeatureObstacles:
         """Return whether a face continues in the same plane beyond the edge opposite to each corner of a triangle, (t,
         3)."""
         first, second, bends = self._inner
-        found = np.zeros((len(self.triangles), 3), dtype=bool)
-        found.ravel()[np.concatenate([first[~bends], second[~bends]])] = True
-        return found
+        is_even = np.zeros((len(self.triangles), 3), dtype=bool)
+        is_even.ravel()[np.concatenate([first[~bends], second[~bends]])] = True
+        return is_even
 
     @cached_property
     def feature_of_edge(self) -> Index:
@@ -247,8 +247,8 @@ class FeatureObstacles:
 def of_sheets(table: Vec, sheet: Index) -> Vec:
     """Return the entries of a table, (k, s), in the columns of these sheets, (k,); a single column is for all sheets.
     """
-    found: Vec = table[np.arange(len(table)), np.minimum(sheet, table.shape[1] - 1)]
-    return found
+    values: Vec = table[np.arange(len(table)), np.minimum(sheet, table.shape[1] - 1)]
+    return values
 
 
 def _by_sheet(columns: Sequence[ArrayLike]) -> Vec:

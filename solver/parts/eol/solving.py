@@ -84,11 +84,10 @@ class Solving:
             solution, agrees, rows = self._solve_with_friction(one, rows, friction, warm, renewals, stays)
             return solution, agrees
 
-        def add_rows(solution: Minimum) -> bool:
+        def add_rows(end: Minimum) -> bool:
             """Add rows where a solution takes cloth through an obstacle, and return whether it does."""
             nonlocal rows
-            more, deepest = detect_tunnelling(pairs, posed.unknowns, posed.unknowns.parted(solution.u)[0],
-                                              self.tolerance)
+            more, deepest = detect_tunnelling(pairs, posed.unknowns, posed.unknowns.parted(end.u)[0], self.tolerance)
             rows = replace(rows, deepest=deepest, touched=rows.touched.with_more(more) if deepest else rows.touched)
             return bool(deepest)
 

@@ -54,9 +54,9 @@ def inside(detection: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
         k = (keep & (gap < -tolerance)).nonzero()[0]
         if len(k):
             where = sample(k)
-            found = detection.inside.contain_nearest(where, detection.x, gap[k])
-            positions.append(where.positions[found, 0])
-            deepest = max(deepest, float(-gap[k[found]].min(initial=0.0)))
+            is_inside = detection.inside.contain_nearest(where, detection.x, gap[k])
+            positions.append(where.positions[is_inside, 0])
+            deepest = max(deepest, float(-gap[k[is_inside]].min(initial=0.0)))
 
     pairs = detection.vertex_pairs
     _, _, gap, keep = detection.faces_at_start
@@ -135,8 +135,8 @@ class _Step:
         flipped = ~obstacles.closed[face] & (before < 0.0)
         direction[flipped] *= -1.0
         gap, before = np.where(flipped, -gap - 2.0 * thickness, gap), np.where(flipped, -before, before) - thickness
-        found = self._in(lambda k: detection.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
-        return self._pairs(nodes, weights, direction, found, edge_key(nodes[:, :2], of, OVER_AT_END))
+        detected = self._in(lambda k: detection.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
+        return self._pairs(nodes, weights, direction, detected, edge_key(nodes[:, :2], of, OVER_AT_END))
 
     def _deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
         """Return the tables, gap and keep of pairs, (k,), that may be crossed. Of obstacles with two sides these are
@@ -168,8 +168,8 @@ class _Step:
             return no_pairs(), 0.0
         nodes, weights, direction, gap, keep = detection.through_faces(pairs, self.x)
         before = np.einsum("ki,ka,kai->k", direction, weights, detection.x[nodes])
-        found = self._in(lambda k: detection.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
-        return self._pairs(nodes, weights, direction, found,
+        detected = self._in(lambda k: detection.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
+        return self._pairs(nodes, weights, direction, detected,
                            row_key(nodes[:, 0], pairs[:, 1], RENEWED + 1))
 
     def _in(self, sample: Callable[[Index], SampledPairs], before: Vec, gap: Vec,
@@ -200,10 +200,10 @@ class _Step:
         k = k[first]
         return k, float((least - gap)[k].max(initial=0.0)), (least - gap)[k] / detection.h
 
-    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, found: tuple[Index, float, Vec], key: Names
+    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, detected: tuple[Index, float, Vec], key: Names
                ) -> tuple[RowsOfPairs, float]:
         """Return rows of the pairs that were found, MOST_AT_ONCE at most, and the largest depth [m]."""
-        k, deepest, missing_speed = found
+        k, deepest, missing_speed = detected
         if not len(k):
             return no_pairs(), 0.0
         most = np.sort(np.argsort(-missing_speed, kind="stable")[:MOST_AT_ONCE])

@@ -49,8 +49,8 @@ class Tumbling:
         if not len(bodies):
             return after
         omega = self._rotation(before, bodies, 0)
-        found = self._rotation(after, bodies, 1)
-        moved = restored(inertia, omega, found) - found
+        omega_after = self._rotation(after, bodies, 1)
+        moved = restored(inertia, omega, omega_after) - omega_after
         return replace(after, u=self._with_rotation(after, bodies, moved))
 
     def _rotation(self, state: State, bodies: Index, which: int) -> Vec:

@@ -171,8 +171,8 @@ class ReducedBody:
         values = np.linalg.eigvalsh(lower)
         slow = (2.0 * np.pi * float(self.truth.frequencies[0])) ** 2 if len(self.truth.frequencies) else values[-1]
         some = values[values > 1e-6 * slow]
-        found: Vec = np.sqrt(some[:count]) / (2.0 * np.pi)
-        return found
+        hertz: Vec = np.sqrt(some[:count]) / (2.0 * np.pi)
+        return hertz
 
     @property
     def size(self) -> int:
@@ -204,18 +204,19 @@ class ReducedBody:
     def points_of(self, points: SkinPoints, y: Vec, carrier_motion: Vec) -> Vec:
         """Return positions of points of the body, (k, 3) [m], at coordinates y (p, 3) and those of groups of pins
         (4 g, 3)."""
-        found: Vec = points.rest + points.rows @ y
-        return found + points.prescribed @ carrier_motion if len(carrier_motion) else found
+        positions: Vec = points.rest + points.rows @ y
+        return positions + points.prescribed @ carrier_motion if len(carrier_motion) else positions
 
     def positions(self, state: ReducedState) -> Vec:
         """Return positions of all nodes [m], (n, 3)."""
-        found: Vec = self.nodes + self.subspace.functions @ state.y + self.subspace.prescribed @ state.carrier_motion
-        return found
+        positions: Vec = (self.nodes + self.subspace.functions @ state.y
+                          + self.subspace.prescribed @ state.carrier_motion)
+        return positions
 
     def velocities(self, state: ReducedState) -> Vec:
         """Return velocities of all nodes [m/s], (n, 3)."""
-        found: Vec = self.subspace.functions @ state.u + self.subspace.prescribed @ state.carrier_rate
-        return found
+        velocities: Vec = self.subspace.functions @ state.u + self.subspace.prescribed @ state.carrier_rate
+        return velocities
 
     def moving(self, velocities: Vec, state: ReducedState | None = None) -> ReducedState:
         """Return a state with the rates whose velocities are nearest to those of all nodes, (n, 3) [m/s], in the norm
@@ -231,8 +232,8 @@ class ReducedBody:
         return replace(state, y=self._projected(moved), past=None)
 
     def _projected(self, fields: Vec) -> Vec:
-        found: Vec = self.subspace.functions.T @ (self.subspace.mass[:, None] * fields)
-        return found
+        projected: Vec = self.subspace.functions.T @ (self.subspace.mass[:, None] * fields)
+        return projected
 
     def grab(self, vertex: int, target: Vec, stiffness: float, damping: float = 0.0) -> Grab:
         """Return a spring from a drawn point, by its row in `surface`, to a target (3,) [m]; `Grab.to` moves the
@@ -317,8 +318,8 @@ class ReducedBody:
     def responses(self, rows: Vec) -> Vec:
         """Return changes of coordinates at the end of the last step, (3 p, c) axis by axis, by forces on coordinates,
         (3 p, c), such as 1 N on a point along one axis."""
-        found: Vec = dpotrs(self._factor, rows, lower=0)[0]
-        return found
+        changes: Vec = dpotrs(self._factor, rows, lower=0)[0]
+        return changes
 
     def displaced(self, state: ReducedState, moved: Vec) -> ReducedState:
         """Return the end of the last step with its coordinates changed by `moved`, (3 p,) axis by axis, and its rates

@@ -74,8 +74,8 @@ def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, 
     weights: list[Vec] = []
     for member, part in zip(members, fractions, strict=True):
         count = min(round(points * part) + FEW, len(member))
-        found, weight = _clusters(features[member], volumes[member], count)
-        chosen.append(member[found])
+        representatives, weight = _clusters(features[member], volumes[member], count)
+        chosen.append(member[representatives])
         weights.append(weight)
     order = np.argsort(np.concatenate(chosen))
     return Cubature(np.concatenate(chosen)[order].astype(np.int32), np.concatenate(weights)[order])
@@ -94,8 +94,8 @@ def _lumps(tets: Index, stiffness: Vec, points: int) -> Index:
     count, lump = connected_components(graph, directed=False)
     if FEW * count > 0.5 * points:
         lump = np.unique(classes, return_inverse=True)[1].reshape(-1)
-    found: Index = lump.astype(np.int32)
-    return found
+    numbers: Index = lump.astype(np.int32)
+    return numbers
 
 
 def _spread(features: Vec, volumes: Vec) -> float:
@@ -126,9 +126,9 @@ def _clusters(features: Vec, volumes: Vec, count: int) -> tuple[Index, Vec]:
     # of each cluster the element that is nearest to its centre, the first of several
     order = np.lexsort((np.arange(len(away)), away, nearest))
     first = np.unique(nearest[order], return_index=True)[1]
-    found = order[first]
-    weights: Vec = np.bincount(nearest, weights=volumes, minlength=count)[nearest[found]]
-    return found.astype(np.int32), weights
+    representatives = order[first]
+    weights: Vec = np.bincount(nearest, weights=volumes, minlength=count)[nearest[representatives]]
+    return representatives.astype(np.int32), weights
 
 
 def _farthest_points(features: Vec, volumes: Vec, count: int, rng: np.random.Generator) -> Vec:

@@ -151,8 +151,8 @@ def factored(matrix: sp.csc_matrix) -> Callable[[Vec], Vec]:
     back = np.argsort(order)
 
     def solve(rhs: Vec) -> Vec:
-        found: Vec = linear.solve(np.asfortranarray(rhs[order]))[back]
-        return found
+        solution: Vec = linear.solve(np.asfortranarray(rhs[order]))[back]
+        return solution
 
     return solve
 

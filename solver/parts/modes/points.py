@@ -86,10 +86,10 @@ class CubaturePoints:
 
     def gradients(self, y: Vec, carrier_motion: Vec) -> Vec:
         """Return ∂u/∂X, (c, 9), at coordinates y (p, 3) and coordinates of groups of pins (4 g, 3)."""
-        found = self._flat @ y
+        gradients = self._flat @ y
         if len(carrier_motion):
-            found += self._prescribed_gradients @ carrier_motion
-        return found.reshape(-1, 9)
+            gradients += self._prescribed_gradients @ carrier_motion
+        return gradients.reshape(-1, 9)
 
     def restart(self) -> None:
         """Reset the stretches, which are those of positions at the next linearisation."""
@@ -125,8 +125,8 @@ class CubaturePoints:
 
     def forces(self) -> Vec:
         """Return −Σ Jᵀ P of `stresses`, the forces on coordinates, (p, 3)."""
-        found: Vec = -(self._flat.T @ self.stresses.reshape(-1, 3))
-        return found
+        forces: Vec = -(self._flat.T @ self.stresses.reshape(-1, 3))
+        return forces
 
     def stiffness(self) -> Vec:
         """Return Σ Jᵀ (∂P/∂F) J of `tangents`, (p, 6, p): rows and columns of each pair of axes. [MFEM 6]"""
@@ -188,10 +188,10 @@ class CubaturePoints:
 
 def _rows(gradients: Vec, functions: Vec, corners: Index) -> Vec:
     """Return ∂Φ/∂X of elements, (e, 3, p), from ∇N of their corners (e, 4, 3)."""
-    found = np.zeros((len(corners), 3, functions.shape[1]))
+    rows = np.zeros((len(corners), 3, functions.shape[1]))
     for corner in range(4):
-        found += gradients[:, corner, :, None] * functions[corners[:, corner]][:, None]
-    return found
+        rows += gradients[:, corner, :, None] * functions[corners[:, corner]][:, None]
+    return rows
 
 
 def _in_lanes(values: Vec) -> Vec:

@@ -100,7 +100,7 @@ def _weights(operator: sp.csc_matrix, mass: Vec, free: Index, constants: Vec, m:
     if 4 * columns >= len(free):
         dense = own.toarray() / root / root.T
         values, vectors = np.linalg.eigh(dense + null @ null.T * np.abs(dense).max())
-        found = vectors[:, : m - null.shape[1]]
+        modes = vectors[:, : m - null.shape[1]]
     else:
         scale = float(np.median(own.diagonal() / weight)) * len(free) ** (-2.0 / 3.0)
         solve, _ = factored_with_shift(own, weight, SHIFT * scale)
@@ -112,12 +112,12 @@ def _weights(operator: sp.csc_matrix, mass: Vec, free: Index, constants: Vec, m:
             return across
 
         first = np.random.default_rng(0).normal(size=(len(free), columns))
-        found = largest(product, first - null @ (null.T @ first), m, TOLERANCE)[:, : m - null.shape[1]]
-    found = np.concatenate([null, found], axis=1) / root
-    values = np.maximum(np.einsum("ij,ij->j", found, own @ found), 0.0)
+        modes = largest(product, first - null @ (null.T @ first), m, TOLERANCE)[:, : m - null.shape[1]]
+    modes = np.concatenate([null, modes], axis=1) / root
+    values = np.maximum(np.einsum("ij,ij->j", modes, own @ modes), 0.0)
     values[: null.shape[1]] = 0.0
-    weights = np.zeros((n, found.shape[1]))
-    weights[free] = found
+    weights = np.zeros((n, modes.shape[1]))
+    weights[free] = modes
     return weights, values
 
 
@@ -179,5 +179,5 @@ def orthonormal(functions: Vec, mass: Vec, before: Vec | None = None, least: flo
             one -= basis[:, :filled] @ (basis[:, :filled].T @ one)
             basis[:, filled] = one / np.linalg.norm(one)
             filled += 1
-    found: Vec = np.ascontiguousarray(basis[:, first:filled]) / root
-    return found
+    vectors: Vec = np.ascontiguousarray(basis[:, first:filled]) / root
+    return vectors

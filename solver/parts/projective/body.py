@@ -218,16 +218,16 @@ class ProjectiveBody:
     def _factored(self, inertia: float) -> GlobalMatrix:
         """Return the matrix with masses times `inertia` [1/s²], from a cache of the last few step sizes. Raises
         StepFailed."""
-        found = self._factors.pop(inertia, None)
-        if found is None:
+        matrix = self._factors.pop(inertia, None)
+        if matrix is None:
             try:
-                found = GlobalMatrix((sp.diags(inertia * self.mass[self.free]) + self._stiffness).tocsc())
+                matrix = GlobalMatrix((sp.diags(inertia * self.mass[self.free]) + self._stiffness).tocsc())
             except NotPositiveDefinite as failure:
                 raise StepFailed("the stiffness is not positive definite") from failure
-        self._factors[inertia] = found
+        self._factors[inertia] = matrix
         while len(self._factors) > CACHED_STEPS:
             self._factors.pop(next(iter(self._factors)))
-        return found
+        return matrix
 
     def _measure(self, x: Vec, terms: _StepTerms, limits: Vec) -> _Measured:
         """Return the potential of a step at positions (n, 3) [m]. limits: of friction at the last evaluation, (k,)

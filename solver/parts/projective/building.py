@@ -56,10 +56,10 @@ def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapp
     hard = LIMIT_RATIO if limit > 0.0 else 0.0
     table = np.array([(e0, e1, stiffness, hard * modulus, 1.0 + gives * limit)
                       for (e0, e1, gives), stiffness, modulus in zip(DIRECTIONS, moduli, stretch_moduli)])
-    found: list[ProjectedElements] = [Triangles(triangles, gradients, areas, table[table[:, 2:4].any(axis=1)],
+    constraints: list[ProjectedElements] = [Triangles(triangles, gradients, areas, table[table[:, 2:4].any(axis=1)],
                                                 2.0 * corotated)]
     bending_rows = bends(sheet, bending["bending_stiffness"], flat)
-    return found + ([FlatRows(one, len(sheet.rest)) for one in bending_rows] if flat else list(bending_rows))
+    return constraints + ([FlatRows(one, len(sheet.rest)) for one in bending_rows] if flat else list(bending_rows))
 
 
 def bends(sheet: Sheet, stiffness: float, flat: bool = True) -> list[Lengths]:

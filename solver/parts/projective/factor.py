@@ -120,15 +120,15 @@ class GlobalMatrix:
                 self._copy = SingleFew(inside, 0, rows=self._back)
         return self._copy
 
-    def _changed_by(self, found: Vec) -> Vec:
+    def _changed_by(self, solution: Vec) -> Vec:
         """Return the factor's solutions, (p, 3), corrected for the diagonals that differ from the factored ones."""
         if len(self._changed):
-            found -= self._responses @ scipy.linalg.lu_solve(self._inside, found[self._changed])
-        return found
+            solution -= self._responses @ scipy.linalg.lu_solve(self._inside, solution[self._changed])
+        return solution
 
     def _solve(self, rhs: Vec) -> Vec:
-        found: Vec = self._linear.solve(np.asfortranarray(rhs[self._order]))[self._back]
-        return found
+        solution: Vec = self._linear.solve(np.asfortranarray(rhs[self._order]))[self._back]
+        return solution
 
     def _solve_in_single(self, rhs: Vec) -> Vec:
         assert self._copy is not None
