@@ -139,7 +139,7 @@ def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], apart: 
         assert sharp is not None
         coarsest = sharp.coarser * (sharp.coarsest or LONGEST * float(edges.max()))
         bounds.append((min(sharp.coarser * (sharp.finest or FINE * float(np.median(edges))), coarsest), coarsest))
-    return Sizing(*bounds[0], beside=[(apart.begins(k), *one) for k, one in enumerate(bounds) if k])
+    return Sizing(*bounds[0], other_sheets=[(apart.begins(k), *one) for k, one in enumerate(bounds) if k])
 
 
 def _material(one: Prepared) -> Vec:

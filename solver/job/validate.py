@@ -324,13 +324,13 @@ def _check_object_pose(job: Job, surface: schema.Surface, vertices: NDArray[Any]
 
 def _check_tets(job: Job, body: schema.Body, where: str) -> int:
     """Check a given tetrahedral mesh, and return its number of nodes. Raises BadScene, BadMesh, NoSuchThing."""
-    given, path = body.tets, f"{where}.tets"
-    assert given is not None
-    nodes = check_array(job, given.nodes, f"{path}.nodes", "f", (None, 3))
-    tets = check_array(job, given.tets, f"{path}.tets", "i", (None, 4))
-    if (given.nodes, given.tets) not in job.sound:
+    volume, path = body.tets, f"{where}.tets"
+    assert volume is not None
+    nodes = check_array(job, volume.nodes, f"{path}.nodes", "f", (None, 3))
+    tets = check_array(job, volume.tets, f"{path}.tets", "i", (None, 4))
+    if (volume.nodes, volume.tets) not in job.sound:
         _check_volume(nodes, tets, path)
-        job.sound.add((given.nodes, given.tets))
+        job.sound.add((volume.nodes, volume.tets))
     return len(nodes)
 
 

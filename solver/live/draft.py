@@ -93,11 +93,11 @@ class LiveDraft(SteppedPart):
 
         inputs: not used. Raises StepFailed with the name of the body whose step failed.
         """
-        given = Inputs(self._gravity, ground=self._ground_at(state.time + h))
+        live_inputs = Inputs(self._gravity, ground=self._ground_at(state.time + h))
         for own, body, shown in zip(self._parted(state), self._bodies, self._shown):
             body.set_state(reduced_of(own))
             try:
-                body.step(h, ModesEngine.iterations[0], given)
+                body.step(h, ModesEngine.iterations[0], live_inputs)
             except StepFailed as failure:
                 raise StepFailed(str(failure), shown.name) from failure
         part(self._bodies, self._pairs)

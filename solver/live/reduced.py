@@ -111,7 +111,7 @@ class LiveBody(PlayedBody):
         self._half_life = half_life_at_start(job, body)
         self.body.stepping = self._stepping = replace(stepping, floor=floor_of(job, self.body))
         self._springs = self._soft_pins(job, prepared)
-        self._strength = self.body.firm_grab()
+        self._strength = self.body.grab_stiffness()
         #: of a point inside a collider [N/m]
         self._collider_stiffness = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness
         self.friction = RESTS if body.friction is None else body.friction

@@ -144,10 +144,10 @@ class PosedMixed(PosedBlocks):
         """Whether positions of any member depend on the unknowns otherwise than its velocities do."""
         return any(posed.balances for posed in self.posed)
 
-    def static_friction(self, grip: StaticFriction, x: Vec) -> PosedMixed:
+    def static_friction(self, friction: StaticFriction, x: Vec) -> PosedMixed:
         """Return the stage with static friction of the ground on quasistatic nodes of the members that have some, at
         positions x, (n, 3) [m]. Raises NotPositiveDefinite."""
-        return replace(self, posed=[posed.static_friction(grip, x) if posed.balances else posed
+        return replace(self, posed=[posed.static_friction(friction, x) if posed.balances else posed
                                     for posed in self.posed])
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,

@@ -12,11 +12,11 @@ from .sizing_kernels import is_other, measure_vertex
 
 POOR = 0.1763  #: tan of 10 degrees: new edges may be longer to remove a face with a smaller angle
 HUGE = 2.0  #: longest edges after the collapse of one shorter than TINY, which are split again
-PULLED = 0.05  #: increase of the relative stretch of a new edge over those that it replaces, at most
+STRETCH_INCREASE = 0.05  #: increase of the relative stretch of a new edge over those that it replaces, at most
 
 
 @inlined
-def beside(mesh, around, removed, into, other):  # type: ignore[no-untyped-def]
+def shares_face(mesh, around, removed, into, other):  # type: ignore[no-untyped-def]
     """Return whether one of the faces `around` the vertex `removed` has the vertices `into` and `other`."""
     faces = mesh[7]
     for f in around:
@@ -81,7 +81,7 @@ def is_thin(mesh, vertex):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def pulled(mesh, a, b):  # type: ignore[no-untyped-def]
+def relative_stretch(mesh, a, b):  # type: ignore[no-untyped-def]
     """Return the absolute relative stretch of the edge a b, in the world relative to material space."""
     x, X = mesh[0], mesh[1]
     length = np.sqrt((x[b, 0] - x[a, 0]) ** 2 + (x[b, 1] - x[a, 1]) ** 2 + (x[b, 2] - x[a, 2]) ** 2)
@@ -112,12 +112,13 @@ def limit_after(mesh, removed, into, longest):  # type: ignore[no-untyped-def]
             p = q
         if on[removed] >= 0 and feature_of(mesh, removed, p) >= 0:
             along += 1
-        if p == into or beside(mesh, around[:count], removed, into, p):
+        if p == into or shares_face(mesh, around[:count], removed, into, p):
             continue
         if on[removed] < 0 and feature_of(mesh, into, p) >= 0:
             return 0.0
         # the cloth would be compressed or stretched by too much at once
-        if pulled(mesh, into, p) > PULLED + max(pulled(mesh, removed, p), pulled(mesh, removed, into)):
+        if relative_stretch(mesh, into, p) > STRETCH_INCREASE + max(relative_stretch(mesh, removed, p),
+                                                                relative_stretch(mesh, removed, into)):
             return 0.0
     if on[removed] >= 0 and along < 2:
         return 0.0

@@ -155,8 +155,8 @@ def largest_slide(material, slide, faces, h, left, thinnest, worse):  # type: ig
         _square(b0, b1, p0, p1, s[2])
         _square(c0, c1, q0, q1, s[1])
         _square(c0 - b0, c1 - b1, q0 - p0, q1 - p1, s[0])
-        beside = s[0, 2] + s[1, 2] + s[2, 2] - 2.0 * min(s[0, 2], min(s[1, 2], s[2, 2]))
-        tan = min(thinnest, worse * 2.0 * c / max(beside, 1e-300))
+        longer_two = s[0, 2] + s[1, 2] + s[2, 2] - 2.0 * min(s[0, 2], min(s[1, 2], s[2, 2]))
+        tan = min(thinnest, worse * 2.0 * c / max(longer_two, 1e-300))
         for k in range(3):
             i, j = (k + 1) % 3, (k + 2) % 3
             least = min(least, _first_root(2.0 * a - tan * (s[i, 0] + s[j, 0] - s[k, 0]),

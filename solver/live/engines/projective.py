@@ -48,13 +48,13 @@ class ProjectiveEngine(SeparateBodiesEngine[ProjectedBody]):
     def _set_up(self, job: Job) -> None:
         super()._set_up(job)
         self._layers = Layers([body.layer for body in self.bodies], self._in_contact)
-        self._beside: list[TargetRows] = []
+        self._layer_rows: list[TargetRows] = []
 
     def _detect_contact(self, h: float) -> None:
-        self._beside = self._layers.planes([body.x for body in self.bodies], [body.v for body in self.bodies], h)
+        self._layer_rows = self._layers.planes([body.x for body in self.bodies], [body.v for body in self.bodies], h)
 
     def _step_body(self, number: int, h: float, iterations: int, inputs: Inputs) -> None:
-        self.bodies[number].step(h, iterations, inputs, [self._beside[number]])
+        self.bodies[number].step(h, iterations, inputs, [self._layer_rows[number]])
 
 
 def _is_uncoupled(scene: Scene) -> bool:

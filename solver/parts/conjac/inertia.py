@@ -71,19 +71,19 @@ class Inertia:
                                patches) for one in np.unique(label[order])]
 
         weight = stage.weight(lin)
-        given = lin.mass[:, None] * stage.v_hat - weight[:, None] * self._follow
+        momentum = lin.mass[:, None] * stage.v_hat - weight[:, None] * self._follow
         matrices = [group.velocities.T @ (np.repeat(weight[group.nodes], 3)[:, None] * group.velocities)
                     for group in self._all]
         if lin.damped is not None and lin.damped.has_blocks:
             ah = stage.a * stage.h
-            given += ah * lin.damped.multiply(moving[:, :, None])[:, :, 0]
+            momentum += ah * lin.damped.multiply(moving[:, :, None])[:, :, 0]
             for k, group in enumerate(self._all):
                 field = np.zeros((len(mesh.rest), 3, group.velocities.shape[1]))
                 field[group.nodes] = group.velocities.reshape(len(group.nodes), 3, -1)
                 matrices[k] -= ah * group.velocities.T @ lin.damped.multiply(field)[group.nodes].reshape(
                     group.velocities.shape)
         self._matrices = [0.5 * (matrix + matrix.T) for matrix in matrices]
-        self._impulses = [group.velocities.T @ given[group.nodes].ravel() for group in self._all]
+        self._impulses = [group.velocities.T @ momentum[group.nodes].ravel() for group in self._all]
 
     @cached_property
     def columns(self) -> Vec | None:

@@ -265,12 +265,12 @@ class PosedConJac(NoJoints):
         """Whether positions follow the reduced unknowns otherwise than velocities do: in contact."""
         return self.positions is not None
 
-    def static_friction(self, grip: StaticFriction, x: Vec) -> PosedConJac:
+    def static_friction(self, friction: StaticFriction, x: Vec) -> PosedConJac:
         """Return the stage with static friction of the ground on quasistatic nodes, at positions x, (n, 3) [m], on a
         new factor; velocities remain those of this stage. Raises NotPositiveDefinite."""
         force, blocks = self.lin.force.copy(), self.lin.node_blocks.copy()
-        grip.add_force(x, force)
-        grip.add_stiffness(x, blocks)
+        friction.add_force(x, force)
+        friction.add_stiffness(x, blocks)
         lin = replace(self.lin, force=force, node_blocks=blocks)
         motion = self.owner.follow_at(lin, self)
         shift = motion.static[:, : self.residual_shift.shape[1]]

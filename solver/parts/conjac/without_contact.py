@@ -39,10 +39,10 @@ def follow_without_contact(posed: PosedConJac, contact_free: QuasistaticMotion, 
     follow = None if stage.w is None else contact_free.follow(moved)
     velocities, balance = contact_free.velocities, posed.motion.velocities
 
-    given = mass * stage.v_hat[order].ravel()
+    momentum = mass * stage.v_hat[order].ravel()
     if follow is not None:
-        given -= weight * follow.rows
-    impulse = velocities.T @ given + stage.a * stage.h * (balance.T @ lin.force[order].ravel())
+        momentum -= weight * follow.rows
+    impulse = velocities.T @ momentum + stage.a * stage.h * (balance.T @ lin.force[order].ravel())
     if follow is not None and lin.damped is not None and lin.damped.has_blocks:
         columns = np.zeros((len(lin.mass), 3, 1))
         columns[order, :, 0] = follow.rows.reshape(-1, 3)
@@ -68,6 +68,6 @@ def follow_without_contact(posed: PosedConJac, contact_free: QuasistaticMotion, 
         coefficients = np.linalg.solve(loads.T @ rigid, loads.T @ (velocities - balance)).T
         # mass damping takes part of the rigid acceleration at each node
         lag += coefficients @ ((weight[:, None] * rigid).T @ velocities)
-        impulse -= coefficients @ (rigid.T @ given)
+        impulse -= coefficients @ (rigid.T @ momentum)
     return replace(posed, velocities=velocities, follow=follow, reduced=reduced, impulse=impulse, slope=reduced - lag,
                    positions=balance)

@@ -182,7 +182,7 @@ class BarrierContacts:
     mesh: SheetMesh  #: at the start
     now: ObstacleMotion
     tangled: TangledRegion | None = None  #: without contact
-    firmest: float = np.inf  #: largest stiffness of a pair [N/m]; forces of stiffer ones are scaled as well
+    max_stiffness: float = np.inf  #: largest stiffness of a pair [N/m]; forces of stiffer ones are scaled as well
     interface: InterfaceInertia | None = None  #: inertia of smooth obstacles; None: their motion is prescribed
     start_rates: Vec = field(default_factory=lambda: np.zeros((0, 3)))  #: δ⁰ of its movers, (c, 3)
     done: float = 0.0  #: elapsed part of their step [s]
@@ -201,9 +201,9 @@ class BarrierContacts:
         """Return the step's system with barrier forces and friction at a motion, to second order, and the movers of
         obstacles in it, (k,), whose rates come after the cloth's; the system itself where no pair is near."""
         nodes, forces, blocks = self._at(at, h)
-        wrench, given = self._under(h)
+        wrench, loaded = self._under(h)
         obstacle_nodes = nodes[nodes >= len(at.x)] - len(at.x)
-        used = np.unique(np.concatenate([given, *(() if self.interface is None else (
+        used = np.unique(np.concatenate([loaded, *(() if self.interface is None else (
             self.interface.movers[obstacle_nodes].ravel(),))]))
         used = used[used >= 0].astype(np.int32)
         used = used if self.interface is None else self.interface.with_their_groups(used)
@@ -289,8 +289,8 @@ class BarrierContacts:
         """Return nodes, forces and blocks, both scaled where a pair is stiffer than admissible."""
         nodes, blocks = block_diagonal(tables)
         forces = np.concatenate([table.forces for table in tables])
-        if self.firmest < np.inf and len(nodes):
-            scale = self.firmest / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.firmest)
+        if self.max_stiffness < np.inf and len(nodes):
+            scale = self.max_stiffness / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.max_stiffness)
             blocks, forces = scale[:, None, None] * blocks, scale[:, None, None] * forces
         return nodes, forces, blocks
 

@@ -29,7 +29,7 @@ class SheetContacts:
 
     def with_more(self, other: SheetContacts) -> SheetContacts:
         """Return these contacts and others in one table."""
-        return SheetContacts(self.vertex_contacts.beside(other.vertex_contacts), together(self.rows, other.rows),
+        return SheetContacts(self.vertex_contacts.joined(other.vertex_contacts), together(self.rows, other.rows),
                              together(self.spread, other.spread))
 
 
@@ -49,7 +49,7 @@ class VertexContacts:
         """Return some of the pairs. k: their numbers or a mask."""
         return VertexContacts(*(getattr(self, one.name)[k] for one in fields(self)))
 
-    def beside(self, other: VertexContacts) -> VertexContacts:
+    def joined(self, other: VertexContacts) -> VertexContacts:
         """Return these pairs and others in one table."""
         return VertexContacts(*(np.concatenate([getattr(self, one.name), getattr(other, one.name)])
                                 for one in fields(self)))

@@ -114,10 +114,10 @@ class FeatureContacts:
         """Return nodes, weights, direction, gap and which to keep, as `edge_rows` writes them, of pairs of edges, (k,
         4), where all nodes are at x, (n, 3) [m]. of: numbers of the obstacles' edges, (k,)."""
         rows = weights, direction, gap, keep = _room(len(nodes))
-        beside = self.obstacles.edges[1][of]
+        adjacent = self.obstacles.edges[1][of]
         normals = self.normals if x is self.x else unit_normals(x, self.faces)
-        edge_rows(x, nodes, np.ascontiguousarray(normals[beside].sum(axis=1)), *rows)
-        gap -= self.obstacles.thickness[beside[:, 0]]
+        edge_rows(x, nodes, np.ascontiguousarray(normals[adjacent].sum(axis=1)), *rows)
+        gap -= self.obstacles.thickness[adjacent[:, 0]]
         return nodes, weights, direction, gap, keep
 
     @cached_property
@@ -157,7 +157,7 @@ class FeatureContacts:
         may = self._may(-relative @ ground.normal, relative, SWAY)
         below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.obstacles.above, may).of(is_free), 62)
         # `detect_tunnelling` detects deeper vertices
-        contacts = contacts.beside(below.of(below.gap > -2.0 * ON_SURFACE))
+        contacts = contacts.joined(below.of(below.gap > -2.0 * ON_SURFACE))
         return contacts.of(_distinct(contacts))
 
     @cached_property

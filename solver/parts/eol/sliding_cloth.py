@@ -190,9 +190,9 @@ class SlidingCloth:
         needed."""
         if not self.needs_reactions:
             return np.zeros((0, 3))
-        pulled = np.zeros((len(self.pins(0.0)), 3))
-        pulled[cloth.pin[cloth.pin >= 0]] = solved.pulled
-        return np.concatenate([solved.obstacle_impulses, pulled])
+        pin_impulses = np.zeros((len(self.pins(0.0)), 3))
+        pin_impulses[cloth.pin[cloth.pin >= 0]] = solved.pin_impulses
+        return np.concatenate([solved.obstacle_impulses, pin_impulses])
 
     def _remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> Cloth:
         """Return the cloth with its mesh for this step; the warm start gets the rows' new names."""

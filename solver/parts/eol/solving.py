@@ -28,7 +28,7 @@ from .step_result import StepResult
 from .tangled_region import TangledRegion
 from .tunnelling import detect_tunnelling
 
-FIRMEST = 1.0e7  #: of a vertex' own diagonal: stiffer contact leaves too few digits of all other forces
+MAX_STIFFNESS = 1.0e7  #: of a vertex' own diagonal: stiffer contact leaves too few digits of all other forces
 ROUNDS = 16  #: of barrier contact that end in contact, before the step is tried shorter
 ENOUGH = 30  #: rounds after which a motion without contact is accepted although they do not converge
 SETTLED = 0.3  #: of the activation distance: a round that moves less is the last
@@ -98,9 +98,9 @@ class Solving:
         except Singular as failure:
             assert barrier is not None
             # layers so near that their barrier leaves no digit of all other forces; no shorter step helps
-            softer = replace(barrier, firmest=FIRMEST * float(np.median(posed.blocks[posed.unknowns.diagonal, 0, 0]))
-                             / h**2)
-            if softer.firmest < barrier.firmest:
+            softer = replace(barrier, max_stiffness=MAX_STIFFNESS * float(
+                np.median(posed.blocks[posed.unknowns.diagonal, 0, 0])) / h**2)
+            if softer.max_stiffness < barrier.max_stiffness:
                 solved = self.solved(cloth, now, softer, on_pins, free_rates, time, h, warm)
                 if solved is not None:
                     return solved
@@ -117,8 +117,8 @@ class Solving:
         if solution is None:
             return None
         # reactions of pins
-        pulled = -solution.multipliers.at(rows.on_pins.name).reshape(-1, 3)
-        return StepResult(mesh, rows.on_features, solution, rows.deepest, impulses, obstacle_rates, pulled,
+        pin_impulses = -solution.multipliers.at(rows.on_pins.name).reshape(-1, 3)
+        return StepResult(mesh, rows.on_features, solution, rows.deepest, impulses, obstacle_rates, pin_impulses,
                           rows.pressing[:len(mesh.x)] / h)
 
     def _without_pressed(self, mesh: SheetMesh, now: ObstacleMotion, barrier: BarrierContacts, failure: Singular,
@@ -237,7 +237,7 @@ class Solving:
         times at most, or more while solutions stay where they are linearised."""
         contact, rows = len(step_rows.on_features.rows) + len(step_rows.touched.rows), step_rows.on_vertices
         is_contact = (rows.factor[:, 3:] == 0.0).all(axis=1) & (np.arange(len(rows)) < contact)
-        vertices, dragged, given = friction.vertices, None, np.zeros_like(friction.no_slip_rates)
+        vertices, dragged, correction = friction.vertices, None, np.zeros_like(friction.no_slip_rates)
         index = np.full(len(posed.impulse), -1)
         index[vertices] = np.arange(len(vertices))
         along = friction.along(step_rows.rates[vertices])
@@ -245,20 +245,20 @@ class Solving:
         drag, faster = friction.predicted_drag(step_rows.pressing[vertices], coulomb_drag, step_rows.slips)
         for k in range(RENEWALS + 1):
             if dragged is None:
-                factored_drag, given = drag, np.zeros_like(along)
+                factored_drag, correction = drag, np.zeros_like(along)
                 dragged = posed.with_resistance(vertices, factored_drag[:, None, None] * friction.projectors,
                                                 friction.no_slip_rates)
                 solution = self.solve_rows(dragged, step_rows, warm)
             else:  # on the present factor: the error of its drag is an impulse
-                given = (factored_drag * faster - coulomb_drag)[:, None] * along
-                solution = self._counted(self.program.again(dragged.with_impulse(vertices, given).rhs, warm))
+                correction = (factored_drag * faster - coulomb_drag)[:, None] * along
+                solution = self._counted(self.program.again(dragged.with_impulse(vertices, correction).rhs, warm))
             warm, pressing = solution.warm, np.zeros((len(vertices), 3))
             np.add.at(pressing, index[rows.vertex[is_contact]],
                       (solution.on_vertex[:, None] * rows.factor[:, :3])[is_contact])
             impulses, rates = np.zeros(len(posed.impulse)), np.concatenate(posed.unknowns.parted(solution.u), axis=1)
             impulses[vertices] = np.linalg.norm(pressing, axis=1)
             along, pressed = friction.along(rates[vertices]), impulses[vertices]
-            coulomb_drag, drags = friction.coulomb_drag(pressed, along), factored_drag[:, None] * along - given
+            coulomb_drag, drags = friction.coulomb_drag(pressed, along), factored_drag[:, None] * along - correction
             wrong = np.linalg.norm(drags - coulomb_drag[:, None] * along, axis=1)
             most = float(friction.most(pressed).sum())
             enough, agrees = (bool(wrong.sum() <= bound * most) for bound in (RENEWED, AGREES))

@@ -23,7 +23,7 @@ class StepResult:
     deepest: float  #: largest depth of the cloth in an obstacle at its end [m]
     obstacle_impulses: Vec  #: impulses on smooth obstacles, (o, 3) [N s]; (0, 3) where they are not needed
     obstacle_rates: Vec  #: δ of their movers, (c, 3)
-    pulled: Vec  #: impulses on pins, of all vertices that have one, (p, 3) [N s]
+    pin_impulses: Vec  #: impulses on pins, of all vertices that have one, (p, 3) [N s]
     pressing: Vec  #: as in `Cloth`
 
 

@@ -89,7 +89,7 @@ class _Step:
         below = detection.on_ground(obstacles.ground.find(
             self.x[:cloth], detection.now.time + h, obstacles.above, -self.tolerance), RENEWED)
         above = obstacles.ground.gaps(detection.x[below.vertex], detection.now.time) - obstacles.above
-        contacts, before = contacts.beside(below), np.concatenate([before, above])
+        contacts, before = contacts.joined(below), np.concatenate([before, above])
         k, deepest, missing_speed = self._in(
             lambda k: SampledPairs(self.x[contacts.vertex[k], None], contacts.vertex[k].astype(np.int64),
                                    contacts.obstacle[k]),

@@ -132,7 +132,7 @@ class LeapStep:
     def __init__(self, jointed: Jointed) -> None:
         self._jointed, self._arrays = jointed, StepArrays(jointed)
         self._fixed = self._arrays.indices, self._arrays.numbers
-        self._places = self._arrays.joints
+        self._joint_arrays = self._arrays.joints
         self._carried: Vec = np.zeros((jointed.tree.count, 6))  #: twists of the step that `finish` ends
 
     def solve(self, state: State, h: float) -> tuple[State, bool]:
@@ -174,7 +174,7 @@ class LeapStep:
     def _fill(self, q: Vec, u: Vec, centres: Vec) -> None:
         tree = self._jointed.tree
         for batch in tree.batches:
-            batch.kind.fill(batch.bodies, tree.dof, q, u, tree.start, centres, *self._places)
+            batch.kind.fill(batch.bodies, tree.dof, q, u, tree.start, centres, *self._joint_arrays)
 
 
 class CentredStep(LeapStep):

@@ -113,7 +113,7 @@ class TreeStep:
         self._tree, self._joints, self._arrays = jointed.tree, jointed.on_rates.joints, StepArrays(jointed)
         # attributes are looked up once, which takes longer than the kernel
         self._fills = [(batch.kind.fill, batch.bodies) for batch in self._tree.batches]
-        self._places, self._earlier = self._arrays.joints, self._arrays.joints_earlier
+        self._joint_arrays, self._earlier = self._arrays.joints, self._arrays.joints_earlier
         self._fixed = self._arrays.indices, self._arrays.numbers, self._joints.law
 
     @staticmethod
@@ -134,7 +134,7 @@ class TreeStep:
         before = q - elapsed * u
         for fill, bodies in self._fills:
             fill(bodies, tree.dof, before, u, tree.start, centres, *self._earlier)
-            fill(bodies, tree.dof, q, u, tree.start, centres, *self._places)
+            fill(bodies, tree.dof, q, u, tree.start, centres, *self._joint_arrays)
         if self._joints.motors:
             self._joints.at(time, time - 0.5 * h)
         after = np.empty((2, len(q), 1))

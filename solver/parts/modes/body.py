@@ -245,7 +245,7 @@ class ReducedBody:
         """Return nodes of the mesh, (k,), as points of springs."""
         return SkinPoints(self.subspace.functions[nodes], self.subspace.prescribed[nodes], self.nodes[nodes])
 
-    def firm_grab(self) -> float:
+    def grab_stiffness(self) -> float:
         """Return the stiffness of a spring on which the body's mass oscillates at two hertz [N/m]."""
         return float(self.subspace.mass.sum()) * (2.0 * np.pi * 2.0) ** 2
 

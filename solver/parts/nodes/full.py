@@ -180,10 +180,10 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
     # C = −S_ff⁻¹ S_fa J_a; M couples no node with another
     columns = np.zeros((len(lin.x), 3, count))
     columns[coordinates.prescribed] = carried
-    pulled = stage.damped_stiffness_factor(lin) * owner.loads.pulls(lin, carried)[free]
+    stiffness_product = stage.damped_stiffness_factor(lin) * owner.loads.pulls(lin, carried)[free]
     if lin.damped is not None and lin.damped.has_blocks:
-        pulled += stage.a * stage.h * lin.damped.multiply(columns)[free]
-    response = posed.respond(pulled.reshape(-1, count))
+        stiffness_product += stage.a * stage.h * lin.damped.multiply(columns)[free]
+    response = posed.respond(stiffness_product.reshape(-1, count))
     columns[free] = response.reshape(-1, 3, count)
 
     free_response = np.zeros((len(lin.x), 3, 1))

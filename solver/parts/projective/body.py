@@ -57,9 +57,9 @@ class TargetRows:
         """Return the rows with their targets at `seconds` before the step's end."""
         return replace(self, targets=self.targets - seconds * self.velocities) if seconds else self
 
-    def weighed(self, firm: Vec) -> TargetRows:
-        """Return the rows with weights multiplied by factors `firm`, (k,)."""
-        return replace(self, weights=firm * self.weights)
+    def weighed(self, factors: Vec) -> TargetRows:
+        """Return the rows with weights multiplied by `factors`, (k,)."""
+        return replace(self, weights=factors * self.weights)
 
     def of(self, some: Mask, shift: int = 0) -> TargetRows:
         """Return the rows of a mask, (k,), with `shift` added to the indices of nodes."""
