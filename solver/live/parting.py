@@ -16,7 +16,7 @@ from .parting_kernels import separate
 from .reduced import LiveBody
 from .skins import SurfaceContacts, surface_contacts
 
-MOST = 48  #: points of a body that are pushed out of another one in a step
+MOST = 48  #: points of a body that are separated from another one in a step
 SWEEPS = 40  #: over all of them
 COMES_OUT = 0.01  #: of a body's size: how much less deep what was inside when a step began is at its end
 

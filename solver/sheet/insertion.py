@@ -39,7 +39,7 @@ class Conforming:
     #: vertices that came onto features, and the velocity of the material there [m/s], (3,)
     new: dict[int, Vec] = field(default_factory=dict)
     released: set[int] = field(default_factory=set)  #: vertices that left features
-    refused: set[tuple[int, ...]] = field(default_factory=set)  #: crossings without a vertex that stay so
+    refused: set[tuple[int, ...]] = field(default_factory=set)  #: intersections without a vertex that stay so
     #: material of vertices that could not move there yet, its velocity, and their distance from it [m]
     carried_over: dict[int, tuple[Vec, Vec, float]] = field(default_factory=dict)
     jump: float = 0.0  #: largest displacement of a point of the cloth in the world [m]

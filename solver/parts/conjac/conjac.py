@@ -46,7 +46,7 @@ from .without_contact import follow_without_contact
 #: feet falls over in one step, beyond the range of the linearisation that started it
 LARGEST_CORRECTION = 0.5
 
-#: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no answer depends on it
+#: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no solution depends on it
 BORDER_PIVOT = 1.0e20
 
 

@@ -165,7 +165,7 @@ class Assembler:
         forces, stiffness = np.zeros((len(tets), 4, 3)), np.zeros((len(tets), 6, 9))
         one.elements.fill(sheet.x, True, forces, stiffness)
         forces[: len(faces), :3] += (properties.density / 3.0 * areas)[:, None, None] * self.gravity
-        # a face slides with its own F: with an average over a fold, work of forces would be lost
+        # a face slides with its own F: with an average over a fold, work of forces would be dissipated
         stiffness_factor, first, hinges = h * h + h * properties.stiffness_damping, len(faces), one.cloth.hinges
         add_faces(tets[:first], slots[:first], slides, F, forces[:first], stiffness[:first], stiffness_factor, h,
                   blocks, impulse)

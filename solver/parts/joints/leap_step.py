@@ -25,7 +25,7 @@ from .tree_step import SLOW, begin_blocks, move_on, solve_rates
 
 @inlined
 def to_world(E, i, own, out):  # type: ignore[no-untyped-def]
-    """Write a twist `own` (6,) in the frame of body i into out[i], with its linear part turned into world."""
+    """Write a twist `own` (6,) in the frame of body i into out[i], with its linear part rotated into world."""
     for a in range(3):
         out[i, a] = own[a]
         out[i, 3 + a] = E[i, a, 0] * own[3] + E[i, a, 1] * own[4] + E[i, a, 2] * own[5]
@@ -126,7 +126,7 @@ def solve_in_stages(indices, numbers, laws, carried, h, centres, q, u, after):  
 class LeapStep:
     """Leapfrog steps of mechanisms that `TreeStep.serves`, under weight alone.
 
-    [Thesis 3.6, changed: momentum is turned round where a step starts, so that what turns keeps its energy]
+    [Thesis 3.6, changed: momentum is reflected where a step starts, so that what rotates keeps its energy]
     """
 
     def __init__(self, jointed: Jointed) -> None:

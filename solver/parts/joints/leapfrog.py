@@ -18,7 +18,7 @@ from ...state import Vec
 
 #: keys of the memory; twists have ω in the bodies' frames and the centres' velocities in world
 CARRIED = "joints.carried"  #: twists of the bodies where the step starts, half its weight not yet in them, (n, 6)
-CHANGE = "joints.change"  #: what joints changed of them as they were turned round there, (n, 6)
+CHANGE = "joints.change"  #: what joints changed of them as they were reflected there, (n, 6)
 #: rates where the step starts and how they change with time there, about, (2, m)
 RATES = "joints.rates"
 
@@ -61,7 +61,7 @@ def reflect(E: Vec, projected: Vec, impulse: Vec, inverse_inertia: Vec) -> tuple
 
 
 def in_world(E: Vec, twist: Vec) -> Vec:
-    """Return twists (n, 6) with the linear part turned from the bodies' frames into world. E: (n, 4, 4)."""
+    """Return twists (n, 6) with the linear part rotated from the bodies' frames into world. E: (n, 4, 4)."""
     return np.concatenate([twist[:, :3], np.einsum("nij,nj->ni", E[:, :3, :3], twist[:, 3:])], axis=1)
 
 

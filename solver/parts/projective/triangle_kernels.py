@@ -15,7 +15,7 @@ from ...threads import inlined, kernel
 FLAT = 1.0e-8  #: fraction of its value at right angles, below which (det F)² does not determine the rotation of F
 POINT = 1.0e-7  #: length of F e below which rounding has its direction
 #: lane array: f and g, 3 slots each; f · f, f · g, g · g; S by 11, 12, 22 [N/m]; energy [J/m²]; 1 where (det F)² says
-#: how F is turned, else 0
+#: how F is rotated, else 0
 ALONG, ACROSS, SQUARES, STIFF, DENSITY, REGULAR = 0, 3, 6, 9, 12, 13
 SCRATCH = 14 * LANES  #: where 12 values of one triangle stand
 WORK = SCRATCH + 12
