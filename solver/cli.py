@@ -350,8 +350,8 @@ def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     text = [f"{manifest['name']}: {status.text}",
             f"Frames {manifest['start']} to {manifest['end']} at {manifest['fps']:g} fps",
             *(f'Body "{name}": {count} vertices' for name, _, count in cache.bodies()),
-            *(f'Mechanism "{one["name"]}": {len(one["bodies"])} bodies, {len(one["joints"])} joints'
-              for one in cache.mechanisms()),
+            *(f'Mechanism "{mechanism["name"]}": {len(mechanism["bodies"])} bodies, {len(mechanism["joints"])} joints'
+              for mechanism in cache.mechanisms()),
             *(f"The snapshot of frame {frame} is damaged: a resumed bake begins before it" for frame in torn),
             *(f"From frame {run['from']} on {run.get('machine') or 'another machine'} with {run['backend']}, "
               f"{run['at']}" for run in runs)]

@@ -64,5 +64,5 @@ def _groups() -> list[Path]:
         root = CONTROL_GROUPS / controllers if controllers else CONTROL_GROUPS
         own = root / path.strip("/")
         # in a container the path may be the host's, of which only the root is here
-        folders += [one for one in (own, *own.parents) if one.is_relative_to(root) and one.is_dir()]
+        folders += [group for group in (own, *own.parents) if group.is_relative_to(root) and group.is_dir()]
     return folders

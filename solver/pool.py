@@ -312,13 +312,13 @@ def key_of(kernel: Kernel, pieces: int) -> Key:
 def _magnitude(arguments: tuple[Any, ...]) -> int:
     """Return the binary logarithm of the number of entries of all arrays among the arguments, with which the time of a
     call grows."""
-    return sum(getattr(one, "size", 0) for one in arguments).bit_length()
+    return sum(getattr(argument, "size", 0) for argument in arguments).bit_length()
 
 
 def _bytes(arguments: tuple[Any, ...]) -> int:
     """Return the size of all arrays among the arguments [bytes]."""
     total = 0
-    for one in arguments:
+    for argument in arguments:
         with suppress(TypeError):  # what is no array
-            total += memoryview(one).nbytes
+            total += memoryview(argument).nbytes
     return total

@@ -321,7 +321,7 @@ def _makes_arrays(function: Callable[..., Any]) -> bool:
         value: Any = function.__globals__.get(name)
         if hasattr(value, "py_func"):
             # of a kernel it is known what it returns, what is inlined is a part of this
-            returned = [str(one.return_type) for one in value.nopython_signatures]
+            returned = [str(signature.return_type) for signature in value.nopython_signatures]
             if _makes_arrays(value.py_func) if "forceinline" in value.targetoptions else "array" in str(returned):
                 return True
         elif kernel_structs.is_struct(value) or value is None and name in kernel_structs.fields:

@@ -47,7 +47,7 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
     loaded, rows = load(job), read_rows(wedge)
     made = check_rows(loaded, rows)
     time = loaded.scene.time
-    lengths = {(one.scene.time.start, one.scene.time.end) for one in made}
+    lengths = {(path.scene.time.start, path.scene.time.end) for path in made}
     if chunk is not None and len(lengths) > 1:
         raise BadInput("rows of the wedge have other frames, and chunks are the same for all", "Leave the chunks out")
     chunks = (chunks_of(chunk, *lengths.pop(), time.snapshot_every) if chunk is not None
@@ -70,7 +70,8 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
     described = template.template(shot)
     texts |= {file: template.yaml(described) for file in ("conjac.template.yaml", "template.yaml")}
     texts["parameter_values.yaml"] = template.yaml({"parameterValues": [
-        {"name": one["name"], "value": one["default"]} for one in described["parameterDefinitions"]]})
+        {"name": definition["name"], "value": definition["default"]}
+        for definition in described["parameterDefinitions"]]})
     if wedge is not None:
         texts["wedge.csv"] = read_bytes(wedge).decode("utf-8-sig")
     if blend is not None:

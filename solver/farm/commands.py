@@ -119,7 +119,7 @@ def _watch(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
         bakes = all_below(arguments.folder)
         table = "\n".join(map(printable, watched(bakes)))
         if once:
-            lines.say(*table.split("\n"), event="summary", bakes=[one.plain() for one in bakes])
+            lines.say(*table.split("\n"), event="summary", bakes=[bake.plain() for bake in bakes])
             return f"{len(bakes)} bakes"
         try:
             sys.stdout.write(f"\x1b[H\x1b[2J{table}\n")  # moves the cursor to the corner and clears the screen

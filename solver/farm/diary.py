@@ -52,7 +52,7 @@ def read(folder: Path) -> LastMessage:
     try:
         with open_regular(folder / FILE) as stream:
             record = json.loads(stream.read(LONGEST))
-        message = LastMessage(**{one.name: record[one.name] for one in fields(LastMessage)})
+        message = LastMessage(**{field.name: record[field.name] for field in fields(LastMessage)})
         good = isinstance(message.text, str) and isinstance(message.state, str)
         good = good and isinstance(message.memory_mb, int | float) and isinstance(message.at, int | float)
         return message if good else LastMessage()

@@ -171,8 +171,8 @@ def _raw_of(job: Job, names: set[str]) -> dict[str, Any]:
     if raw.get("forces"):
         raw["forces"] = [force for force in raw["forces"] if set(force["bodies"]) <= names]
     if raw.get("constraints"):
-        raw["constraints"] = [one for one in raw["constraints"]
-                              if {end["body"] for end in one["ends"] if end.get("body")} <= names]
+        raw["constraints"] = [constraint for constraint in raw["constraints"]
+                              if {end["body"] for end in constraint["ends"] if end.get("body")} <= names]
     return raw
 
 
@@ -183,17 +183,17 @@ def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: N
     of writing a cache.
     """
     parts = [InWorld(load(folder), Cache(folder / "cache")) for folder in islands]
-    of = {body.name: k for k, one in enumerate(parts) for body in one.job.scene.bodies}
-    for frame, together in enumerate(zip(*(swept(job, one) for one in parts)), job.frames[0] + 1):
+    of = {body.name: k for k, island in enumerate(parts) for body in island.job.scene.bodies}
+    for frame, together in enumerate(zip(*(swept(job, island) for island in parts)), job.frames[0] + 1):
         boxes = {name: box for one in together for name, box in one.items()}
         for name, other in _overlapping(boxes, 0.0):
             if of[name] != of[other]:
                 raise BadInput(f'it may have met "{other}", which was baked apart from it', "Bake both as one island",
                                name, frame)
     log("Bodies of different islands met nowhere")
-    read, runs = hashes.settings(job), [one.cache.manifest for one in parts]
-    counts = {name: count for one in parts for name, _, count in one.cache.bodies()}
-    origins = {name: origin for one in parts for name, origin in one.cache.origins().items()}
+    read, runs = hashes.settings(job), [island.cache.manifest for island in parts]
+    counts = {name: count for island in parts for name, _, count in island.cache.bodies()}
+    origins = {name: origin for island in parts for name, origin in island.cache.origins().items()}
     first, bodies = 0, []
     for body in job.scene.bodies:
         bodies.append((body.name, first, counts[body.name]))
@@ -205,5 +205,5 @@ def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: N
                     notes=["Islands of bodies that never met were baked apart"], origins=origins)
         for frame in job.frames:
             positions = {name: points - origins[name] if name in origins else points
-                     for one in parts for name, points in one.cache.frame(frame).items()}
+                     for island in parts for name, points in island.cache.frame(frame).items()}
             store.write(frame, np.concatenate([positions[name] for name, _, _ in bodies]))

@@ -97,7 +97,7 @@ def _closest(cache: Cache) -> float | None:
 
 def table(results: Sequence[Result]) -> list[str]:
     """Return the results as lines of text with aligned columns."""
-    return standing.table(TITLES, [one.cells() for one in results], frozenset({0, 3, 4, 5, 6, 7}))
+    return standing.table(TITLES, [result.cells() for result in results], frozenset({0, 3, 4, 5, 6, 7}))
 
 
 def as_csv(results: Sequence[Result]) -> bytes:
@@ -105,13 +105,13 @@ def as_csv(results: Sequence[Result]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(TITLES)
-    writer.writerows(one.cells() for one in results)
+    writer.writerows(result.cells() for result in results)
     return text.getvalue().encode()
 
 
 def as_plain(results: Sequence[Result]) -> list[dict[str, Any]]:
     """Return the results as plain values, for JSON."""
-    plain: list[dict[str, Any]] = json.loads(json.dumps([vars(one) for one in results]))
+    plain: list[dict[str, Any]] = json.loads(json.dumps([vars(result) for result in results]))
     return plain
 
 

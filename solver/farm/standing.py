@@ -112,8 +112,9 @@ def watched(bakes: Sequence[BakeStanding]) -> list[str]:
     def or_dash(value: float | None, shown: str) -> str:
         return "-" if value is None else shown.format(value)
 
-    lines = [(one.name, f"{one.done}/{one.total}", or_dash(one.frame, "{}"), or_dash(one.seconds_a_frame, "{:.2f}"),
-              "-" if one.ends_at is None else time.strftime("%H:%M:%S", time.localtime(one.ends_at)),
-              or_dash(one.memory_mb, "{:.0f} MB"), one.state, one.text) for one in bakes]
+    lines = [(bake.name, f"{bake.done}/{bake.total}", or_dash(bake.frame, "{}"),
+              or_dash(bake.seconds_a_frame, "{:.2f}"),
+              "-" if bake.ends_at is None else time.strftime("%H:%M:%S", time.localtime(bake.ends_at)),
+              or_dash(bake.memory_mb, "{:.0f} MB"), bake.state, bake.text) for bake in bakes]
     return table(("bake", "done", "frame", "s/frame", "ends at", "memory", "state", "last sentence"), lines,
                  frozenset({1, 2, 3, 4, 5}))

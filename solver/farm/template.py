@@ -140,5 +140,5 @@ def yaml(value: Any, indent: int = 0) -> str:
 
 
 def _inside(item: Any, indent: int) -> str:
-    nested = isinstance(item, dict) or (isinstance(item, list) and not all(isinstance(one, str) for one in item))
+    nested = isinstance(item, dict) or (isinstance(item, list) and not all(isinstance(value, str) for value in item))
     return f"\n{yaml(item, indent)}" if nested and item else f" {json.dumps(item, ensure_ascii=False)}\n"

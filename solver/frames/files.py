@@ -124,7 +124,7 @@ class CacheFiles:
         frames = sorted((w for w in self.log.values() if w.kind == FRAME), key=lambda one: one.frame)
         for before, after in pairwise(frames):
             if before.bytes != after.bytes and not any(before.frame <= cut < after.frame for cut in logged) and all(
-                    self._status(file_of(self.folder, FRAME, one.frame), one) for one in (before, after)):
+                    self._status(file_of(self.folder, FRAME, written.frame), written) for written in (before, after)):
                 unlogged.add(before.frame)
         return min(unlogged, default=None)
 

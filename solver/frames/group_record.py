@@ -49,10 +49,10 @@ class GroupRecord:
                     Boxes(arrays["token"], arrays["low"], arrays["high"]), arrays["size"], arrays["thickness"],
                     arrays["nameless"], arrays["unknowns"], arrays["contacts"], arrays["longest"])
         count = len(record.labels)
-        fits = (all(len(one) == count for one in (record.steps, record.size, record.thickness, record.nameless))
+        fits = (all(len(array) == count for array in (record.steps, record.size, record.thickness, record.nameless))
                 and record.boxes.low.shape == record.boxes.high.shape == (len(record.boxes.token), 3)
                 and len(record.contacts) == len(record.unknowns)
-                and all(((one >= 0) & (one < count)).all() for one in (record.labels, record.boxes.token)))
+                and all(((array >= 0) & (array < count)).all() for array in (record.labels, record.boxes.token)))
         if not fits:
             raise ValueError("its arrays do not fit each other")
         return record

@@ -94,9 +94,10 @@ def read_npz(path: Path, root: Path | None = None) -> dict[str, NDArray[Any]]:
         try:
             with zipfile.ZipFile(stream) as archive:
                 members = archive.infolist()
-                if len(members) > MEMBERS or sum(max(one.file_size, one.compress_size) for one in members) > size:
+                if len(members) > MEMBERS or sum(
+                        max(member.file_size, member.compress_size) for member in members) > size:
                     raise Unreadable("it says that it holds more than it does")
-                return dict(_member(archive, one) for one in members)
+                return dict(_member(archive, member) for member in members)
         except (Unreadable, OSError):
             raise
         except Exception as error:  # a torn archive: BadZipFile, struct.error, NotImplementedError, zlib.error, ...

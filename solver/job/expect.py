@@ -126,8 +126,8 @@ def check_joined_methods(scene: schema.Scene, names: list[str], where: str) -> N
     """
     bodies = [body for body in scene.bodies if body.name in names]
     methods = [scene.method_of(body) for body in bodies]
-    if all((one.kind, parameters("method", one)) == (methods[0].kind, parameters("method", methods[0]))
-           for one in methods):
+    if all((method.kind, parameters("method", method)) == (methods[0].kind, parameters("method", methods[0]))
+           for method in methods):
         return
     check_one_damping(scene, bodies, "are joined by a force")
     named, same = " and ".join(f'"{body.name}"' for body in bodies), "Give all the same method and settings"

@@ -113,7 +113,8 @@ def settings(job: Job) -> Settings:
                   *(() if flat.get("mesher.sheet_thickness") else ("mesher.sheet_thickness",)))
         bodies[body.name] = {key: value for key, value in flat.items()
                              if key not in painted and key != "surface.object_vertices" and not key.startswith(unread)}
-    mechanisms = {one.name: dict(_flat(job, one, "", digests, so_far)) for one in job.scene.mechanisms}
+    mechanisms = {mechanism.name: dict(_flat(job, mechanism, "", digests, so_far))
+                  for mechanism in job.scene.mechanisms}
     return Settings(scene, bodies, digests, mechanisms, so_far)
 
 
@@ -124,9 +125,9 @@ def _unfollowed(method: str) -> tuple[str, ...]:
 def recorded(manifest: Mapping[str, Any]) -> Settings:
     """Return the inputs of a cache, from its manifest; `so_far` is empty for caches of older versions."""
     saved, sources = manifest["settings"], manifest["sources"]
-    return Settings(saved["scene"], saved["bodies"], {name: one["digest"] for name, one in sources.items()},
+    return Settings(saved["scene"], saved["bodies"], {name: source["digest"] for name, source in sources.items()},
                     saved.get("mechanisms", {}),
-                    {one["digest"]: one["so_far"] for one in sources.values() if one.get("so_far")})
+                    {source["digest"]: source["so_far"] for source in sources.values() if source.get("so_far")})
 
 
 def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],

@@ -162,8 +162,8 @@ def _overlapping(uv: NDArray[np.float64]) -> tuple[int, int] | None:
     for group in np.array_split(order, max(1, min(16, len(order) // 64))):
         smaller = order[: np.searchsorted(reach[order], reach[group].max(), side="right")]
         near = cKDTree(centres[smaller]).query_ball_point(centres[group], reach[group] + reach[group].max())
-        first = np.repeat(group, [len(one) for one in near])
-        second = smaller[np.concatenate([np.asarray(one, dtype=np.int64) for one in near])]
+        first = np.repeat(group, [len(pair) for pair in near])
+        second = smaller[np.concatenate([np.asarray(pair, dtype=np.int64) for pair in near])]
         pairs = first != second
         first, second = first[pairs], second[pairs]
         for start in range(0, len(first), 1 << 18):

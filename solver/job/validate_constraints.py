@@ -15,8 +15,8 @@ from .schema_constraints import Constraint, ConstraintEnd
 
 def check_constraints(job: Job) -> None:
     """Check the constraints of a scene. Raises BadScene, NoSuchThing."""
-    for i, one in enumerate(job.scene.constraints):
-        _check_constraint(job, one, f"$.constraints[{i}]")
+    for i, constraint in enumerate(job.scene.constraints):
+        _check_constraint(job, constraint, f"$.constraints[{i}]")
 
 
 def called(one: Constraint) -> str:

@@ -71,7 +71,7 @@ def check_contact(job: Job) -> None:
 
 def _check_touches(scene: schema.Scene, names: set[str]) -> None:
     """Check the list `touches` of each body. names: of all bodies, obstacles and mechanisms. Raises BadScene."""
-    thin = [one.name for one in scene.obstacles if one.wires is not None or one.nails is not None]
+    thin = [obstacle.name for obstacle in scene.obstacles if obstacle.wires is not None or obstacle.nails is not None]
     for i, body in enumerate(scene.bodies):
         for name in body.touches or ():
             if name not in names:

@@ -21,7 +21,8 @@ def check_drafts(scene: schema.Scene) -> None:
             raise refuse(f"{label} cannot be stepped by {own}", "$.integrator.kind",
                          f"Use {catalogue.stepped_by(method)}")
         cloth, others = body.cloth, _not_touched(scene, body)
-        moved = [one.body for one in body.attach if getattr(scene.holder_of(one), "motion", None) is None]
+        moved = [attachment.body for attachment in body.attach
+                 if getattr(scene.holder_of(attachment), "motion", None) is None]
         for is_unsupported, what, field in (
                 (cloth is not None and not can("drafts cloth"), "cloth has no weights to be moved by", "cloth"),
                 (body.rope is not None and not can("drafts ropes"), "ropes have no weights to be moved by", "rope"),
@@ -64,5 +65,5 @@ def _not_touched(scene: schema.Scene, body: schema.Body) -> list[str]:
 
     soft = [one.name for one in scene.bodies if one is not body and (one.touches is None or body.name in one.touches)
             and not is_touched(one)]
-    names = [*soft, *(one.name for one in scene.mechanisms if not staggered)]
+    names = [*soft, *(mechanism.name for mechanism in scene.mechanisms if not staggered)]
     return [name for name in names if body.touches is None or name in body.touches]

@@ -56,8 +56,8 @@ class LiveNodes:
                 self._soft_pins.append((number, pins.targets, start))
         #: variants of the part by integrator; a part of a coupling is stepped by the coupling
         # impacts on the ground are solved in converged stages, and linearised in linearised ones
-        self._variants: list[NodesPart] = [part, *(part.stepped_by(one, None)
-                                                   for one in (SSDIRK2({}), SemiImplicit({})))]
+        self._variants: list[NodesPart] = [part, *(part.stepped_by(integrator, None)
+                                                   for integrator in (SSDIRK2({}), SemiImplicit({})))]
         self._chosen = 0
         self.holds: dict[int, tuple[int, Grabbed]] = {}  #: grabbed body in the part and spring, by number of the hand
 

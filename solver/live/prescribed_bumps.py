@@ -52,10 +52,11 @@ def prescribed_bumps(job: Job, names: Container[str] | None) -> list[PrescribedB
     names: of the obstacles that are included; None: all.
     """
     bumps: list[PrescribedBump] = []
-    for number, one in enumerate(job.scene.obstacles if job.scene.contact is not None else ()):
-        if one.triangles is None or not (names is None or one.name in names):
+    for number, obstacle in enumerate(job.scene.obstacles if job.scene.contact is not None else ()):
+        if obstacle.triangles is None or not (names is None or obstacle.name in names):
             continue
-        vertices = np.asarray(job.array(one.vertices), dtype=float)
-        mesh = BumpMesh(vertices, np.array(job.array(one.triangles), dtype=np.int32))
-        bumps.append(PrescribedBump(vertices, mesh, None if one.motion is None else over_time(job, one.motion), number))
+        vertices = np.asarray(job.array(obstacle.vertices), dtype=float)
+        mesh = BumpMesh(vertices, np.array(job.array(obstacle.triangles), dtype=np.int32))
+        bumps.append(PrescribedBump(
+            vertices, mesh, None if obstacle.motion is None else over_time(job, obstacle.motion), number))
     return bumps

@@ -127,7 +127,7 @@ class ProjectedBody(PlayedBody):
         if inputs.ground is not None and self._ground.is_there:
             draft.ground = Ground(inputs.ground[0], inputs.ground[1], self._ground.friction)
         stiffness = FIRM * body.diagonal(h)
-        rows = [one.weighed(stiffness[one.nodes]) for one in contact_rows]
+        rows = [rows_of_sheet.weighed(stiffness[rows_of_sheet.nodes]) for rows_of_sheet in contact_rows]
         draft.beside = TargetRows.joined([*self._on_colliders(h, inputs, stiffness), *rows, *self._hand_rows()])
         state = draft.attempt(self.state, h, StepInputs())
         self.state, self._inputs = state, inputs

@@ -338,4 +338,4 @@ def pin_groups(tets: Index, pinned: Index) -> list[Index]:
     count = int(tets.max()) + 1
     graph = coo_matrix((np.ones(both.sum()), tuple(edges[both].T)), shape=(count, count))
     label = connected_components(graph, directed=False)[1][pinned]
-    return [pinned[label == one].astype(np.int32) for one in np.unique(label)]
+    return [pinned[label == number].astype(np.int32) for number in np.unique(label)]

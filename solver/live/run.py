@@ -94,8 +94,8 @@ class Live:
 
     def _listen(self, record: NDArray[Any], pinned: NDArray[np.float64]) -> None:
         """Read inputs and settings from a record. pinned: positions of vertices that bones move, (s, 3) [m]."""
-        grabs = tuple(Hold(int(one["id"]), one["start"].copy(), one["target"].copy(), float(one["radius"]),
-                           float(one["strength"]), int(one["rigid"]) - 1) for one in record["grabs"] if one["id"])
+        grabs = tuple(Hold(int(grab["id"]), grab["start"].copy(), grab["target"].copy(), float(grab["radius"]),
+                           float(grab["strength"]), int(grab["rigid"]) - 1) for grab in record["grabs"] if grab["id"])
         first = self._inputs is None
         ground = record["ground"].copy() if record["ground"][1].any() else None
         records = enumerate(zip(self._shapes, record["bumps"]))

@@ -150,8 +150,8 @@ class PosedBlocks(NoQuasistatic, NoJoints):
 
         def respond(impulses: Vec) -> Vec:
             out = np.zeros_like(impulses)
-            for own, one in responses:
-                out[own] = one(impulses[own])
+            for own, response in responses:
+                out[own] = response(impulses[own])
             return out
 
         return respond

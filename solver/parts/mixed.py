@@ -155,13 +155,13 @@ class PosedMixed(PosedBlocks):
         """Return coordinates nearer to equilibrium, (3 f,), as `PosedNodes.relax`: bodies are relaxed in turn, each
         with the others at their latest positions."""
         coordinates, settled = self.owner.mesh.coordinates, q.copy()
-        for one, posed in zip(self.owner.members, self.posed):
+        for member, posed in zip(self.owner.members, self.posed):
             x = coordinates.positions(settled, self.stage.time, carrier_motion)
 
-            def among(own_x: Vec, time: float, one: Member = one, x: Vec = x) -> tuple[Vec, float]:
-                x[one.nodes] = own_x[one.nodes]
+            def among(own_x: Vec, time: float, member: Member = member, x: Vec = x) -> tuple[Vec, float]:
+                x[member.nodes] = own_x[member.nodes]
                 return evaluate(x, time)
 
-            settled[one.coordinates] = posed.relax(q[one.coordinates], u[one.coordinates], among, corrections,
+            settled[member.coordinates] = posed.relax(q[member.coordinates], u[member.coordinates], among, corrections,
                                                    carrier_motion)
         return settled

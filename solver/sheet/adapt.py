@@ -60,7 +60,7 @@ class Measurements:
         more = len(self._working.faces) - len(self.measured)
         if more > 0:
             nothing = np.full((more, 6), NOTHING, np.int32)
-            self.measured, self._tried = (np.concatenate([one, nothing]) for one in (self.measured, self._tried))
+            self.measured, self._tried = (np.concatenate([array, nothing]) for array in (self.measured, self._tried))
             self.requested = np.concatenate([self.requested, np.empty((more, 10))])
         more = len(self._working.at) - len(self._metric)
         if more > 0:

@@ -113,7 +113,7 @@ def _unfold(now: Conforming, face: int) -> bool:
     corners = working.faces[face].copy()
     on = working.on[corners].tolist()
     run = max(on) - runs.points
-    if run < 0 or min(on) < 0 or not all(one == runs.points + run or one in runs.ends[run] for one in on):
+    if run < 0 or min(on) < 0 or not all(feature == runs.points + run or feature in runs.ends[run] for feature in on):
         return False
     a, middle, b = corners[np.argsort(runs.along(run, working.x[corners]))].tolist()
     if slip(now, a, b):

@@ -66,9 +66,9 @@ class Inertia:
         if is_coupled:
             label[:] = 0
         owned = label[np.abs(columns).max(axis=1).argmax(axis=0)] if columns.shape[2] else np.zeros(0, dtype=int)
-        self._all = [_together(np.sort(order[label[order] == one]), columns[:, :, owned == one],
-                               [frame for frame in frames if label[frame.nodes[0]] == one], mesh.mass, mesh.dynamic,
-                               patches) for one in np.unique(label[order])]
+        self._all = [_together(np.sort(order[label[order] == number]), columns[:, :, owned == number],
+                               [frame for frame in frames if label[frame.nodes[0]] == number], mesh.mass, mesh.dynamic,
+                               patches) for number in np.unique(label[order])]
 
         weight = stage.weight(lin)
         momentum = lin.mass[:, None] * stage.v_hat - weight[:, None] * self._follow

@@ -47,12 +47,12 @@ class VertexContacts:
 
     def of(self, k: Index | Mask) -> VertexContacts:
         """Return some of the pairs. k: their numbers or a mask."""
-        return VertexContacts(*(getattr(self, one.name)[k] for one in fields(self)))
+        return VertexContacts(*(getattr(self, field.name)[k] for field in fields(self)))
 
     def joined(self, other: VertexContacts) -> VertexContacts:
         """Return these pairs and others in one table."""
-        return VertexContacts(*(np.concatenate([getattr(self, one.name), getattr(other, one.name)])
-                                for one in fields(self)))
+        return VertexContacts(*(np.concatenate([getattr(self, field.name), getattr(other, field.name)])
+                                for field in fields(self)))
 
     def contacts(self, target: Vec, spread: SparseRows) -> SheetContacts:
         """Return the contacts with rows n · v ≥ target, (k,) [m/s]. spread: rows over several vertices."""

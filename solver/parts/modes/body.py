@@ -126,8 +126,8 @@ class ReducedBody:
         say("slow vibrations of the whole mesh")
         stepping = stepping or Stepping()
         fields = [stepping.gravity] if loads is None else loads
-        forces = [subspace.mass[:, None] * np.asarray(one, float) for one in fields if np.any(one)]
-        forces += [one for spot in pulled for one in balanced_pulls(nodes, subspace, spot)]
+        forces = [subspace.mass[:, None] * np.asarray(field, float) for field in fields if np.any(field)]
+        forces += [pull for spot in pulled for pull in balanced_pulls(nodes, subspace, spot)]
         subspace, vibrations = with_load_modes(nodes, tets, substance, subspace, tuple(forces))
         say("cubature points")
         count = points if points is not None else POINTS * subspace.weights.shape[1]

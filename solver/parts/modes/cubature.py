@@ -63,7 +63,7 @@ def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, 
     level = scale[moving].max(initial=1.0)
     features = np.concatenate([features[:, moving] * np.sqrt(subspace.mass.sum()) / level,
                                POSITION_WEIGHT * positions], axis=1)
-    members = [np.flatnonzero(group == one) for one in range(int(group.max()) + 1)]
+    members = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
     spread = np.array([_spread(features[member], volumes[member]) for member in members])
     if energy is not None:
         # lumps without strain in slow motion need few points, however large they are

@@ -62,7 +62,7 @@ class CubaturePoints:
         self._source = source
         material, fiber = substance.material, substance.fiber_material
         laws = (nothing, nothing, nothing) if fiber is None else (fiber.stress, fiber.tangent, fiber.energy)
-        self._laws = tuple(Address(one) for one in (material.stress, material.tangent, *laws[:2]))
+        self._laws = tuple(Address(function) for function in (material.stress, material.tangent, *laws[:2]))
         self._energy = (Address(material.energy), Address(laws[2]))
         self._works = np.zeros((min(CHUNKS, blocks), POINT_SLOTS * LANES))
         self._energies = np.zeros(blocks * LANES)
@@ -132,8 +132,8 @@ class CubaturePoints:
         """Return Σ Jᵀ (∂P/∂F) J of `tangents`, (p, 6, p): rows and columns of each pair of axes. [MFEM 6]"""
         parallel_for(self._sum, len(self._sums))
         total: Vec = self._sums[0]
-        for one in self._sums[1:]:
-            total += one
+        for partial in self._sums[1:]:
+            total += partial
         p = self.functions.shape[2]
         return total.reshape(p, 6, p)
 

@@ -55,7 +55,7 @@ def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence
         raise BadInput(f"{m} weights move nothing", "Take at least one")
     n = len(nodes)
     mass = lumped_mass(nodes, tets, substance.density)
-    pinned = np.unique(np.concatenate([np.zeros(0, np.int32), *[np.asarray(one, np.int32) for one in pins]]))
+    pinned = np.unique(np.concatenate([np.zeros(0, np.int32), *[np.asarray(pin, np.int32) for pin in pins]]))
     if len(pinned) and not (0 <= pinned[0] and pinned[-1] < n):
         raise BadInput(f"a pin names node {pinned[-1]}, but there are {n}", "Name nodes of this mesh")
     free = np.setdiff1d(np.arange(n), pinned)
@@ -79,9 +79,9 @@ def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence
         first = [_affine_that_vanish(affine, one, np.intersect1d(one, pinned)) for one in parts]
         made = (weights[:, :, None] * affine[:, None]).reshape(n, -1)
         functions = orthonormal(np.concatenate([*first, made], axis=1), mass)
-    prescribed = _harmonic(operator, free, [np.asarray(one, np.int32) for one in pins], affine)
+    prescribed = _harmonic(operator, free, [np.asarray(pin, np.int32) for pin in pins], affine)
     return Subspace(functions, prescribed, weights, stiffnesses, mass,
-                    tuple(np.asarray(one, np.int32) for one in pins), pinned.astype(np.int32), centre, size)
+                    tuple(np.asarray(pin, np.int32) for pin in pins), pinned.astype(np.int32), centre, size)
 
 
 def _weights(operator: sp.csc_matrix, mass: Vec, free: Index, constants: Vec, m: int) -> tuple[Vec, Vec]:

@@ -47,10 +47,10 @@ class TargetRows:
         """Return contacts of nodes (k,) with half-spaces normal · (x − target) ≥ 0. targets [m], normals and velocities
         [m/s]: (k, 3), or (3,) for all; weights [N/m] and friction: (k,) or one number."""
         nodes = np.ascontiguousarray(nodes, dtype=np.int32)
-        weight, mu = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes),)))
-                      for one in (weights, friction))
-        points, out, speed = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes), 3)), order="C")
-                              for one in (targets, normals, velocities))
+        weight, mu = (np.array(np.broadcast_to(np.asarray(value, float), (len(nodes),)))
+                      for value in (weights, friction))
+        points, out, speed = (np.array(np.broadcast_to(np.asarray(vectors, float), (len(nodes), 3)), order="C")
+                              for vectors in (targets, normals, velocities))
         return cls(nodes, weight, points, out, mu, speed)
 
     def before(self, seconds: float) -> TargetRows:
@@ -68,10 +68,10 @@ class TargetRows:
     @classmethod
     def joined(cls, several: Sequence[TargetRows]) -> TargetRows:
         """Return the rows of several tables in one table; at least one table is required."""
-        several = [one for one in several if len(one.nodes)] or list(several[:1])
+        several = [table for table in several if len(table.nodes)] or list(several[:1])
         if len(several) == 1:
             return several[0]
-        return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in COLUMNS))
+        return cls(*(np.concatenate([getattr(table, name) for table in several]) for name in COLUMNS))
 
 
 NOTHING = TargetRows.springs(np.zeros(0, np.int32), 0.0, np.zeros((0, 3)))

@@ -59,7 +59,7 @@ def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapp
     constraints: list[ProjectedElements] = [Triangles(triangles, gradients, areas, table[table[:, 2:4].any(axis=1)],
                                                 2.0 * corotated)]
     bending_rows = bends(sheet, bending["bending_stiffness"], flat)
-    return constraints + ([FlatRows(one, len(sheet.rest)) for one in bending_rows] if flat else list(bending_rows))
+    return constraints + ([FlatRows(rows, len(sheet.rest)) for rows in bending_rows] if flat else list(bending_rows))
 
 
 def bends(sheet: Sheet, stiffness: float, flat: bool = True) -> list[Lengths]:
