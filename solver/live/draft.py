@@ -17,11 +17,11 @@ from ..state import State, Vec
 from ..world.bodies import BodyInWorld
 from ..world.drafts import check_memory, reduced_of, state_of
 from ..world.interface import StepInputs, SteppedPart
+from .body_contact import resolve_contact
 from .drafted import DraftedBody
 from .engines.interface import Inputs
 from .engines.modes import ModesEngine, contact_pairs
 from .engines.separate_bodies import contact_matrix
-from .parting import part
 from .reduced import INTEGRATOR
 
 
@@ -100,7 +100,7 @@ class LiveDraft(SteppedPart):
                 body.step(h, ModesEngine.iterations[0], live_inputs)
             except StepFailed as failure:
                 raise StepFailed(str(failure), shown.name) from failure
-        part(self._bodies, self._pairs)
+        resolve_contact(self._bodies, self._pairs)
         return self._state()
 
     def output(self, state: State, frame: int) -> Vec:

@@ -12,7 +12,7 @@ from ...errors import BadInput
 from ...job.folder import Job
 from ...job.schema import Scene
 from ...state import Mask
-from ..parting import part
+from ..body_contact import resolve_contact
 from ..reduced import LiveBody
 from .interface import Inputs
 from .separate_bodies import SeparateBodiesEngine
@@ -48,7 +48,7 @@ class ModesEngine(SeparateBodiesEngine[LiveBody]):
         self.bodies[number].step(h, iterations, inputs)
 
     def _resolve_contact(self) -> None:
-        part(self.bodies, self._pairs)
+        resolve_contact(self.bodies, self._pairs)
 
 
 def contact_pairs(in_contact: Mask) -> list[tuple[int, int]]:

@@ -25,7 +25,7 @@ from ...state import State, Vec
 from ..stage import NodeStage
 from .modes_of_step import ModalStepPropagator
 from .posed import PosedConJac
-from .sweeps_kernels import load, reduced_momentum, rotate, rotate_back, spread
+from .sweeps_kernels import load, rotate, rotate_back, spread, write_momentum
 
 #: a factor serves until an edge has changed by the first fraction of its length, or one that turns with the nodes until
 #: an edge is stretched by the second: from there on the passes that it takes more cost as much as a new one
@@ -99,7 +99,7 @@ class ReusedFactorSweeps:
             rotate_back(self._rotations, loads)
         responses = self._balance(loads)
         # the rest of m, and its change by those of v and x
-        reduced_momentum(self._order, loads, self._inert, responses, momentum)
+        write_momentum(self._order, loads, self._inert, responses, momentum)
         rhs = self._velocities.T @ momentum
         if self._positions is not self._velocities:
             rhs += ah * (self._velocities - self._positions).T @ loads[self._order, :, 2].ravel()

@@ -43,7 +43,7 @@ def load(mass, inertia, ah, v, v_hat, force, stiffness_p, stiffness_v, out):  # 
 
 
 @kernel("void(i4[::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[::1])")
-def reduced_momentum(order, loads, inert, responses, out):  # type: ignore[no-untyped-def]
+def write_momentum(order, loads, inert, responses, out):  # type: ignore[no-untyped-def]
     """Write m − K p on the rows, with the change of m by a change of velocities. loads: as `load` writes them. inert:
     mass of each row [kg]. responses: responses to the loads, that of velocities first, (3 (q + k), 3)."""
     for row in range(order.shape[0]):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..state import Vec
-from .parting_kernels import separate
+from .body_contact_kernels import separate
 from .reduced import LiveBody
 from .skins import SurfaceContacts, surface_contacts
 
@@ -21,7 +21,7 @@ SWEEPS = 40  #: over all of them
 COMES_OUT = 0.01  #: of a body's size: how much less deep what was inside when a step began is at its end
 
 
-def part(bodies: Sequence[LiveBody], pairs: Sequence[tuple[int, int]]) -> None:
+def resolve_contact(bodies: Sequence[LiveBody], pairs: Sequence[tuple[int, int]]) -> None:
     """Resolve intersections of bodies at the end of a step by contact forces with friction.
 
     bodies: their states are changed. pairs: indices (i, k) of bodies; touching points of i are tested against k.
