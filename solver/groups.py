@@ -148,6 +148,6 @@ class GroupSteps:
             if ends:
                 ends = [ends[-1], *(self._regroup.boxes(group, end) for end in pace.ends)]
                 # step by step, so that a frame's boxes are the same however many spans it has
-                swept = [reduce(Boxes.around, [*swept, *(one.swept(next) for one, next in pairwise(ends))])]
+                swept = [reduce(Boxes.around, [*swept, *(start.swept(next) for start, next in pairwise(ends))])]
         pace.ends = None
         return state, swept[0] if swept else None

@@ -211,8 +211,8 @@ class Pool:
         helpers, elapsed = self.habits.choose(kind, pieces, self.count)[0], None
         if helpers:
             started_at = perf_counter()
-            portioned = ((one.kernel, portions(one.pieces, helpers + 1, least_of_stage(one.pieces, helpers + 1)),
-                          one.arguments) for one in stages)
+            portioned = ((each.kernel, portions(each.pieces, helpers + 1, least_of_stage(each.pieces, helpers + 1)),
+                          each.arguments) for each in stages)
             work = Work(*next(portioned), portioned, self.wait)
             self.ask(work, helpers)
             took = work.lead()

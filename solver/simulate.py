@@ -72,7 +72,7 @@ class _Diary:
             self._shortest.append(halved.shortest)
             if len(self._shortest) <= LOGGED:
                 self._log(halved.describe(frame))
-        for note in (one for one in world.notes if one not in self._noted):
+        for note in (new for new in world.notes if new not in self._noted):
             self._log(note)
         self._noted.update(world.notes)
 

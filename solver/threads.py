@@ -306,7 +306,7 @@ def _struct_of_views(function: Callable[..., Any]) -> str:
         value: Any = function.__globals__.get(name)
         if "forceinline" in getattr(value, "targetoptions", ()):
             inner = value.py_func
-            if any(kernel_structs.is_struct(inner.__globals__.get(one)) for one in inner.__code__.co_names):
+            if any(kernel_structs.is_struct(inner.__globals__.get(used)) for used in inner.__code__.co_names):
                 return name
             if struct := _struct_of_views(inner):
                 return struct

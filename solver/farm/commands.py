@@ -97,8 +97,8 @@ def _wedge(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
         from .wedge import make_folders
 
         make_folders(arguments.out)
-        for row, one in zip(rows, made):
-            expand(job, row, arguments.out, one)
+        for row, wedge_job in zip(rows, made):
+            expand(job, row, arguments.out, wedge_job)
         lines.say(event="summary", rows=[row.folder for row in rows])
         return f"{len(rows)} job folders stand in {arguments.out}"
     from ..job.files import write_whole

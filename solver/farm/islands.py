@@ -46,8 +46,8 @@ def find(job: Job, draft: Path, room: float = ROOM) -> list[list[str]]:
         if set(boxes) != set(names):
             raise BadInput("the draft has other bodies", "Bake a draft of this job")
         wide = room * max(float(np.max(high - low)) for low, high in boxes.values())
-        for one, other in _overlapping(boxes, wide):
-            _unite(together, one, other)
+        for first, second in _overlapping(boxes, wide):
+            _unite(together, first, second)
     islands: dict[str, list[str]] = {}
     for name in names:
         islands.setdefault(_root(together, name), []).append(name)
@@ -185,7 +185,7 @@ def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: N
     parts = [InWorld(load(folder), Cache(folder / "cache")) for folder in islands]
     of = {body.name: k for k, island in enumerate(parts) for body in island.job.scene.bodies}
     for frame, together in enumerate(zip(*(swept(job, island) for island in parts)), job.frames[0] + 1):
-        boxes = {name: box for one in together for name, box in one.items()}
+        boxes = {name: box for group in together for name, box in group.items()}
         for name, other in _overlapping(boxes, 0.0):
             if of[name] != of[other]:
                 raise BadInput(f'it may have met "{other}", which was baked apart from it', "Bake both as one island",

@@ -122,12 +122,12 @@ def looked_at(rows: Sequence[Row], folder: Path, columns: int = 6) -> bytes:
     bodies of every row at those frames. Raises NoSuchThing where no row has a frame yet.
     """
     shown = {row.number: _opened(folder / row.folder) for row in rows}
-    frames = next((one.job.frames for one in shown.values() if one is not None), None)
+    frames = next((cache.job.frames for cache in shown.values() if cache is not None), None)
     if frames is None:
         raise NoSuchThing(f"no row of the wedge was begun in {folder}", "Bake one first")
     fit = max(1, LEFT_OUT // (CELL[0] * CELL[1] * len(rows)))
     chosen = sorted({frames[round(k)] for k in np.linspace(0, len(frames) - 1, min(columns, fit, len(frames)))})
-    boxes = [_box(one, frame) for one in shown.values() if one is not None for frame in chosen]
+    boxes = [_box(cache, frame) for cache in shown.values() if cache is not None for frame in chosen]
     known = [box for box in boxes if box is not None]
     if not known:
         raise NoSuchThing(f"no row of the wedge has a frame in {folder}", "Bake one first")

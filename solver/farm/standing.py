@@ -72,7 +72,8 @@ def seconds_a_frame(cache: Cache, lately: int | None = LATELY) -> float | None:
 
     Times are those of the log, so a pause between two runs counts as one slow frame at most.
     """
-    written = {one.frame: one.mtime_ns for one in cache.log.values() if one.kind == FRAME and one.mtime_ns is not None}
+    written = {entry.frame: entry.mtime_ns for entry in cache.log.values()
+               if entry.kind == FRAME and entry.mtime_ns is not None}
     took = [(written[frame] - written[frame - 1]) * 1e-9 for frame in sorted(written) if frame - 1 in written]
     positive = [seconds for seconds in took if seconds >= 0.0]
     chosen = positive if lately is None else positive[-lately:]

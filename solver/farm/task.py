@@ -247,7 +247,7 @@ def _is_exported(target: Path, played: bytes, cache: Cache) -> bool:
     try:
         written = (target / PLAYED).stat().st_mtime_ns
         return (target / PLAYED).read_bytes() == played and all(
-            written >= (one.mtime_ns or 0) for one in cache.log.values())
+            written >= (entry.mtime_ns or 0) for entry in cache.log.values())
     except OSError:
         return False
 
@@ -272,7 +272,7 @@ def chunks_of(text: str, first: int, last: int, snapshots: int) -> list[tuple[in
     matches = [_FRAMES.match(part.strip()) for part in text.split(",")]
     if not all(matches):
         raise BadInput(f'"{text}" is not a list of chunks', "Give a number of frames, or a list like 1-24,25-48")
-    chunks = [(int(one[1]), int(one[2])) for one in matches if one is not None]
+    chunks = [(int(part[1]), int(part[2])) for part in matches if part is not None]
     expected = first
     for begin, end in chunks:
         if end < begin:

@@ -387,7 +387,7 @@ class Scene(Strict):
         names, pending = {name}, [name]
         while pending:
             body = pending.pop()
-            new = {other for bodies in self.joins() if body in bodies for other in bodies} - names
+            new = {another for bodies in self.joins() if body in bodies for another in bodies} - names
             names |= new
             pending += sorted(new)
         return names

@@ -63,7 +63,7 @@ def _not_touched(scene: schema.Scene, body: schema.Body) -> list[str]:
             return not other.able("draft") and (one.cloth is None or one.cloth.eulerian is None)
         return method.able("drafts together") and other.key == method.key
 
-    soft = [one.name for one in scene.bodies if one is not body and (one.touches is None or body.name in one.touches)
-            and not is_touched(one)]
+    soft = [another.name for another in scene.bodies if another is not body
+            and (another.touches is None or body.name in another.touches) and not is_touched(another)]
     names = [*soft, *(mechanism.name for mechanism in scene.mechanisms if not staggered)]
     return [name for name in names if body.touches is None or name in body.touches]

@@ -31,7 +31,7 @@ class LiveDraft(SteppedPart):
     def __init__(self, job: Job, prepared: Sequence[Prepared], report: Stage) -> None:
         """Build the bodies of a job. report: receives progress. Raises a ConJacError that names the body."""
         scene = job.scene
-        numbers = {one.name: k for k, one in enumerate(scene.bodies)}
+        numbers = {scene_body.name: k for k, scene_body in enumerate(scene.bodies)}
         self._bodies, self._shown = list[DraftedBody](), list[BodyInWorld]()
         own = catalogue.find("integrator", scene.integrator.kind)
         self.notes = [] if own.key == INTEGRATOR else [f"Play Live steps by BDF2, and not by {own.label}"]

@@ -32,7 +32,7 @@ class LiveNodes:
         coordinates = part.coordinates
         self._motion, start_positions = coordinates.motion, coordinates.where_prescribed(0.0)
         own = coordinates.prescribed[:len(start_positions)]
-        self._bodies = np.array([numbers[one.name] for one in part.bodies_in_world])
+        self._bodies = np.array([numbers[shown.name] for shown in part.bodies_in_world])
         #: number of the body and of the obstacle whose object carries each prescribed node; -1: none
         self._body, self._obstacle = np.full(len(own), -1), np.full(len(own), -1)
         for number, body in zip(self._bodies, part.bodies_in_world):

@@ -71,12 +71,12 @@ class Recording:
                   for i, k, s in zip(before, after, fraction)]
         poses = [_between(self._poses[i], self._poses[k], s) for i, k, s in zip(before, after, fraction)]
         grabbed = [self._grabbed[k] for k in after]
-        vertex = {one.id: one.vertex for moment in grabbed for one in moment}
+        vertex = {grab.id: grab.vertex for moment in grabbed for grab in moment}
         column = {key: k for k, key in enumerate(vertex)}
         target, stiffness = np.zeros((count, len(column), 3)), np.zeros((count, len(column)))
         for frame, moment in enumerate(grabbed):
-            for one in moment:
-                target[frame, column[one.id]], stiffness[frame, column[one.id]] = one.target, one.stiffness
+            for grab in moment:
+                target[frame, column[grab.id]], stiffness[frame, column[grab.id]] = grab.target, grab.stiffness
         write_arrays(path, {"places": np.array(positions, dtype=np.float32), "poses": np.array(poses),
                             "vertex": np.array(list(vertex.values()), np.int32), "target": target,
                             "stiffness": stiffness}, path.parent)

@@ -79,7 +79,7 @@ class SeparateBodiesEngine(ABC, Generic[Body]):
     @property
     def grabbed(self) -> tuple[GrabbedVertex, ...]:
         """Return the vertices that were grabbed in the last step, numbered among those of all bodies."""
-        first = np.cumsum([0, *(len(one.positions) for one in self.bodies)])
+        first = np.cumsum([0, *(len(played.positions) for played in self.bodies)])
         return tuple(replace(vertex, vertex=int(start) + vertex.vertex) for start, body in zip(first, self.bodies)
                      for vertex in body.grabbed)
 

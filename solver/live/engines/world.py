@@ -98,8 +98,8 @@ class WorldEngine:
     def grabbed(self) -> tuple[GrabbedVertex, ...]:
         """Return the vertices of soft bodies that were grabbed in the last step, with their targets and stiffness."""
         hands = {hold.id: hold for hold in self._inputs.grabs}
-        taken = [(key, *self._vertices[key], one.stiffness) for _, soft in self._soft
-                 for key, (_, one) in soft.holds.items() if key in hands]
+        taken = [(key, *self._vertices[key], hold.stiffness) for _, soft in self._soft
+                 for key, (_, hold) in soft.holds.items() if key in hands]
         return tuple(GrabbedVertex(key, vertex, hands[key].target + away, stiffness)
                      for key, vertex, away, stiffness in taken)
 

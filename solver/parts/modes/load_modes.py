@@ -87,7 +87,7 @@ def balanced_pulls(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
         if not len(subspace.pinned):
             arms = nodes - subspace.centre
             rigid = np.stack([*np.eye(3)[:, None] * np.ones((1, len(nodes), 1)),
-                              *(np.cross(one, arms) for one in np.eye(3))]).reshape(6, -1)
+                              *(np.cross(direction, arms) for direction in np.eye(3))]).reshape(6, -1)
             own = np.linalg.lstsq((rigid * np.repeat(subspace.mass, 3)) @ rigid.T, rigid @ force.ravel(), rcond=1e-9)[0]
             force -= mass * (own @ rigid).reshape(-1, 3)
         forces.append(force)
@@ -162,8 +162,8 @@ class _Whole:
             columns[:] = 0.0
             columns[axis::3] = functions
             image = self._stiffness @ columns
-            for other in range(3):
-                matrix[other * p : (other + 1) * p, axis * p : (axis + 1) * p] = functions.T @ image[other::3]
+            for second in range(3):
+                matrix[second * p : (second + 1) * p, axis * p : (axis + 1) * p] = functions.T @ image[second::3]
         count = min(3 * p, most + 6 * int((subspace.stiffnesses == 0.0).sum()))
         values, vectors = scipy.linalg.eigh(0.5 * (matrix + matrix.T), subset_by_index=(0, count - 1))
         fields = np.empty((len(self._mass), count))

@@ -64,8 +64,8 @@ def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence
     bounded = substance.bounded(MOST_RATIO)
     operator = weight_operator(nodes, tets, bounded)
     count, part = connected_components(operator, directed=False)
-    parts = [np.flatnonzero(part == one) for one in range(count)]
-    loose = [np.isin(np.arange(n), one).astype(float) for one in parts if not np.isin(one, pinned).any()]
+    parts = [np.flatnonzero(part == k) for k in range(count)]
+    loose = [np.isin(np.arange(n), members).astype(float) for members in parts if not np.isin(members, pinned).any()]
     constants = np.stack(loose, axis=1) if loose else np.zeros((n, 0))
     weights, stiffnesses = _weights(operator, mass, free, constants, m)
     centre = nodes.mean(axis=0)
@@ -76,7 +76,7 @@ def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence
         functions = np.zeros((n, len(free)))
         functions[free, np.arange(len(free))] = 1.0 / np.sqrt(mass[free])
     else:
-        first = [_affine_that_vanish(affine, one, np.intersect1d(one, pinned)) for one in parts]
+        first = [_affine_that_vanish(affine, members, np.intersect1d(members, pinned)) for members in parts]
         made = (weights[:, :, None] * affine[:, None]).reshape(n, -1)
         functions = orthonormal(np.concatenate([*first, made], axis=1), mass)
     prescribed = _harmonic(operator, free, [np.asarray(pin, np.int32) for pin in pins], affine)
