@@ -96,7 +96,7 @@ class Lines:
         changed, self._stage = shown != self._stage, shown
         self.say(shown if changed else "", event="stage", stage=stage, body=body, progress=progress, text=text)
         if _stop_requested.is_set():
-            raise Stopped("stopped before the first frame", "Resume to go on")
+            raise Stopped("stopped before the first frame", "Resume to continue")
 
     def start(self, first: int, last: int, steps_per_frame: int) -> None:
         self.last = last

@@ -169,7 +169,7 @@ def _advance_frame_within(world: World, state: State, timeline: Timeline, frame:
         proposed, tries = controller.proposed(state.memory), 0
         while True:
             if stop():
-                raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
+                raise Stopped(f"stopped before frame {frame} was done", "Resume to continue")
             units = controller.fit(proposed, done, end)
             try:
                 after = stepped(world, state, units * unit, timeline.largest_deformation if units > 1 else 0.0)
@@ -199,7 +199,7 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
     shortest step that cannot be solved the world may have another method (`rescue`).
     """
     if stop():
-        raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
+        raise Stopped(f"stopped before frame {frame} was done", "Resume to continue")
     pace = Pace() if pace is None else pace
     try:
         after = stepped(world, state, h, largest, pace, halvings <= pace.spared)

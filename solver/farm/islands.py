@@ -58,10 +58,10 @@ def _check(job: Job) -> None:
     """Raise BadInput where the scene has mechanisms or bodies that cannot be split."""
     scene = job.scene
     if scene.mechanisms:
-        raise BadInput("the scene has mechanisms, which are not baked apart", "Bake it as one task")
+        raise BadInput("the scene has mechanisms, which are not baked separately", "Bake it as one task")
     for body in scene.bodies:
         if body.is_reshaped or (body.cloth is not None and body.cloth.eulerian is not None):
-            raise BadInput("its mesh changes on the way, and such bodies are not baked apart", "Bake it as one task",
+            raise BadInput("its mesh changes, and such bodies are not baked separately", "Bake it as one task",
                            body.name)
 
 
@@ -188,7 +188,7 @@ def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: N
         boxes = {name: box for group in together for name, box in group.items()}
         for name, other in _overlapping(boxes, 0.0):
             if of[name] != of[other]:
-                raise BadInput(f'it may have met "{other}", which was baked apart from it', "Bake both as one island",
+                raise BadInput(f'it may have met "{other}", which was baked separately', "Bake both as one island",
                                name, frame)
     log("Bodies of different islands met nowhere")
     read, runs = hashes.settings(job), [island.cache.manifest for island in parts]
@@ -202,7 +202,7 @@ def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: N
         store = FrameStore(job.cache, holding.check)
         store.cache.free()
         store.begin(job, read, bodies, backend=runs[0]["runs"][-1]["backend"] if runs[0] else "", first=job.frames[0],
-                    notes=["Islands of bodies that never met were baked apart"], origins=origins)
+                    notes=["Islands of bodies that never met were baked separately"], origins=origins)
         for frame in job.frames:
             positions = {name: points - origins[name] if name in origins else points
                      for island in parts for name, points in island.cache.frame(frame).items()}

@@ -47,7 +47,7 @@ def template(shot: Shot) -> dict[str, Any]:
         *([_path("BlendFile", "FILE", "IN", shot.blend, "What is rendered"),
            _path("BlenderScript", "FILE", "IN", BLENDER_SCRIPT, "What Blender does with it"),
            _parameter("Blender", "STRING", "blender", "Blender's command on the workers")] if shot.blend else []),
-        *([_path("IslandsFile", "FILE", "IN", ISLANDS_FILE, "Which bodies are baked apart")] if shot.islands else []),
+        *([_path("IslandsFile", "FILE", "IN", ISLANDS_FILE, "Which bodies are separate")] if shot.islands else []),
         _path("OutputFolder", "DIRECTORY", "OUT", "out", "Where a folder for every row comes"),
         _parameter("Rows", "STRING", f"1-{shot.rows}", "Rows of the wedge, as 1-3,7"),
         _parameter("Threads", "INT", shot.threads, "Threads of a task", minValue=1),

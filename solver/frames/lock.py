@@ -150,7 +150,7 @@ class AcquiredLock:
         if holder(self._folder) == self._me:
             return
         if not self._folder.is_dir():
-            raise CacheUnwritable(f"the folder {self._folder} has gone while it was baked into", BRING_BACK)
+            raise CacheUnwritable(f"the folder {self._folder} disappeared while it was baked into", BRING_BACK)
         now = description(self._folder)
         raise CacheBusy(f"the lock of {self._folder} was taken away" + (f" by {now}" if now else ""),
                         "Resume once no other process bakes into it")

@@ -218,7 +218,7 @@ def unwritable(path: Path, error: OSError) -> CacheUnwritable:
         return CacheUnwritable(f"{path} cannot be written: its disk is read-only",
                                "Choose a folder on another disk, or make that one writable and resume")
     if error.errno in UNREACHABLE and not path.parent.is_dir():
-        return CacheUnwritable(f"{path} cannot be written: the folder {path.parent} has gone", BRING_BACK)
+        return CacheUnwritable(f"{path} cannot be written: the folder {path.parent} is missing", BRING_BACK)
     return CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",
                            "Choose a folder that you may write to")
 

@@ -207,7 +207,7 @@ class SheetMesh:
         if not (np.isfinite(self.x).all() and np.isfinite(self.material).all()):
             raise BadMesh("the cloth has a vertex that is nowhere: its place is no number", "Check the mesh's vertices")
         if not len(self.faces) or self.faces.min() < 0 or self.faces.max() >= len(self.x):
-            raise BadMesh("the cloth has no faces, or one with a corner that there is not", "Give it faces")
+            raise BadMesh("the cloth has no faces, or a face that refers to a missing vertex", "Give it faces")
         longest = np.linalg.norm(np.roll(self.material[self.faces], -1, axis=1) - self.material[self.faces],
                                  axis=2).max(axis=1)
         flat = np.flatnonzero(~(np.abs(self.areas) > THIN * longest**2))

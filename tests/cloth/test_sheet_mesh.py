@@ -118,7 +118,7 @@ def fan(count):
     (np.array([[0.0, 0], [1, 0], [2, 0], [1, 1]]), [[0, 1, 2], [0, 2, 3]], "has no area in material space"),
     (fan(4), [[0, 1, 2]], "belongs to no face"),
     (fan(4) * np.nan, [[0, 1, 2]], "nowhere"),
-    (fan(4), [[0, 1, 7]], "a corner that there is not"),
+    (fan(4), [[0, 1, 7]], "a face that refers to a missing vertex"),
     (fan(4), np.zeros((0, 3)), "no faces"),
     # a strip that goes on past a whole turn
     (np.vstack([fan(8)[1:], fan(8)[1:5], 0.5 * fan(8)[1:], 0.5 * fan(8)[1:5]]),
