@@ -74,7 +74,7 @@ class PreparedCloth(Prepared):
         params = parameters("membrane", self._cloth.membrane)
         return max(float(params[name]) for name in ("stretch_warp", "stretch_weft") if name in params)
 
-    def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
+    def material_data(self, job: Job, rest: Vec, start: int) -> MaterialData:
         """Return the membrane, bending and hard limits of the cloth as elements, with the mass of each node. rest:
         positions of all nodes, (n, 3) [m]. start: first node of the cloth among them."""
         from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there is cloth
@@ -101,17 +101,17 @@ class PreparedCloth(Prepared):
 
         mass = self._cloth.area_density * float(sheet.areas.sum())
         step = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]
-        found: list[Limits] = []
+        limits: list[Limits] = []
         if self._cloth.length_limit:
             sides = np.concatenate([sheet.triangles[:, [i, j]] for i, j in ((0, 1), (1, 2), (2, 0))])
             flat = np.concatenate([sheet.material[:, j] - sheet.material[:, i] for i, j in ((0, 1), (1, 2), (2, 0))])
             edges, first = np.unique(np.sort(sides, axis=1), axis=0, return_index=True)
-            found.append(LengthLimit(edges, np.linalg.norm(flat[first], axis=1), -np.inf, self._cloth.length_limit,
-                                     mass, step))
+            limits.append(LengthLimit(edges, np.linalg.norm(flat[first], axis=1), -np.inf, self._cloth.length_limit,
+                                      mass, step))
         if self._cloth.area_limit:
-            found.append(AreaLimit(sheet.triangles, sheet.areas, -self._cloth.area_limit, self._cloth.area_limit, mass,
-                                   step))
-        return found
+            limits.append(AreaLimit(sheet.triangles, sheet.areas, -self._cloth.area_limit, self._cloth.area_limit, mass,
+                                    step))
+        return limits
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         """Return the vertices of the artist's mesh at these nodes, (k,): those with equal numbers."""

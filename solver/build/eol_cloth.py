@@ -37,8 +37,8 @@ from .inputs import positions_over_time
 
 FINE = 0.5  #: of the mesh's edges: to what it is remeshed where it folds
 LONGEST = 1.05  #: of the mesh's longest edge: nothing is split where nothing bends
-ALONE = "Sharp Edges: it touches {what}"
-NEAR = 0.9  #: of the thickness: how near cloth is to itself and to what is round where that pushes
+TOUCHES = "Sharp Edges: it touches {what}"
+NEAR = 0.9  #: of the thickness: distance to itself and to smooth obstacles at which contact forces begin
 
 
 def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothSurroundings) -> tuple[EolCloth,
@@ -61,8 +61,8 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
         number = np.full(len(one.volume.nodes), -1)
         number[vertices] = np.arange(len(vertices)) + sum(len(earlier.x) for earlier in meshes[:-1])
         numbers.append(number)
-    apart = SheetOffsets.of([one.material for one in meshes])
-    mesh = _as_one(meshes, apart)
+    offsets = SheetOffsets.of([one.material for one in meshes])
+    mesh = _as_one(meshes, offsets)
     surfaces, settings = around.surfaces(prepared), SheetSettings.of([_cloth(one) for one in sheets])
     obstacles = feature_obstacles(job, [one.body for one in sheets], settings, surfaces)
     pins, motions = [np.zeros(0, np.int64)], []
@@ -78,13 +78,13 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
                                *(one.motion.at(time) for one in all_holds)])
 
     linked = _linked(obstacles, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_holds)
-    contact = _contact_settings(job, sheets, settings.thickness, obstacles, surfaces, apart)
+    contact = _contact_settings(job, sheets, settings.thickness, obstacles, surfaces, offsets)
     if contact is not None:
-        _refuse_crossing(contact, mesh, obstacles.at(0.0, job.scene.time.step), body.name)
+        _refuse_intersections(contact, mesh, obstacles.at(0.0, job.scene.time.step), body.name)
     limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), settings.thickness)
-    steps = SlidingCloth([_fabric(one) for one in sheets], np.array(job.scene.gravity), obstacles, limits,
-                         _sizing([_cloth(one) for one in sheets], meshes, apart), pins_at, pushing=contact,
-                         air=_air(job, sheets), apart=apart, needs_reactions=bool(linked))
+    steps = SlidingCloth([_elements(one) for one in sheets], np.array(job.scene.gravity), obstacles, limits,
+                         _sizing([_cloth(one) for one in sheets], meshes, offsets), pins_at, pushing=contact,
+                         air=_air(job, sheets), apart=offsets, needs_reactions=bool(linked))
     shown, notes = [], []
     for one, material in zip(sheets, materials):
         surface, own = one.body.surface, one.body.cloth
@@ -92,10 +92,10 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
         to_object = None if surface.to_object is None else job.array(surface.to_object)
         shown.append(ShownSheet(one.volume.nodes, material, one.skin, to_object))
         notes += [f'"{one.body.name}": {note}' for note in (
-            *one.volume.notes, *one.fields.notes, ALONE.format(what=_touched(surfaces, contact, one, sheets)),
+            *one.volume.notes, *one.fields.notes, TOUCHES.format(what=_touched(surfaces, contact, one, sheets)),
             *_passed(job, one.body, sheets), *settings.changes(own), *_unlimited(own))]
     part = EolCloth([one.body.name for one in sheets], steps,
-                    Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, apart,
+                    Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, offsets,
                     notes)
     return part, CoupledInterface(index, part, len(obstacles.round_triangles[1]), linked)
 
@@ -131,7 +131,7 @@ def _cloth(prepared: Prepared) -> schema.Cloth:
     return prepared.body.cloth
 
 
-def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], apart: SheetOffsets) -> Sizing:
+def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], offsets: SheetOffsets) -> Sizing:
     """Return the shortest and longest edges to which each sheet is remeshed."""
     bounds = []
     for cloth, mesh in zip(cloths, meshes):
@@ -139,7 +139,7 @@ def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], apart: 
         assert sharp is not None
         coarsest = sharp.coarser * (sharp.coarsest or LONGEST * float(edges.max()))
         bounds.append((min(sharp.coarser * (sharp.finest or FINE * float(np.median(edges))), coarsest), coarsest))
-    return Sizing(*bounds[0], beside=[(apart.begins(k), *one) for k, one in enumerate(bounds) if k])
+    return Sizing(*bounds[0], beside=[(offsets.begins(k), *one) for k, one in enumerate(bounds) if k])
 
 
 def _material(one: Prepared) -> Vec:
@@ -150,12 +150,12 @@ def _material(one: Prepared) -> Vec:
         else from_corners(one.volume.nodes, one.skin, one.in_material)
 
 
-def _as_one(meshes: Sequence[SheetMesh], apart: SheetOffsets) -> SheetMesh:
+def _as_one(meshes: Sequence[SheetMesh], offsets: SheetOffsets) -> SheetMesh:
     """Return all sheets as one mesh, apart from each other in material space."""
     if len(meshes) == 1:
         return meshes[0]
     first = np.cumsum([0, *(len(one.x) for one in meshes)])
-    placed = [apart.to_common_space(k, one.material) for k, one in enumerate(meshes)]
+    placed = [offsets.to_common_space(k, one.material) for k, one in enumerate(meshes)]
     faces = [one.faces + np.int32(start) for one, start in zip(meshes, first)]
     x, v, slide, on, required = (np.concatenate([getattr(one, name) for one in meshes])
                              for name in ("x", "v", "slide", "on", "required"))
@@ -209,8 +209,8 @@ def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[S
     faces = row[triangles]
     corners = material[triangles]
     one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    turned = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0] < 0.0
-    if turned.all():
+    is_inverted = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0] < 0.0
+    if is_inverted.all():
         faces = faces[:, [0, 2, 1]]
     is_pinned = np.zeros(len(nodes), dtype=bool)
     is_pinned[pinned] = True
@@ -224,7 +224,7 @@ def _lengths(mesh: SheetMesh) -> Vec:
     return lengths
 
 
-def _fabric(prepared: Prepared) -> EolElements:
+def _elements(prepared: Prepared) -> EolElements:
     cloth, damping = _cloth(prepared), parameters("damping", prepared.body.damping)
     sharp = cloth.eulerian
     assert sharp is not None
@@ -256,7 +256,7 @@ def _air(job: Job, sheets: Sequence[Prepared]) -> AirFlow | None:
 
 def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, obstacles: FeatureObstacles,
              surfaces: list[CoupledSurface],
-             apart: SheetOffsets) -> ContactSettings | None:
+                      offsets: SheetOffsets) -> ContactSettings | None:
     """Return the contact of a cloth with itself and with smooth obstacles; None without any."""
     contact = job.scene.contact
     if contact is None:
@@ -279,7 +279,7 @@ def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, ob
     own = np.array([usual if one.body.friction is None else one.body.friction for one in sheets])
 
     def law(surfaces: Surfaces, rest: Vec, mesh: SheetMesh) -> ContactLaw:
-        sheet = apart.sheet_of(mesh.material)
+        sheet = offsets.sheet_of(mesh.material)
         mass = densities[sheet] * mesh.vertex_areas
         stiffness = np.concatenate([RESISTS * (mass / job.scene.time.step**2 + stretch), np.full(len(which), np.inf)])
         friction = np.concatenate([own[sheet], given])
@@ -289,15 +289,15 @@ def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, ob
         return made
 
     names = [*(one.body.name for one in sheets), *(one.name for one in obstacles.each if one.round is not None)]
-    return ContactSettings(law, triangles, which + np.int32(len(sheets)), itself, names, apart.sheet_of)
+    return ContactSettings(law, triangles, which + np.int32(len(sheets)), itself, names, offsets.sheet_of)
 
 
-def _refuse_crossing(contact: ContactSettings, mesh: SheetMesh, now: ObstacleMotion, name: str) -> None:
+def _refuse_intersections(contact: ContactSettings, mesh: SheetMesh, now: ObstacleMotion, name: str) -> None:
     """Raise BadScene where a cloth intersects itself or a smooth obstacle at the start."""
-    crossing = contact.crossing(mesh, now)
-    if crossing is None:
+    intersection = contact.crossing(mesh, now)
+    if intersection is None:
         return
-    one, other, point = crossing
+    one, other, point = intersection
     where = ", ".join(f"{c:.4g}" for c in point)
     if one == other:
         raise BadScene(f"it crosses itself at the start, near ({where}) m", "Move its parts away from each other", name)

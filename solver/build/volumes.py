@@ -87,5 +87,5 @@ def _usable(arrays: Arrays) -> bool:
 def _given(nodes: Vec, tets: Index, axes: Vec) -> Volume:
     """Return tetrahedra given by hand with their corners in the order of positive volume; `job.validate` has refused
     flat ones."""
-    turned = tet_volumes(nodes, tets) < 0.0
-    return Volume(np.array(nodes), np.where(turned[:, None], tets[:, [0, 2, 1, 3]], tets), axes=axes)
+    is_inverted = tet_volumes(nodes, tets) < 0.0
+    return Volume(np.array(nodes), np.where(is_inverted[:, None], tets[:, [0, 2, 1, 3]], tets), axes=axes)

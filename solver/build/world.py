@@ -16,7 +16,7 @@ from ..world.nodes_part import NodesPart
 from ..world.world import World
 from .fields import Prepared
 from .integrators import integrator_of
-from .soft_bodies import assemble, joins_apart, prepare_all
+from .soft_bodies import assemble, joins_different_methods, prepare_all
 from .volumes import Stage as Report
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ class Mechanisms(NamedTuple):
     itself."""
 
     coupled: JointsPart
-    alone: Joints
+    uncoupled: Joints
 
     def beside(self, couplings: Sequence[Coupling]) -> JointsPart:
         """Return the form of the mechanisms for a world with these couplings: the coupled one, or without couplings the
         one that steps by itself."""
-        return self.coupled if couplings else self.alone
+        return self.coupled if couplings else self.uncoupled
 
 
 @dataclass(frozen=True)
@@ -124,9 +124,9 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
     for one in prepared:
         method = job.scene.method_of(one.body)
         joined = job.scene.joined(one.body.name)
-        alone = min(joined) if catalogue.find("method", method.kind).follows else ""
-        key = f"{method.kind} {sorted(parameters('method', method).items())} {alone}"
-        if len(joined) > 1 and joins_apart(job, [other for other in prepared if other.body.name in joined]):
+        first_joined = min(joined) if catalogue.find("method", method.kind).follows else ""
+        key = f"{method.kind} {sorted(parameters('method', method).items())} {first_joined}"
+        if len(joined) > 1 and joins_different_methods(job, [other for other in prepared if other.body.name in joined]):
             key = f"joined {min(joined)}"
         groups.setdefault(key, []).append(one)
     return [*groups.values()]
@@ -194,10 +194,10 @@ def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: 
 def _mechanisms(job: Job) -> Mechanisms | None:
     if not job.scene.mechanisms:
         return None
-    from .mechanisms import alone, mechanisms_part  # its kernels are compiled where there are mechanisms
+    from .mechanisms import mechanisms_part, uncoupled_joints  # its kernels are compiled where there are mechanisms
 
     part = mechanisms_part(job)
-    return Mechanisms(part, alone(job, part))
+    return Mechanisms(part, uncoupled_joints(job, part))
 
 
 def soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = None, reshaped: bool = False) -> SoftPart:

@@ -73,7 +73,7 @@ class FloatingParts:
         ]
 
     @cached_property
-    def flying(self) -> list[Index]:
+    def unconstrained(self) -> list[Index]:
         """Return the nodes of each group of parts that has no prescribed node, not even through another part,
         ascending."""
         return [np.unique(np.concatenate(group.parts)) for group in self.groups

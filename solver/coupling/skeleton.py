@@ -93,5 +93,5 @@ class PosedSkeleton:
 
     def compliance(self) -> Vec:
         """Return velocity changes by unit impulses on the rates to which soft bodies are condensed, (c, c)."""
-        found: Vec = self.respond(self.unit)[self.at.rates]
-        return self.at.columns @ found @ self.at.columns.T
+        changes: Vec = self.respond(self.unit)[self.at.rates]
+        return self.at.columns @ changes @ self.at.columns.T

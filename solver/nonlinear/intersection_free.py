@@ -57,7 +57,7 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
         lin = displaced.fill(unknowns)
         try:
             displaced.system.linear.factor(displaced.system.matrix, x[displaced.order])
-        except NotPositiveDefinite:  # so near each other that the matrix is lost to rounding
+        except NotPositiveDefinite:  # so near each other that rounding makes the matrix indefinite
             break
         # the residual after all of the remaining prescribed displacement, to first order
         residual = displaced.evaluate(unknowns).residual

@@ -95,7 +95,7 @@ class Regroup:
             that_touch(self._job.scene))
         self._skins = [] if rigid is None else skins_of(self._job)
         if rigid is not None:
-            poses = rigid.alone.poses(rigid.alone.initial_state())["pose"]
+            poses = rigid.uncoupled.poses(rigid.uncoupled.initial_state())["pose"]
             self._in_body = [(skin.vertices - poses[skin.shown][:3, 3]) @ poses[skin.shown][:3, :3]
                              for skin in self._skins]
         self._overhang = np.array([self._beyond_nodes(one) for one in bodies])
@@ -171,7 +171,7 @@ class Regroup:
                           for token, body in zip(self._tokens_of(part), nodes.bodies_in_world)]
         for part, own in zip(group.world.parts, group.world.parted(state)):
             if self._rigid is not None and self._is_rigid(part):
-                poses = self._rigid.alone.poses(own)["pose"]
+                poses = self._rigid.uncoupled.poses(own)["pose"]
                 for skin, own_frame in zip(self._skins, self._in_body):
                     points = own_frame @ poses[skin.shown][:3, :3].T + poses[skin.shown][:3, 3]
                     found.append((points.min(axis=0), points.max(axis=0)))

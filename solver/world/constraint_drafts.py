@@ -124,12 +124,13 @@ class ConstraintDraft(SteppedPart):
             return []
         obstacles, nodes = self.touches
         start = state.x[nodes]
-        found = obstacles.touched(start, start + h * state.v[nodes], state.time, h)
-        if found is None:
+        contacts = obstacles.touched(start, start + h * state.v[nodes], state.time, h)
+        if contacts is None:
             return []
-        those = nodes[found.points]
-        stiffness = FIRM * self.body.diagonal(h)[those]
-        return [TargetRows.touching(those, stiffness, found.origins, found.normals, found.friction, found.velocities)]
+        touching = nodes[contacts.points]
+        stiffness = FIRM * self.body.diagonal(h)[touching]
+        return [TargetRows.touching(touching, stiffness, contacts.origins, contacts.normals, contacts.friction,
+                                    contacts.velocities)]
 
     def _on_ground(self, time: float, h: float) -> Touching:
         """Return the function that finds the half-spaces of nodes on or near the ground."""
@@ -199,9 +200,9 @@ def _rigid(state: ProjectiveState, mass: Vec) -> Vec:
     total = mass.sum()
     centre, mean = mass @ state.x / total, mass @ state.v / total
     away = state.x - centre
-    heavy = (mass[:, None] * away).T
-    moments, spread = heavy @ (state.v - mean), heavy @ away
+    moments_of_mass = (mass[:, None] * away).T
+    moments, spread = moments_of_mass @ (state.v - mean), moments_of_mass @ away
     spin = np.array([moments[1, 2] - moments[2, 1], moments[2, 0] - moments[0, 2], moments[0, 1] - moments[1, 0]])
     x, y, z = np.linalg.lstsq(np.trace(spread) * np.eye(3) - spread, spin, rcond=1.0e-9)[0].tolist()
-    found: Vec = mean + away @ np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
-    return found
+    velocities: Vec = mean + away @ np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
+    return velocities

@@ -295,12 +295,12 @@ class MechanismConstraints:
 
     def outside(self, state: State) -> set[int]:
         """Return the indices of rates whose coordinates exceed their limits; for a ball joint, its first rate."""
-        found = set[int]()
+        exceeded = set[int]()
         if self.limits is not None:
-            found |= set(self.limits.outside(state.q).tolist())
+            exceeded |= set(self.limits.outside(state.q).tolist())
         if self.ball_limits is not None:
-            found |= set(self.ball_limits.outside(state.q, state.memory.get(CENTRES, self.tree.fresh)).tolist())
-        return found
+            exceeded |= set(self.ball_limits.outside(state.q, state.memory.get(CENTRES, self.tree.fresh)).tolist())
+        return exceeded
 
     def redundant(self, posed: PosedTree) -> list[str]:
         """Return the names of loops whose constraints are redundant at the posture of a stage."""

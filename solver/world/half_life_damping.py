@@ -233,12 +233,12 @@ class HalfLifeDampers:
         coordinates = system.coordinates
         x, moves = coordinates.positions(state.q, state.time, state.carrier_motion), coordinates.is_free.copy()
         moves[coordinates.attached.nodes] = True
-        found = [system.ground.find(x, state.time).nodes]
-        found += [pull.nodes for pull in system.pulls if pull.at_work(state.time)]
+        touching = [system.ground.find(x, state.time).nodes]
+        touching += [pull.nodes for pull in system.pulls if pull.at_work(state.time)]
         for law in system.contacts:
             pairs = law.node_pairs_within(x, 1.0)
-            found.append(pairs[moves[pairs[:, 0]] != moves[pairs[:, 1]]].ravel())
-        nodes: Index = np.unique(np.concatenate(found))
+            touching.append(pairs[moves[pairs[:, 0]] != moves[pairs[:, 1]]].ravel())
+        nodes: Index = np.unique(np.concatenate(touching))
         return nodes
 
 

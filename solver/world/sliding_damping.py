@@ -98,8 +98,8 @@ class SlidingBody:
         """
         own = np.zeros(len(others), dtype=bool)
         own[self.nodes] = True
-        found = own[nodes].any(axis=1) & others[nodes].any(axis=1) & (own | others)[nodes].all(axis=1)
-        nodes, blocks = np.ascontiguousarray(nodes[found]), np.ascontiguousarray(blocks[found])
+        is_between = own[nodes].any(axis=1) & others[nodes].any(axis=1) & (own | others)[nodes].all(axis=1)
+        nodes, blocks = np.ascontiguousarray(nodes[is_between]), np.ascontiguousarray(blocks[is_between])
         stiffness = 0.0
         for axis in range(3):
             column, forces = scratch
@@ -137,7 +137,7 @@ class SlidingBody:
         def precondition(r: Vec) -> Vec:
             return np.divide(r, inertia, out=preconditioned)
 
-        found = []
+        damped_rates = []
         for rate in rates:
             column[:] = rate
             right = impulses(rate[self.nodes])
@@ -145,8 +145,8 @@ class SlidingBody:
             change = self._solver.solve(multiply, right, precondition)
             after = rate.copy()
             after[self.nodes] += change.reshape(-1, 3)
-            found.append(after)
-        return found
+            damped_rates.append(after)
+        return damped_rates
 
 
 @dataclass(frozen=True)
@@ -299,12 +299,12 @@ class SlidingDampers:
                 nodes += [*pairs[between_bodies].T]
                 slips += [slip[between_bodies], -slip[between_bodies]]
                 carriers += [v[pairs[between_bodies, 1]], v[pairs[between_bodies, 0]]]
-        found, bodies = np.concatenate(nodes), len(self._bodies)
-        owner = self._owner[found]
+        all_nodes, bodies = np.concatenate(nodes), len(self._bodies)
+        owner = self._owner[all_nodes]
         count = np.bincount(owner, minlength=bodies + 1)[:-1, None]
         slip, base, carrier = (
             np.stack([np.bincount(owner, of, bodies + 1)[:-1] for of in values.T], axis=1) / np.maximum(count, 1)
-            for values in (np.concatenate(slips), v[found], np.concatenate(carriers)))
+            for values in (np.concatenate(slips), v[all_nodes], np.concatenate(carriers)))
         centre = np.stack([system.mass[body.nodes] @ v[body.nodes] / system.mass[body.nodes].sum()
                            for body in self._bodies])
         is_touching: Mask = count[:, 0] > 0

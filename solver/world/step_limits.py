@@ -52,9 +52,9 @@ class StepLimits:
         if not len(self.tets):
             return 0.0, None
         changes, owner = self.edges.changes(self._at(after) - self._at(before)), self.edges.first
-        found = [(float(changes[(owner >= body.nodes.start) & (owner < body.nodes.stop)].max(initial=0.0)), body.name)
-                 for body in self.bodies_in_world]
-        return max(found, key=lambda one: one[0], default=(0.0, None))
+        largest = [(float(changes[(owner >= body.nodes.start) & (owner < body.nodes.stop)].max(initial=0.0)), body.name)
+                   for body in self.bodies_in_world]
+        return max(largest, key=lambda one: one[0], default=(0.0, None))
 
     def in_contact(self, state: State) -> bool:
         """Return whether surfaces are in contact at a state."""
@@ -104,9 +104,9 @@ class StepLimits:
 
     def _bodies_of(self, nodes: Index) -> Mask:
         """Return whether each body has free nodes among some nodes, (b,)."""
-        found = np.zeros(len(self.bodies_in_world) + 1, dtype=bool)
-        found[self._body_groups[nodes]] = True
-        return found[:-1]
+        has_nodes = np.zeros(len(self.bodies_in_world) + 1, dtype=bool)
+        has_nodes[self._body_groups[nodes]] = True
+        return has_nodes[:-1]
 
     def nodes_at_ground(self, state: State, h: float) -> Index:
         """Return the nodes that touch the ground at a state, or would after h seconds of straight motion, (k,)."""

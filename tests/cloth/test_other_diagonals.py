@@ -55,7 +55,7 @@ def test_both_diagonals_of_a_quad_meet_and_are_no_pair():
 
 
 def test_a_quad_whose_other_diagonal_crosses_something_at_the_start_touches_by_its_triangles(tmp_path):
-    from solver.build.diagonals import without_crossing
+    from solver.build.diagonals import without_intersections
 
     x = np.concatenate([QUAD, QUAD + [0.3, 0, 0], [[0, 0, -0.1], [0, 0.01, -0.1], [0, 0, -0.015]]])
     x[[1, 3], 2] -= 0.03
@@ -63,6 +63,6 @@ def test_a_quad_whose_other_diagonal_crosses_something_at_the_start_touches_by_i
     faces = np.array([*CUT, *(np.array(CUT) + 4), [8, 9, 10]], np.int32)
     assert Surfaces(x, faces, np.full(11, -1)).crossing(x) is None
     made = Surfaces(x, faces, np.full(11, -1), quads=quads)
-    kept = without_crossing(quads, made, x)
+    kept = without_intersections(quads, made, x)
     assert kept.tolist() == [[4, 5, 6, 7]]
     assert Surfaces(x, faces, np.full(11, -1), quads=kept).crossing(x) is None

@@ -63,7 +63,7 @@ class FrontLayout:
     @classmethod
     def of_all(cls, inside: Supernodes) -> FrontLayout | None:
         """Return a layout with all fronts to be factored; None where it would take much more memory than L itself."""
-        return next((found for parts in PARTS if (found := cls._in_parts(inside, parts))._fits), None)
+        return next((layout for parts in PARTS if (layout := cls._in_parts(inside, parts))._fits), None)
 
     @classmethod
     def _in_parts(cls, inside: Supernodes, parts: int) -> FrontLayout:

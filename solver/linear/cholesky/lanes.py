@@ -74,18 +74,18 @@ def _intrinsic(columns: int, forward: bool) -> Any:
                     phi.add_incoming(value, before)
                 each = [builder.add(row, ir.Constant(whole, k)) for k in range(size)]
                 pointers = [at_row(first_below, one) for one in each]
-                there = [load(pointer) for pointer in pointers]
+                values = [load(pointer) for pointer in pointers]
                 made = current
                 if forward:
-                    for one, value, pointer in zip(each, there, pointers):
+                    for one, value, pointer in zip(each, values, pointers):
                         for k in range(columns):
                             value = less(value, everywhere(one, k), current[k])
                         store(value, pointer)
                 else:
                     made = []
                     for k in range(columns):
-                        total = builder.fmul(everywhere(each[0], k), there[0], flags=fused)
-                        for one, value in zip(each[1:], there[1:]):
+                        total = builder.fmul(everywhere(each[0], k), values[0], flags=fused)
+                        for one, value in zip(each[1:], values[1:]):
                             product = builder.fmul(everywhere(one, k), value, flags=fused)
                             total = builder.fadd(total, product, flags=fused)
                         made.append(builder.fsub(current[k], total, flags=fused))
