@@ -104,7 +104,7 @@ class ClothSurroundings:
                                                skin.friction, skin.mass))
         return surfaces
 
-    def holds(self, one: Prepared) -> list[CoupledPins]:
+    def attachments(self, one: Prepared) -> list[CoupledPins]:
         """Return the points of bones and soft bodies to which vertices of a cloth are attached."""
         shown = [(mechanism.name, body.name) for mechanism in self._job.scene.mechanisms for body in mechanism.bodies]
         pins = []

@@ -127,18 +127,18 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
             of_node[own] = number
         among = np.concatenate(wires).astype(np.int32)
         groups, is_prescribed = embedded.least(group), embedded.least(prescribed)
-        now, both_ways = embedded.positions(at_start), quads
+        now, colliding_quads = embedded.positions(at_start), quads
 
         def surfaces() -> Surfaces:
             return Surfaces(embedded.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
-                            None if may_touch.all() else may_touch, wires=among, quads=both_ways,
+                            None if may_touch.all() else may_touch, wires=among, quads=colliding_quads,
                             is_prescribed=is_prescribed)
 
         made = surfaces()
         if len(quads) and made.crossing(now) is not None:
-            both_ways = without_intersections(quads, made, now)
+            colliding_quads = without_intersections(quads, made, now)
             made = surfaces()
-        return Touching(bodies, skins, among, both_ways, embedded, made, now, of_node)
+        return Touching(bodies, skins, among, colliding_quads, embedded, made, now, of_node)
 
     return arrange
 
@@ -172,8 +172,8 @@ def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obsta
               embedded: EmbeddedVertices, of_node: Index) -> Vec:
     """Return the friction coefficient of each node and embedded vertex, (n + v,). usual: coefficient of bodies without
     one."""
-    given = [one.body.friction for one in prepared] + obstacles.friction
-    friction: Vec = np.array([usual if mu is None else mu for mu in given], dtype=float)[of_node]
+    coefficients = [one.body.friction for one in prepared] + obstacles.friction
+    friction: Vec = np.array([usual if mu is None else mu for mu in coefficients], dtype=float)[of_node]
     painted, first_obstacle = np.ones(embedded.nodes), int(first[len(prepared)])
     for one, start in zip(prepared, first):
         painted[start : start + len(one.volume.nodes)] = painted_friction(job, one)

@@ -46,17 +46,17 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
     """Return sheets of cloth with Sharp Edges as one part of the world, and its interface with the parts that it
     touches or is attached to.
 
-    sheets: a group of `together`. index: index of the part in the world. around: the other parts. Raises a ConJacError
-    that names a sheet and the field.
+    sheets: a group of `sheets_of_one_cloth`. index: index of the part in the world. around: the other parts.
+    Raises a ConJacError that names a sheet and the field.
     """
     prepared, body = sheets[0], sheets[0].body
-    materials, meshes, holds, numbers = [], list[SheetMesh](), list[list[CoupledPins]](), []
+    materials, meshes, attachments, numbers = [], list[SheetMesh](), list[list[CoupledPins]](), []
     for one in sheets:
         with blame(job.scene, one.body, "surface"):
             materials.append(_material(one))
-            holds.append(around.holds(one))
+            attachments.append(around.attachments(one))
             mesh, vertices = _mesh(one.volume.nodes, materials[-1], one.skin, np.concatenate(
-                [one.fields.pinned, *(coupled.vertices for coupled in holds[-1])]))
+                [one.fields.pinned, *(coupled.vertices for coupled in attachments[-1])]))
         meshes.append(mesh)
         number = np.full(len(one.volume.nodes), -1)
         number[vertices] = np.arange(len(vertices)) + sum(len(earlier.x) for earlier in meshes[:-1])
@@ -70,14 +70,14 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
         in_mesh = np.flatnonzero(number[one.fields.pinned] >= 0)
         pins.append(number[one.fields.pinned[in_mesh]])
         motions.append((in_mesh, positions_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])))
-    pins += [number[one.vertices] for each, number in zip(holds, numbers) for one in each]
-    all_holds = [one for each in holds for one in each]
+    pins += [number[one.vertices] for each, number in zip(attachments, numbers) for one in each]
+    all_attachments = [one for each in attachments for one in each]
 
     def pins_at(time: float) -> Vec:
         return np.concatenate([*(motion.at(time)[in_mesh] for in_mesh, motion in motions),
-                               *(one.motion.at(time) for one in all_holds)])
+                               *(one.motion.at(time) for one in all_attachments)])
 
-    linked = _linked(obstacles, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_holds)
+    linked = _linked(obstacles, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_attachments)
     contact = _contact_settings(job, sheets, settings.thickness, obstacles, surfaces, offsets)
     if contact is not None:
         _refuse_intersections(contact, mesh, obstacles.at(0.0, job.scene.time.step), body.name)
@@ -100,7 +100,7 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
     return part, CoupledInterface(index, part, len(obstacles.round_triangles[1]), linked)
 
 
-def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
+def sheets_of_one_cloth(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
     """Return the groups of sheets that are simulated as one cloth: sheets that touch each other and otherwise touch the
     same bodies."""
     groups = list[list[Prepared]]()
@@ -184,14 +184,14 @@ def _unlimited(cloth: schema.Cloth) -> list[str]:
 
 
 def _linked(obstacles: FeatureObstacles, surfaces: list[CoupledSurface], pinned: int,
-            holds: list[CoupledPins]) -> list[InterfaceLink]:
+            attachments: list[CoupledPins]) -> list[InterfaceLink]:
     """Return the links to other parts: smooth surfaces are first among the interface points, pins after them."""
     linked = list[InterfaceLink]()
     _, which = obstacles.round_triangles
     # surfaces of other parts are the last smooth ones
     first = len(which) - sum(len(one.positions) for one in surfaces)
-    for one in [*surfaces, *holds]:
-        if one is (holds[0] if holds else None):
+    for one in [*surfaces, *attachments]:
+        if one is (attachments[0] if attachments else None):
             first += pinned
         if one.on is not None:
             carrier, path = one.on
@@ -268,7 +268,7 @@ def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, ob
     params = parameters("contact", contact.law)
     usual, distance = float(params.pop("friction_coefficient")), float(params.pop("distance"))
     activation = NEAR * min(distance or thickness, thickness)
-    given = np.array([one.friction for one in obstacles.rounds])[which] if len(which) else np.zeros(0)
+    of_obstacles = np.array([one.friction for one in obstacles.rounds])[which] if len(which) else np.zeros(0)
     make = catalogue.find("contact", contact.law.kind).load()
     stretch = max(float(one.resistance(0.0).max()) for one in sheets)
     # surfaces of other parts are the last smooth ones
@@ -282,7 +282,7 @@ def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, ob
         sheet = offsets.sheet_of(mesh.material)
         mass = densities[sheet] * mesh.vertex_areas
         stiffness = np.concatenate([RESISTS * (mass / job.scene.time.step**2 + stretch), np.full(len(which), np.inf)])
-        friction = np.concatenate([own[sheet], given])
+        friction = np.concatenate([own[sheet], of_obstacles])
         loads = LoadsOnCloth(np.concatenate([mesh.vertex_areas, np.zeros(len(which))]),
                              np.concatenate([np.zeros(len(mesh.x)), areal_mass])) if areal_mass.any() else None
         made: ContactLaw = make(surfaces, rest, stiffness, friction, activation, params, np.zeros(len(rest)), loads)

@@ -75,7 +75,7 @@ def _obstacle(job: Job, one: schema.Obstacle, settings: SheetSettings, own: Vec,
     x = np.asarray(job.array(one.vertices), dtype=float)
     motion = positions_over_time(job, one.motion, x)
     mu = mixed(own, its)
-    at_edges = np.array([usual if given is None else given for usual, given in zip(mu.tolist(), settings.at_edges)])
+    at_edges = np.array([usual if edge is None else edge for usual, edge in zip(mu.tolist(), settings.at_edges)])
     obstacles = list[Obstacle]()
     if one.triangles is not None:
         obstacles.append(_faces(job, one, x, motion, settings, (mu, at_edges), its))

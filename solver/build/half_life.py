@@ -177,9 +177,9 @@ def _over_time(job: Job, half_life: float | str, numerical: _Numerical, slower: 
                                   samples)
 
 
-def _at_times(job: Job, values: Vec, given: float | str) -> Callable[[float], float]:
+def _at_times(job: Job, values: Vec, half_life: float | str) -> Callable[[float], float]:
     """Return the value as a function of time [s]: the only one, or the curve through those over time."""
-    if not isinstance(given, str):
+    if not isinstance(half_life, str):
         only = float(values[0])
         return lambda time: only
     curve = over_time(job, values[:, None])

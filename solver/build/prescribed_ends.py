@@ -59,9 +59,9 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, first_t
     """
     size, nodes, motions, replaced = float(np.ptp(rest, axis=0).max()), list[Index](), list[OverTime](), []
     users = Counter[int](node for tie in ties for node in np.unique(_moving(tie)).tolist())
-    of_given_motion = dict(zip(targets.spans, targets.motions))
+    motion_of_end = dict(zip(targets.spans, targets.motions))
     for number, tie in enumerate(ties):
-        far = next((i for i in (0, 1) if (tie.index, i) in of_given_motion), None)
+        far = next((i for i in (0, 1) if (tie.index, i) in motion_of_end), None)
         if far is None or not tie.is_always_hard or not catalogue.find("constraint", tie.constraint.kind.kind).able(
                 "whole displacement"):
             continue
@@ -73,7 +73,7 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, first_t
         if gap.jump > NO_GAP * size or job.scene.contact is not None and np.abs(gap.at(0.0)).max() > NO_GAP * size:
             continue
         span = targets.spans[tie.index, far]
-        motion = _on(of_given_motion[tie.index, far], tie.ends[far].nodes - first_target - span.start,
+        motion = _on(motion_of_end[tie.index, far], tie.ends[far].nodes - first_target - span.start,
                      tie.ends[far].weights, span.stop - span.start)
         nodes.append(single)
         motions.append(Displaced(motion, gap, 1.0 if far == 1 else -1.0))

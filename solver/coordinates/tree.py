@@ -174,7 +174,7 @@ class Tree:
                 memory[coordinate], memory[rate] = _carry(moved, memory[coordinate], memory[rate], old, new)
         return replace(state, q=q, u=u, memory=memory)
 
-    def home(self, state: State) -> State:
+    def centre_charts(self, state: State) -> State:
         """Return a state of equal motion with every chart centred at its joint's present rotation. For states without
         history."""
         if not len(self.fresh):
@@ -182,7 +182,7 @@ class Tree:
         q, u, centres = state.q.copy(), state.u.copy(), state.memory.get(CENTRES, self.fresh).copy()
         for batch in self.batches:
             if batch.chart is not None:
-                batch.chart.home(batch.entries, batch.centres, q, u, centres)
+                batch.chart.centre_in_place(batch.entries, batch.centres, q, u, centres)
         return replace(state, q=q, u=u, memory={**state.memory, CENTRES: centres})
 
     def root_origin(self, state: State, root: int) -> Vec:

@@ -23,17 +23,17 @@ def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorl
     several objects in contact with it, the one nearest to the node is returned; "" where there is no name.
     """
     owners, owner = _owners_of_nodes(bodies, obstacles, len(x))
-    owner_here = int(owner[node])
-    if owner_here < 0:
+    node_owner = int(owner[node])
+    if node_owner < 0:
         return "", ""
     pairs = np.concatenate([np.zeros((0, 2), dtype=np.int32), *(law.node_pairs_within(x, 1.0) for law in contacts)])
     sides = owner[pairs]
     both = np.concatenate([np.column_stack([sides, pairs]), np.column_stack([sides[:, ::-1], pairs[:, ::-1]])])
-    against = both[(both[:, 0] == owner_here) & (both[:, 1] >= 0) & (both[:, 1] != owner_here)]
+    against = both[(both[:, 0] == node_owner) & (both[:, 1] >= 0) & (both[:, 1] != node_owner)]
     if not len(against):
-        return owners[owner_here][0], ""
+        return owners[node_owner][0], ""
     away = np.linalg.norm(x[against[:, 2]] - x[node], axis=1)
-    return owners[owner_here][0], owners[int(against[int(away.argmin()), 1])][1]
+    return owners[node_owner][0], owners[int(against[int(away.argmin()), 1])][1]
 
 
 def closes_on(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld], contacts: Sequence[ContactLaw],

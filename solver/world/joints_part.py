@@ -154,7 +154,7 @@ class JointsPart(Part):
                 # projection and separation of overlaps move bodies without changing their momentum
                 memory[LAST_TWIST] = posed.flown()
             after = replace(closed, memory=memory)
-        after = self.tree.home(after) if self.recentres else self.tree.recentre(after)
+        after = self.tree.centre_charts(after) if self.recentres else self.tree.recentre(after)
         if posed is not None and posed.stage.momentum in (Momentum.REFLECTED, Momentum.CENTRED):
             after = self._leapfrog.finish(posed, solved, after)
         return replace(after, tree_stage=None)

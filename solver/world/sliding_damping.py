@@ -186,18 +186,18 @@ class Past:
 class SlidingDampers:
     """Viscous damping of all bodies of a part that may slide."""
 
-    of_late = 0.3  #: time in which slips and speeds of contacts fall to 1/e [s]
-    slides = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
+    decay_time = 0.3  #: time in which slips and speeds of contacts fall to 1/e [s]
+    full_slip = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
     #: slip over its sum with the speed of the centre of mass over the contacts, of late, from which the viscosity acts,
-    #: and acts fully: what lands moves on while its contacts stand
-    together, wholly = 0.25, 0.45
+    #: and acts fully: a body that lands moves on while its contacts stick
+    least_ratio, full_ratio = 0.25, 0.45
     #: how long contacts have slid to one side where the viscosity begins, and acts fully, relative to the time that a
     #: wave takes through a body
-    briefly, lastingly = 4.5, 6.5
+    least_duration, full_duration = 4.5, 6.5
     #: peak slip of late from which that time counts, and counts fully, relative to g times the time of a
     #: wave: a body sways by its own weight about as fast, and slower slip is damped at once
-    swaying, faster = 1.0, 1.5
-    slowly = 0.1  #: rate at which that time decreases while the contacts do not slide
+    least_peak, full_peak = 1.0, 1.5
+    recovery_rate = 0.1  #: rate at which that time decreases while the contacts do not slide
 
     def __init__(self, bodies: Sequence[SlidingBody], count: int) -> None:
         """bodies: bodies that may slide. count: number of all nodes."""
@@ -237,8 +237,8 @@ class SlidingDampers:
         pairs = None
         if system.contacts and others.any():
             pairs = block_diagonal([law.fill(x, state.time, True) for law in system.contacts])
-        fractions = slides * _rise(late, self.slides, 2.0 * self.slides)
-        for body, fraction, strength in zip(self._bodies, fractions, slides * np.minimum(speed / self.slides, 1.0)):
+        fractions = slides * _rise(late, self.full_slip, 2.0 * self.full_slip)
+        for body, fraction, strength in zip(self._bodies, fractions, slides * np.minimum(speed / self.full_slip, 1.0)):
             tables = [body.viscosity(x, h * float(strength))] if strength > 0.0 else []
             if fraction > 0.0 and pairs is not None:
                 tables.append(body.dashpots(*pairs, others, system.mass, h * float(fraction), self._scratch))
@@ -249,7 +249,7 @@ class SlidingDampers:
 
     def _after(self, past: Past, contacts: ContactMotion, h: float) -> Past:
         """Return the recent motion after h more seconds with these contacts."""
-        fade, speed = float(np.exp(-h / self.of_late)), np.linalg.norm(contacts.slip, axis=1)
+        fade, speed = float(np.exp(-h / self.decay_time)), np.linalg.norm(contacts.slip, axis=1)
         change = np.where(contacts.is_touching[:, None], contacts.carrier - past.carrier, 0.0)
         return Past(np.maximum(contacts.impact, fade * past.impact), np.maximum(speed, fade * past.peak),
                     np.maximum(np.linalg.norm(change, axis=1), fade * past.shake),
@@ -261,13 +261,13 @@ class SlidingDampers:
 
         late: recent slip, (b,) [m/s]. gravity: [m/s²].
         """
-        together = late / np.maximum(late + past.impact, np.finfo(float).tiny)
+        ratio = late / np.maximum(late + past.impact, np.finfo(float).tiny)
         sway = np.maximum(gravity * self._waves, np.finfo(float).tiny)
-        is_fast = _rise(past.peak / sway, self.swaying, self.faster)
-        is_shaken = _rise(past.shake / sway, self.swaying / self.faster, self.swaying)
+        is_fast = _rise(past.peak / sway, self.least_peak, self.full_peak)
+        is_shaken = _rise(past.shake / sway, self.least_peak / self.full_peak, self.least_peak)
         slid = np.linalg.norm(past.slid, axis=1) / self._waves
-        lasting = _rise(slid, self.briefly * is_fast, self.lastingly * is_fast)
-        slides: Vec = _rise(together, self.together, self.wholly) * lasting * (1.0 - is_shaken)
+        lasting = _rise(slid, self.least_duration * is_fast, self.full_duration * is_fast)
+        slides: Vec = _rise(ratio, self.least_ratio, self.full_ratio) * lasting * (1.0 - is_shaken)
         return slides
 
     def _slid(self, past: Vec, mean: Vec, speed: Vec, h: float) -> Vec:
@@ -276,11 +276,11 @@ class SlidingDampers:
         past: duration before, (b, 3) [s]. mean, speed: mean slip and its norm, (b, 3), (b,) [m/s].
         """
         size = np.linalg.norm(past, axis=1)
-        is_slow = speed < self.slides
-        back = np.where(is_slow, np.minimum(self.slowly * h, size), 0.0) / np.maximum(size, np.finfo(float).tiny)
-        forth = np.where(is_slow, 0.0, h) / np.maximum(speed, self.slides)
+        is_slow = speed < self.full_slip
+        back = np.where(is_slow, np.minimum(self.recovery_rate * h, size), 0.0) / np.maximum(size, np.finfo(float).tiny)
+        forth = np.where(is_slow, 0.0, h) / np.maximum(speed, self.full_slip)
         slid = past * (1.0 - back)[:, None] + mean * forth[:, None]
-        most = self.lastingly * self._waves / np.maximum(np.linalg.norm(slid, axis=1), np.finfo(float).tiny)
+        most = self.full_duration * self._waves / np.maximum(np.linalg.norm(slid, axis=1), np.finfo(float).tiny)
         out: Vec = slid * np.minimum(most, 1.0)[:, None]
         return out
 

@@ -80,9 +80,9 @@ class SoftSystem(SoftBodies):
         if self._damping is None:
             return lin
         # forces between bodies belong to no material, so they are not damped with its stiffness
-        at_once = time is None and self.project and lin.others is None
-        between = self._elements.damp(x, self.velocity(state), state.time) if at_once else None
-        damped = self._damping.of_stiffness(lin.node_blocks, between) if at_once else None
+        in_one_pass = time is None and self.project and lin.others is None
+        between = self._elements.damp(x, self.velocity(state), state.time) if in_one_pass else None
+        damped = self._damping.of_stiffness(lin.node_blocks, between) if in_one_pass else None
         return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
 
     def tangent(self, state: State, time: float) -> Tangent:

@@ -63,7 +63,7 @@ class MovingChart:
         out: Vec = rotation / np.linalg.norm(rotation, axis=1, keepdims=True)
         return out
 
-    def home(self, entries: Index, centre_entries: Index, q: Vec, u: Vec, centres: Vec) -> None:
+    def centre_in_place(self, entries: Index, centre_entries: Index, q: Vec, u: Vec, centres: Vec) -> None:
         """Centre all charts at the present rotations of their joints, in place. entries: indices in q and u (m,),
         (k, d). centre_entries: indices in centres (s,), (k, 4)."""
         centre_charts(entries, centre_entries, q, u, centres)

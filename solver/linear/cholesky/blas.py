@@ -71,10 +71,10 @@ def _intrinsic() -> Any:
     def call(context: Any, address: Any, arguments: Any) -> Any:
         """Run the routine at an address, with a tuple of addresses as its arguments."""
 
-        def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, operands: Any) -> Any:
             kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * arguments.count)
-            routine = builder.inttoptr(given[0], kind.as_pointer())
-            builder.call(routine, cgutils.unpack_tuple(builder, given[1], arguments.count))
+            routine = builder.inttoptr(operands[0], kind.as_pointer())
+            builder.call(routine, cgutils.unpack_tuple(builder, operands[1], arguments.count))
             return context.get_dummy_value()
 
         return types.void(types.int64, arguments), code

@@ -13,11 +13,11 @@ SUPERNODES = "i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
         "i4[::1], i1[::1])")
 def find_valid_fronts(  # type: ignore[no-untyped-def]
     first, rows_start, rows, permutation, parent, changed, old_first, old_rows_start, old_rows, old_permutation,
-    old_parent, row_of_unknown, owner, old_keeps, whole, least, made, before, keeps,
+    old_parent, row_of_unknown, owner, old_stores_update, whole, least, made, before, stores_update,
 ):
     """Write which supernodes are to be factored, `made`, the old one that begins with the same unknown or −1, `before`,
-    and which keep their update matrices, `keeps`, (s,) each: those whose parent with its subtree, `whole`, costs more
-    than `least`.
+    and which keep their update matrices, `stores_update`, (s,) each: those whose parent with its subtree, `whole`,
+    costs more than `least`.
 
     A supernode remains valid where the old one has equal columns, none of them changed, equal rows, and children that
     all remain valid, and where its parent does so or it keeps its update matrix. row_of_unknown: row of each unknown in
@@ -50,10 +50,10 @@ def find_valid_fronts(  # type: ignore[no-untyped-def]
             made[parent[s]] = 1
     for s in range(count - 1, -1, -1):
         if made[s] == 1:
-            keeps[s] = parent[s] < 0 or whole[parent[s]] > least
+            stores_update[s] = parent[s] < 0 or whole[parent[s]] > least
         else:
-            keeps[s] = old_keeps[before[s]]
-            if parent[s] >= 0 and made[parent[s]] == 1 and keeps[s] == 0:
+            stores_update[s] = old_stores_update[before[s]]
+            if parent[s] >= 0 and made[parent[s]] == 1 and stores_update[s] == 0:
                 made[s] = 1
 
 

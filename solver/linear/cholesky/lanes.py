@@ -31,13 +31,13 @@ def _intrinsic(columns: int, forward: bool) -> Any:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def loop(context: Any, values: Any, at: Any, stride: Any, work: Any, below: Any, own: Any, count: Any) -> Any:
-        def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, operands: Any) -> Any:
             whole = ir.IntType(64)
             vector = ir.VectorType(ir.FloatType(), LANES)
             zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-            left, step, first_below, first_own, rows = (given[k] for k in (1, 2, 4, 5, 6))
+            left, step, first_below, first_own, rows = (operands[k] for k in (1, 2, 4, 5, 6))
             of_l, of_y = (cgutils.create_struct_proxy(array)(context, builder, value=value).data
-                          for array, value in ((values, given[0]), (work, given[3])))
+                          for array, value in ((values, operands[0]), (work, operands[3])))
 
             def at_row(start: Any, row: Any) -> Any:
                 pointer = builder.gep(of_y, [builder.add(start, builder.mul(row, ir.Constant(whole, LANES)))])
