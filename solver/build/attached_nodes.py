@@ -9,7 +9,7 @@ import numpy as np
 
 from ..coordinates.attached import Attached
 from ..coordinates.free_nodes import FreeNodes
-from ..coordinates.prescribed import Carried, Concatenated, Constant, OverTime
+from ..coordinates.prescribed import Concatenated, Constant, OverTime, Transformed
 from ..coupling.skeleton import rates_that_move
 from ..state import Index, Vec
 from ..world.joints_part import JointsPart
@@ -59,7 +59,7 @@ class AttachedNodes:
         """
         nodes = np.concatenate([prescribed, self.fixed, *(nodes for nodes, _ in self.prescribed)]).astype(np.int32)
         return nodes, Concatenated([motion, Constant(rest[self.fixed]),
-                                    *(Carried(frames, rest[nodes]) for nodes, frames in self.prescribed)])
+                                    *(Transformed(frames, rest[nodes]) for nodes, frames in self.prescribed)])
 
 
 def find_attached(prepared: list[Prepared], first: Index, rigid: JointsPart, rest: Vec,

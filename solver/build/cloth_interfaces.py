@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..coordinates.attached import Attached
-from ..coordinates.prescribed import Carried, Interpolated, OverTime, StepMotion
+from ..coordinates.prescribed import Interpolated, OverTime, StepMotion, Transformed
 from ..coupling.interface_points import BonePoints, InterfacePoints, NodePoints
 from ..coupling.staggered import CoupledInterface, InterfaceLink, StaggeredPart
 from ..embedding.bind import bind
@@ -153,7 +153,7 @@ class ClothSurroundings:
         rigid = self._rigid
         body = int(rigid.shown.body[shown])
         if body < 0:
-            return CoupledPoints(positions, Carried(rigid.shown.obstacles[shown], positions), None)
+            return CoupledPoints(positions, Transformed(rigid.shown.obstacles[shown], positions), None)
         state = rigid.initial_state()
         E = rigid.tree.posture(state.q, state.u, state.memory).E
         nodes = np.arange(len(positions), dtype=np.int32)

@@ -30,11 +30,11 @@ REACH = 0.1  #: largest activation distance, relative to the shortest mean edge 
 LEAST_REACH = 0.02  #: least one of a body with itself
 LEAST_TO_OTHERS = 0.002  #: least one of two bodies
 COINCIDENT = 1.0e-6  #: of the shortest mean edge: pieces of a mesh that are so near each other cannot be kept apart
-OF_REST = 0.5  #: of how near a body is to itself where it rests, or to others where it starts: so far it does not push
-GAP = 0.04  #: of the shortest mean edge: how far apart what crosses at the start is pushed
-RESISTS = 0.1  #: of a node's inertia over a step and of its elasticity: what a contact resists with
-#: groups of nodes that do not touch each other: of obstacles, rigid bodies and pins, and of flesh that rides on joints
-HARD, CARRIED = 0, 1
+OF_REST = 0.5  #: of the distance of a body to itself at rest, or to others at the start: no contact force from there on
+GAP = 0.04  #: of the shortest mean edge: distance to which surfaces that intersect at the start are separated
+RESISTS = 0.1  #: of a node's inertia over a step and of its elasticity: stiffness of a contact
+#: groups of nodes that do not touch each other: of obstacles, rigid bodies and pins, and of flesh attached to joints
+PRESCRIBED, ATTACHED = 0, 1
 
 
 def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: Index,
@@ -101,8 +101,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
 
 def _at_start(coordinates: FreeNodes, rest: Vec) -> Vec:
     """Return the positions of all nodes at the start, (n, 3) [m]."""
-    carried = rest[coordinates.attached.nodes]
-    carrier_motion = CarrierMotion(carried, np.zeros_like(carried)) if len(carried) else None
+    attached = rest[coordinates.attached.nodes]
+    carrier_motion = CarrierMotion(attached, np.zeros_like(attached)) if len(attached) else None
     positions: Vec = coordinates.positions(rest[coordinates.free].ravel(), 0.0, carrier_motion)
     return positions
 
@@ -116,10 +116,10 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
     """
     nodes, start_of_obstacles = len(rest), np.int32(first[-1])
 
-    def arrange(bodies: list[Prepared], carried: EmbeddedVertices | None) -> Touching:
+    def arrange(bodies: list[Prepared], replacement: EmbeddedVertices | None) -> Touching:
         # embedded vertices come after the nodes, free where one of the nodes that carry them is
         skins, embedded = _skins(job, bodies, first, nodes)
-        embedded = embedded if carried is None else carried
+        embedded = embedded if replacement is None else replacement
         faces = [*skins, *(one + start_of_obstacles for one in obstacles.triangles)]
         wires = [one.wires + np.int32(start) for one, start in zip(bodies, first)]
         of_node = np.full(nodes + len(embedded.corners), -1)
@@ -196,8 +196,8 @@ def _distances(gap: float, count: int, of_node: Index, surface_offset: Vec) -> V
 def _groups(coordinates: FreeNodes, mass: Vec) -> Index:
     """Return the group of each node, (n,): nodes of one group do not touch each other, and -1 is none. mass: (n,) [kg].
     """
-    group = np.where(coordinates.is_free, -1, HARD)
-    group[coordinates.attached.nodes] = np.where(mass[coordinates.attached.nodes] > 0.0, CARRIED, HARD)
+    group = np.where(coordinates.is_free, -1, PRESCRIBED)
+    group[coordinates.attached.nodes] = np.where(mass[coordinates.attached.nodes] > 0.0, ATTACHED, PRESCRIBED)
     return group
 
 

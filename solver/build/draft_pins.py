@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates.prescribed import Carried, Concatenated, OverTime
+from ..coordinates.prescribed import Concatenated, OverTime, Transformed
 from ..job.folder import Job
 from ..state import Index
 from .fields import Prepared
@@ -21,5 +21,5 @@ def draft_pins(job: Job, one: Prepared) -> tuple[Index, OverTime]:
         assert bone is not None and bone.motion is not None  # `check_drafts` has refused others
         own = fields.attached[fields.attached_by == k]
         groups.append(own)
-        motions.append(Carried(over_time(job, bone.motion), nodes[own]))
+        motions.append(Transformed(over_time(job, bone.motion), nodes[own]))
     return np.concatenate(groups).astype(np.int32), Concatenated(motions) if one.body.attach else motions[0]

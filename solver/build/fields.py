@@ -102,11 +102,11 @@ class Prepared:
         """Return positions of animated nodes at each sample, (T, k, 3) [m]; None where they are at rest. nodes: (k,)
         ascending. Raises BadScene where the samples do not fit the mesh."""
         surface, embedding = self.body.surface, self.embedding
-        carried = None
+        embedded = None
         if surface is not None and embedding is not None:
             rest = np.asarray(job.array(surface.vertices), dtype=float)
-            carried = rest, embedding.corners[: len(rest)]
-        return prescribed_motion(self.body, job.array, self.volume, carried, nodes)
+            embedded = rest, embedding.corners[: len(rest)]
+        return prescribed_motion(self.body, job.array, self.volume, embedded, nodes)
 
     def resistance(self, edge: float) -> Vec:
         """Return the stiffness of each node against contact, (k,) [N/m]. edge: mean length of the skin's edges [m]."""

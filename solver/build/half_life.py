@@ -203,8 +203,8 @@ def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest:
     free = np.setdiff1d(np.arange(nodes.start, nodes.stop), fixed).astype(np.int32)
     if not len(free):  # all of its pins end within the bake, and it wobbles from then on
         free, fixed = np.arange(nodes.start, nodes.stop, dtype=np.int32), fixed[:0]
-    carried = [part for part in made.parts if np.isin(part, fixed).any()]
-    hanging = np.intersect1d(free, np.concatenate(carried)).astype(np.int32) if carried else free[:0]
+    pinned_parts = [part for part in made.parts if np.isin(part, fixed).any()]
+    hanging = np.intersect1d(free, np.concatenate(pinned_parts)).astype(np.int32) if pinned_parts else free[:0]
     x = hung(made.elements, rest, mass, hanging, np.array(job.scene.gravity), linear())
     dynamic = followed(job, one, one.fields.dynamic + np.int32(nodes.start))
     return slowest(made.elements, (own,), x, mass, free, dynamic, linear())
@@ -218,9 +218,9 @@ def _parts(made: MaterialData, is_free: Mask, mass: Vec, rate: Callable[[float],
     for part in made.parts:
         nodes, pins = part[is_free[part]], part[~is_free[part]]
         if len(nodes):
-            carried = PinMotion(graph, pins, nodes) if len(pins) else None
+            pin_motion = PinMotion(graph, pins, nodes) if len(pins) else None
             slow = None if wobbles is None else _slow(wobbles, mass, nodes)
-            dampings.append(HalfLifeDamping(nodes, pins, mass[nodes], rate, slow, carried))
+            dampings.append(HalfLifeDamping(nodes, pins, mass[nodes], rate, slow, pin_motion))
     return dampings
 
 

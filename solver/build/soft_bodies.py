@@ -15,7 +15,7 @@ from ..constraints.points.point_constraint import PointConstraint
 from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
-from ..coordinates.prescribed import Carried, Concatenated, Constant
+from ..coordinates.prescribed import Concatenated, Constant, Transformed
 from ..embedding.nodes_near import nodes_near
 from ..errors import BadScene
 from ..forces.multipliers import WithMultipliers
@@ -364,7 +364,7 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
             nodes = (near + start).astype(np.int32)
             # by mass, so that the force does not depend on the mesh
             stiffness = pull.stiffness * mass[nodes] / mass[nodes].sum()
-            targets = Constant(x[near]) if pull.motion is None else Carried(over_time(job, pull.motion), x[near])
+            targets = Constant(x[near]) if pull.motion is None else Transformed(over_time(job, pull.motion), x[near])
             strength = None if pull.strength is None else activation_of(job, pull.strength)
             pulls.append(Pull(nodes, stiffness, targets, strength))
     return pulls

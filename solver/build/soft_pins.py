@@ -54,13 +54,13 @@ def _carrying_nodes(one: Prepared, rest: Vec, triangles: Index, vertices: Index,
     skin = np.bincount(triangles.ravel(), np.repeat(area, 3), len(rest))
     own = mass.sum() * skin[vertices] / skin.sum() if len(triangles) else mass[vertices]
     if one.embedding is None:
-        carriers, weights = vertices[:, None], np.ones((len(vertices), 1))
+        bound_nodes, weights = vertices[:, None], np.ones((len(vertices), 1))
     else:
-        carriers = one.embedding.corners[vertices].astype(np.int64)
+        bound_nodes = one.embedding.corners[vertices].astype(np.int64)
         weights = np.maximum(one.embedding.weights[vertices], 0.0)  # negative where a vertex is outside
         weights /= weights.sum(axis=1, keepdims=True)
-    nodes, row = np.unique(carriers, return_inverse=True)
-    column = np.repeat(np.arange(len(vertices)), carriers.shape[1])
+    nodes, row = np.unique(bound_nodes, return_inverse=True)
+    column = np.repeat(np.arange(len(vertices)), bound_nodes.shape[1])
     vertex_mass = csr_matrix(((own[:, None] * weights).ravel(), (row.ravel(), column)),
                              shape=(len(nodes), len(vertices)))
     return nodes.astype(np.int32), vertex_mass

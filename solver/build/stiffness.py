@@ -54,8 +54,8 @@ def _frequency(job: Job, prepared: Prepared) -> float:
     dynamic = followed(job, prepared, fields.dynamic)
     # without dynamic nodes it is measured as if all nodes were
     dynamic = None if dynamic is None or not len(dynamic) else dynamic
-    carried = [part for part in made.parts if np.isin(part, constrained).any()]
-    hanging = np.intersect1d(free, np.concatenate(carried)).astype(np.int32) if carried else constrained[:0]
+    pinned_parts = [part for part in made.parts if np.isin(part, constrained).any()]
+    hanging = np.intersect1d(free, np.concatenate(pinned_parts)).astype(np.int32) if pinned_parts else constrained[:0]
     choice, count, gravity = job.scene.linear_solver, [prepared.count], np.array(job.scene.gravity)
     x = hung(made.elements, rest, made.mass, hanging, gravity, choose(choice, count))
     wobbles = slowest(made.elements, (), x, made.mass, free, dynamic, choose(choice, count))

@@ -105,12 +105,12 @@ def _soft_parts(job: Job, coupled: list[Prepared], rigid: Mechanisms | None) -> 
                 for end in one.ends if not end.mechanism}
     hanging = {one.body.name for one in coupled if rigid is not None
                and (one.body.attach or one.body.name in to_rigid)}
-    carried = [one for one in coupled if hanging & job.scene.joined(one.body.name)]
+    with_rigid = [one for one in coupled if hanging & job.scene.joined(one.body.name)]
     if job.scene.contact is not None and rigid is not None:
-        carried = coupled  # all of them may touch the mechanisms' bodies
-    soft = [soft_part(job, group) for group in groups_of_parts(job, [one for one in coupled if one not in carried])]
-    if carried:
-        soft.append(soft_part(job, carried, rigid))
+        with_rigid = coupled  # all of them may touch the mechanisms' bodies
+    soft = [soft_part(job, group) for group in groups_of_parts(job, [one for one in coupled if one not in with_rigid])]
+    if with_rigid:
+        soft.append(soft_part(job, with_rigid, rigid))
     return soft
 
 

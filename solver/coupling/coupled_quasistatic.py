@@ -72,7 +72,7 @@ class CoupledQuasistatic:
         on_nodes, on_rates = self._slope(iterate, velocities)
 
         count = columns.shape[2]
-        stiffness_product = whole.loads.pulls(lin, coordinates.carried(columns))  # K J_a
+        stiffness_product = whole.loads.pulls(lin, coordinates.with_attached(columns))  # K J_a
         across = inertia.generalised_force(weighed) - stage.stiffness_factor * stiffness_product
         rhs = np.concatenate([across, -on_nodes[:, :, None]], axis=2)[order].reshape(-1, count + 1)
         self._factor(lin, lin_at if not project else None)

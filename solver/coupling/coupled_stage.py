@@ -107,7 +107,7 @@ class CoupledStage(NoQuasistatic):
         self._v_attached, self._of_flesh = v_attached, stage
         self._v_hat = v_hat = self._brought(at, self._columns, stage, of_joints, v_attached)
         static = replace(stage, v_hat=v_hat, carrier_motion=self._attached_motion(np.zeros(self._columns.shape[2])))
-        self._eliminated = flesh.condensation.eliminate(lin, static, coordinates.carried(self._columns))
+        self._eliminated = flesh.condensation.eliminate(lin, static, coordinates.with_attached(self._columns))
         if not (np.isfinite(self._eliminated.matrix).all() and np.isfinite(self._eliminated.impulse).all()):
             raise StepFailed("its force on the bones is not a number")
         self._impulses: Vec | None = None
@@ -268,7 +268,7 @@ class CoupledStage(NoQuasistatic):
         on_bones = self.bones.compliance()
 
         def respond(impulses: Vec) -> Vec:
-            carried: Vec = (columns @ (on_bones @ (columns.T @ impulses.ravel()))).reshape(-1, 3)
-            return of_nodes(impulses) + carried
+            through_bones: Vec = (columns @ (on_bones @ (columns.T @ impulses.ravel()))).reshape(-1, 3)
+            return of_nodes(impulses) + through_bones
 
         return respond

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..contact.find.obstacle_planes import ObstacleMesh
-from ..coordinates.prescribed import Constant, carried
+from ..coordinates.prescribed import Constant, transformed
 from ..job.arrays import Unreadable, read_npz
 from ..state import Index, Vec
 
@@ -88,14 +88,14 @@ def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin:
     normals, speed = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for bump in bumps:
         now, before = bump.matrix, bump.matrix if bump.before is None else bump.before
-        start = carried(np.linalg.inv(before), begun)
+        start = transformed(np.linalg.inv(before), begun)
         clear = None if clearances is None else clearances.before(bump.shape, start)
-        found = bump.shape.mesh.planes(start, carried(np.linalg.inv(now), end), 0.0, h, 1.0, margin, clear)
+        found = bump.shape.mesh.planes(start, transformed(np.linalg.inv(now), end), 0.0, h, 1.0, margin, clear)
         if found is None:
             continue
         out = found.normals @ np.linalg.inv(now[:3, :3])  # normals transform by the inverse transpose
         points.append(found.points)
-        positions.append(carried(now, found.positions))
+        positions.append(transformed(now, found.positions))
         normals.append(out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-300))
-        speed.append((positions[-1] - carried(before, found.positions)) / h)
+        speed.append((positions[-1] - transformed(before, found.positions)) / h)
     return BumpPlanes(np.concatenate(points), np.concatenate(positions), np.concatenate(normals), np.concatenate(speed))

@@ -120,7 +120,7 @@ class JointsPart(Part):
         return LinearizationPoint(posture, state.q, state.u, state.memory, self._external_force, self._drive_lead)
 
     @contextmanager
-    def acted_on(self, external_force: Vec | None, drive_lead: Vec | None = None) -> Iterator[None]:
+    def with_external_force(self, external_force: Vec | None, drive_lead: Vec | None = None) -> Iterator[None]:
         """Return a context in which stages are linearised with an external force and excess rates of drives.
 
         external_force: on points of bodies, (k, 7). drive_lead: rates in excess of the targets, (m,). See `StepInputs`.

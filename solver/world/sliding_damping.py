@@ -227,8 +227,8 @@ class SlidingDampers:
         of_none = np.zeros((1, Past.width))
         state = replace(state, memory={**state.memory, PAST: np.append(rows, of_none, axis=0)[self._owner]})
         speed = np.linalg.norm(contacts.slip, axis=1)
-        late = np.maximum(speed, np.linalg.norm(past.slip, axis=1))
-        slides = self._slides(past, late, float(np.linalg.norm(system.gravity)))
+        recent_slip = np.maximum(speed, np.linalg.norm(past.slip, axis=1))
+        slides = self._slides(past, recent_slip, float(np.linalg.norm(system.gravity)))
         if not slides.any():
             return state
         keys = [key for key in of_rates if key in state.memory and state.memory[key].shape == state.u.shape]
@@ -237,7 +237,7 @@ class SlidingDampers:
         pairs = None
         if system.contacts and others.any():
             pairs = block_diagonal([law.fill(x, state.time, True) for law in system.contacts])
-        fractions = slides * _rise(late, self.full_slip, 2.0 * self.full_slip)
+        fractions = slides * _rise(recent_slip, self.full_slip, 2.0 * self.full_slip)
         for body, fraction, strength in zip(self._bodies, fractions, slides * np.minimum(speed / self.full_slip, 1.0)):
             tables = [body.viscosity(x, h * float(strength))] if strength > 0.0 else []
             if fraction > 0.0 and pairs is not None:
@@ -256,12 +256,12 @@ class SlidingDampers:
                     contacts.slip + fade * (past.slip - contacts.slip),
                     self._slid(past.slid, contacts.slip, speed, h), past.carrier + (1.0 - fade) * change)
 
-    def _slides(self, past: Past, late: Vec, gravity: float) -> Vec:
+    def _slides(self, past: Past, recent_slip: Vec, gravity: float) -> Vec:
         """Return the degree to which each body slides, in [0, 1], (b,).
 
         late: recent slip, (b,) [m/s]. gravity: [m/s²].
         """
-        ratio = late / np.maximum(late + past.impact, np.finfo(float).tiny)
+        ratio = recent_slip / np.maximum(recent_slip + past.impact, np.finfo(float).tiny)
         sway = np.maximum(gravity * self._waves, np.finfo(float).tiny)
         is_fast = _rise(past.peak / sway, self.least_peak, self.full_peak)
         is_shaken = _rise(past.shake / sway, self.least_peak / self.full_peak, self.least_peak)
@@ -286,25 +286,25 @@ class SlidingDampers:
 
     def _contacts(self, system: MovingNodes, x: Vec, v: Vec, time: float) -> ContactMotion:
         """Return the motion of each body's contacts. x, v: of all nodes, (n, 3) [m], [m/s]. time: [s]."""
-        nodes, slips, carriers = [np.zeros(0, dtype=np.int32)], [np.zeros((0, 3))], [np.zeros((0, 3))]
+        nodes, slips, carrier_velocities = [np.zeros(0, dtype=np.int32)], [np.zeros((0, 3))], [np.zeros((0, 3))]
         if system.ground.friction is not None:
             contacts, plane = system.ground.find(x, time), system.ground.plane.velocity(time)
             nodes.append(contacts.nodes)
             slips.append(along(v[contacts.nodes] - plane, contacts.normal))
-            carriers.append(np.broadcast_to(plane, (len(contacts.nodes), 3)))
+            carrier_velocities.append(np.broadcast_to(plane, (len(contacts.nodes), 3)))
         for law in system.contacts:
             if law.has_friction:
                 pairs, slip = law.slips(x, v)
                 between_bodies = self._owner[pairs[:, 0]] != self._owner[pairs[:, 1]]
                 nodes += [*pairs[between_bodies].T]
                 slips += [slip[between_bodies], -slip[between_bodies]]
-                carriers += [v[pairs[between_bodies, 1]], v[pairs[between_bodies, 0]]]
+                carrier_velocities += [v[pairs[between_bodies, 1]], v[pairs[between_bodies, 0]]]
         all_nodes, bodies = np.concatenate(nodes), len(self._bodies)
         owner = self._owner[all_nodes]
         count = np.bincount(owner, minlength=bodies + 1)[:-1, None]
         slip, base, carrier = (
             np.stack([np.bincount(owner, of, bodies + 1)[:-1] for of in values.T], axis=1) / np.maximum(count, 1)
-            for values in (np.concatenate(slips), v[all_nodes], np.concatenate(carriers)))
+            for values in (np.concatenate(slips), v[all_nodes], np.concatenate(carrier_velocities)))
         centre = np.stack([system.mass[body.nodes] @ v[body.nodes] / system.mass[body.nodes].sum()
                            for body in self._bodies])
         is_touching: Mask = count[:, 0] > 0

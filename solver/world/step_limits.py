@@ -68,11 +68,11 @@ class StepLimits:
         Bodies with prescribed nodes are ignored, as their carriers move them. On obstacles, only bodies without other
         contacts count: in a heap, other bodies absorb most of an impact, at every step.
         """
-        lands = self._is_free_body & (self._reach_ground(before, after) | self._touch_resting(before, after))
-        if not lands.any():
+        has_impact = self._is_free_body & (self._reach_ground(before, after) | self._touch_resting(before, after))
+        if not has_impact.any():
             return 0.0, None
-        jumps = np.where(lands, velocity_jumps(self.mass, self._body_groups, self._sizes, self.velocity(before),
-                                               self.velocity(after), after.time - before.time), 0.0)
+        jumps = np.where(has_impact, velocity_jumps(self.mass, self._body_groups, self._sizes, self.velocity(before),
+                                                    self.velocity(after), after.time - before.time), 0.0)
         worst = int(jumps.argmax())
         return gained_energy(self, before, after, float(jumps[worst])), self.bodies_in_world[worst].name
 

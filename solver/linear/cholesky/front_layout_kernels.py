@@ -65,15 +65,15 @@ def find_memory(sizes, before, old_starts, old_capacities, vacant, end, starts, 
     is, or one after all others. vacant: unused blocks, first entries and capacities, (v, 2). left: unused blocks
     afterwards, with capacities of −1 for none, (v + t, 2).
     """
-    old, count_vacant = old_starts.shape[0], vacant.shape[0]
+    old, vacancies = old_starts.shape[0], vacant.shape[0]
     is_free = np.ones(old, np.bool_)
     for s in range(sizes.shape[0]):
         capacities[s] = -1
         if before[s] >= 0 and old_capacities[before[s]] >= sizes[s]:
             starts[s], capacities[s] = old_starts[before[s]], old_capacities[before[s]]
             is_free[before[s]] = False
-    count = count_vacant
-    for k in range(count_vacant):
+    count = vacancies
+    for k in range(vacancies):
         left[k, 0], left[k, 1] = vacant[k, 0], vacant[k, 1]
     for t in range(old):
         if is_free[t] and old_capacities[t] > 0:
