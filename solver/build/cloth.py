@@ -194,12 +194,12 @@ def pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes
         is_pinned |= hard_weights(pin, weights) > PINNED
         if not is_pinned.any() and (pin.stiffness is None or not weights.any()):
             notes.append("Pin is painted on nothing, so no part is held")
-    loose: NDArray[np.bool_] = np.ones(len(nodes), dtype=bool)
-    loose[faces] = False
-    if loose.any():
+    is_unused: NDArray[np.bool_] = np.ones(len(nodes), dtype=bool)
+    is_unused[faces] = False
+    if is_unused.any():
         what = "face" if body.rope is None else "edge"
-        notes.append(f"{loose.sum()} vertices belong to no {what} and do not move")
-    return np.flatnonzero(is_pinned | loose).astype(np.int32)
+        notes.append(f"{is_unused.sum()} vertices belong to no {what} and do not move")
+    return np.flatnonzero(is_pinned | is_unused).astype(np.int32)
 
 
 def motion_of(job: Job, body: schema.Body, nodes: Vec, pinned: Index) -> Vec | None:

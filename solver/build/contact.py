@@ -318,8 +318,8 @@ def _may_touch(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
     """
     touches = {body.name: body.touches for body in job.scene.bodies}
     lists = [touches[name] if k < bodies else None for k, name in enumerate(called)]
-    says: NDArray[np.bool_] = np.array([[other is None or name in other for name in called] for other in lists])
-    both: NDArray[np.bool_] = says & says.T
+    permits: NDArray[np.bool_] = np.array([[other is None or name in other for name in called] for other in lists])
+    both: NDArray[np.bool_] = permits & permits.T
     return both
 
 

@@ -96,10 +96,10 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
                                                    describe_truth(reduced, one))]
     motions = [_OfGroup(motion, group) for group in groups]
     moving = fibers if fibers is not None and body.fiber_activation is not None else None
-    sprung = [(spring, reduced.points_at(spring.nodes)) for spring in springs]
+    point_springs = [(spring, reduced.points_at(spring.nodes)) for spring in springs]
     start = reduced.touching.rest
     painted = friction_of_nodes(job, one)[cKDTree(nodes).query(start)[1]]
-    return Draft(reduced, shown, motions, ground, scene.time.start, moving, sprung,
+    return Draft(reduced, shown, motions, ground, scene.time.start, moving, point_springs,
                  draft_obstacles(job, one, start, painted, size), FIRM * reduced.floor(np.eye(3)[2], 0.0).stiffness,
                  notes)
 

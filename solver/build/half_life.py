@@ -30,7 +30,7 @@ from .fields import Prepared
 from .inputs import over_time
 from .material_data import MaterialData
 from .ropes import PreparedRope
-from .wobble import Wobbles, hung, slowest
+from .wobble import Wobbles, equilibrium_under_weight, slowest
 
 TABLE = 40  #: half-lives that are solved for where more of them are keyframed; those between are read between them
 CRITICAL = 1.0  #: ρ / ω of what comes back without a swing
@@ -205,7 +205,7 @@ def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest:
         free, fixed = np.arange(nodes.start, nodes.stop, dtype=np.int32), fixed[:0]
     pinned_parts = [part for part in made.parts if np.isin(part, fixed).any()]
     hanging = np.intersect1d(free, np.concatenate(pinned_parts)).astype(np.int32) if pinned_parts else free[:0]
-    x = hung(made.elements, rest, mass, hanging, np.array(job.scene.gravity), linear())
+    x = equilibrium_under_weight(made.elements, rest, mass, hanging, np.array(job.scene.gravity), linear())
     dynamic = followed(job, one, one.fields.dynamic + np.int32(nodes.start))
     return slowest(made.elements, (own,), x, mass, free, dynamic, linear())
 

@@ -42,7 +42,7 @@ from .cloth import prepare_cloth
 from .compliant_pins import compliant_attachments, compliant_pins, without_pins
 from .fields import Prepared, prepare
 from .follow import followers
-from .ground import drawn_above, on_ground, sunk
+from .ground import drawn_above, notes_on_sunk_bodies, on_ground
 from .half_life import losses_of
 from .inputs import activation_of, over_time, positions_over_time
 from .integrators import integrator_of
@@ -122,7 +122,7 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
     ground = on_ground(job, prepared, rest, mass, coordinates)
     notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *ignored]
     notes += [] if ground.friction is None else ground.friction.notes(has_dynamic=condensation.whole is None)
-    notes += [*sunk(bodies, ground.plane, rest, coordinates.free), *_notes_of_bodies(prepared, damping)]
+    notes += [*notes_on_sunk_bodies(bodies, ground.plane, rest, coordinates.free), *_notes_of_bodies(prepared, damping)]
     constraints = point_constraints(job, prepared, ties, ends.ties, rest, mass, first, is_free)
     acting = _acting(job, prepared, materials, rest, mass, first, obstacles, air, constraints)
     make = _stepped(integrator, coordinates, condensation)

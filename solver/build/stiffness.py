@@ -12,11 +12,11 @@ from ..job.folder import Job, blame
 from ..linear.choose import choose
 from .fields import Prepared, modulus_of
 from .half_life import followed
-from .wobble import hung, slowest
+from .wobble import equilibrium_under_weight, slowest
 
 NEAR = 0.005  #: of the frequency that is asked for
 TRIES = 8  #: fibers are not made stiffer, so that it grows by less than the root of Young's modulus
-LIMP = 1.0e-4  #: of its Young's modulus: what still wobbles too fast then does so by its fibers
+LEAST_STIFFNESS = 1.0e-4  #: of its Young's modulus: what still wobbles too fast then does so by its fibers
 
 
 def stiffened(job: Job, prepared: Prepared, hertz: float) -> tuple[float, float]:
@@ -33,7 +33,7 @@ def stiffened(job: Job, prepared: Prepared, hertz: float) -> tuple[float, float]
             if abs(frequency / hertz - 1.0) <= NEAR:
                 return now, times
             times *= (hertz / frequency) ** 2
-            if times < LIMP:
+            if times < LEAST_STIFFNESS:
                 break
         raise BadInput(f"no Young's Modulus makes its slowest wobble {hertz:g} Hz, which is {now:.3g} Hz now",
                        "Lower the stiffness of its fibers")
@@ -57,7 +57,7 @@ def _frequency(job: Job, prepared: Prepared) -> float:
     pinned_parts = [part for part in made.parts if np.isin(part, constrained).any()]
     hanging = np.intersect1d(free, np.concatenate(pinned_parts)).astype(np.int32) if pinned_parts else constrained[:0]
     choice, count, gravity = job.scene.linear_solver, [prepared.count], np.array(job.scene.gravity)
-    x = hung(made.elements, rest, made.mass, hanging, gravity, choose(choice, count))
+    x = equilibrium_under_weight(made.elements, rest, made.mass, hanging, gravity, choose(choice, count))
     wobbles = slowest(made.elements, (), x, made.mass, free, dynamic, choose(choice, count))
     if wobbles is None:
         raise BadInput("nothing of it wobbles: pins and bones hold all of it", "Unpaint part of the Pin group")

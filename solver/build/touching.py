@@ -67,7 +67,7 @@ def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
     pairs = made.intersecting_pairs()
     while pairs:
         intersecting = {k for pair in pairs for k in pair}
-        bodies = [_otherwise(one) if k in intersecting else one for k, one in enumerate(made.prepared)]
+        bodies = [_with_next_surface(one) if k in intersecting else one for k, one in enumerate(made.prepared)]
         if all(one is before for one, before in zip(bodies, made.prepared)):
             break
         made = arrange(bodies, None)
@@ -86,7 +86,7 @@ def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
     return first
 
 
-def _otherwise(one: Prepared) -> Prepared:
+def _with_next_surface(one: Prepared) -> Prepared:
     """Return a body with its next choice of a contact surface: after a simplified mesh the tetrahedra, after these the
     mesh; the body itself where there is no other choice."""
     body = one.body

@@ -25,7 +25,7 @@ from ..state import Index, Mask, Vec
 UNDEFORMED = 1.0e-6  #: of the fastest one found, in ω²: what is slower moves and turns without being deformed
 RIGID, EXTRA = 6, 8  #: motions of a part that nothing holds; wobbles that are looked for besides
 DENSE = 150  #: unknowns: of so few all wobbles are found at once
-HUNG = 1.0e-5  #: of the weight: a smaller force is a balance
+NEGLIGIBLE_FORCE = 1.0e-5  #: of the weight: a smaller force is a balance
 SHIFT = 1.0e-4  #: of an even stretch's ω²: how far under zero the spectrum is looked at from
 
 
@@ -93,7 +93,8 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec
     return Wobbles(x, np.sqrt(squares[deformed]), fields, tuple(damping_rates))
 
 
-def hung(elastic: BodyElements, rest: Vec, mass: Vec, supported: Index, gravity: Vec, linear: LinearSolver) -> Vec:
+def equilibrium_under_weight(elastic: BodyElements, rest: Vec, mass: Vec, supported: Index, gravity: Vec,
+                             linear: LinearSolver) -> Vec:
     """Return the equilibrium positions of a body under its weight, (n, 3) [m]; its rest shape where none is found.
 
     rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. supported: free nodes of parts that have prescribed ones.
@@ -103,7 +104,7 @@ def hung(elastic: BodyElements, rest: Vec, mass: Vec, supported: Index, gravity:
         return rest
     try:
         return equilibrium(_IsolatedBody(elastic, rest, mass, gravity), rest, 0.0, supported, elastic.tets, linear,
-                           tolerance=HUNG)
+                           tolerance=NEGLIGIBLE_FORCE)
     except StepFailed:
         return rest
 

@@ -32,7 +32,7 @@ class LastStage:
         """Discard the recorded stage."""
         self._posed = None
 
-    def serving(self, stage: NodeStage, factored: int) -> CoupledStage | None:
+    def valid_for(self, stage: NodeStage, factored: int) -> CoupledStage | None:
         """Return the recorded stage if its factor is valid for `stage`: the matrix is equal and nothing was factored
         since; else None."""
         posed = self._posed
@@ -143,7 +143,7 @@ class CoupledEquations(EquationsOfBoth):
     def on_last_factor(self, q: Vec, u: Vec) -> RelinearisedStage | None:
         """Return the stage linearised at coordinates q (m_q,) and rates u (m,) of its end on the last factor; None
         where that factor is not valid for it. Raises StepFailed."""
-        posed = self._last.serving(self.of_flesh, self.soft.linear.factored)
+        posed = self._last.valid_for(self.of_flesh, self.soft.linear.factored)
         if posed is None:
             return None
         joints, at, v, force = self._forces(q, u)

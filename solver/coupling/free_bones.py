@@ -210,13 +210,13 @@ class FreeBones:
         posture = tree.posture(bones.q, bones.u, bones.memory, self._posture)
         E, twist = posture.E[root].copy(), posture.twist[root].copy()
         moved = correction.moving(E[None, :3, 3], (E[:3, :3] @ twist[3:])[None])[0]
-        spun = correction.rotation @ E[:3, :3] @ twist[:3] + correction.lacking
+        angular_velocity = correction.rotation @ E[:3, :3] @ twist[:3] + correction.lacking
 
         origin = correction.placed(tree.root_origin(bones, root)[None])[0]
         bones = tree.with_free_root(bones, root, correction.angle, origin)
         then, u = tree.posture(bones.q, bones.u, bones.memory, self._posture), bones.u.copy()
         to_root = then.E[root, :3, :3].T
-        target = np.concatenate([to_root @ spun, to_root @ moved])
+        target = np.concatenate([to_root @ angular_velocity, to_root @ moved])
         u[first : first + FREE] = np.linalg.solve(then.S[first : first + FREE].T, target)
         return replace(bones, u=u)
 

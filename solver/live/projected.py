@@ -48,7 +48,7 @@ class ProjectedBody(PlayedBody):
         self._draft = draft = projective_draft(job, prepared, self._report)
         self.body, self._size = cast(ProjectiveBody, draft.body), draft.shown.size
         draft.touches = None  # the artist moves colliders
-        draft.blown = pressures([prepared], np.zeros(2, np.int32), self.body.rest)
+        draft.pressures = pressures([prepared], np.zeros(2, np.int32), self.body.rest)
         self._start = draft.motion.at(0.0)
         draft.motion = self._path = StepMotion(self._start)
         #: motion of the targets of soft pins, and targets at the start, (k, 3) [m]

@@ -155,10 +155,10 @@ class GapActiveSet:
             solution = DenseDual(partial(_respond, problem), none, rows, no_cones).solve(free, self._warm)
             direction, impulses, self._warm = solution.u, solution.unilateral, solution.active
             short = np.flatnonzero(N @ direction - target < -1.0e-6 * self._closed / self._seconds)
-            news = np.setdiff1d(short, near)
-            if not len(news):
+            added = np.setdiff1d(short, near)
+            if not len(added):
                 break
-            near = np.union1d(near, news)
+            near = np.union1d(near, added)
         if len(near):
             impulse[near] = impulses
         return direction, impulse

@@ -69,7 +69,7 @@ class ConstraintDraft(SteppedPart):
     touches: tuple[DraftObstacles, Index] | None = None
     notes: list[str] = field(default_factory=list)
     beside: TargetRows = NOTHING  #: further springs and half-spaces in the next step
-    blown: Sequence[StencilForce] = ()  #: internal pressure, evaluated at the start of each step
+    pressures: Sequence[StencilForce] = ()  #: internal pressure, evaluated at the start of each step
 
     @property
     def unknowns(self) -> int:
@@ -149,7 +149,7 @@ class ConstraintDraft(SteppedPart):
 
         Drag is implicit in v, with the velocity w of the air.
         """
-        if self.air is None and not self.blown:
+        if self.air is None and not self.pressures:
             return None
         out = np.zeros_like(state.x)
         if self.air is not None:
@@ -158,7 +158,7 @@ class ConstraintDraft(SteppedPart):
             table = law.damp(np.concatenate([state.x, motion.at(state.time)]), np.concatenate([state.v, wind]),
                              state.time)
             pull_along(table.nodes, table.blocks, self.body.mass, state.v, wind, h, out)
-        for one in self.blown:
+        for one in self.pressures:
             one.measure(state.x, state.time).add_forces(out)
         return out
 

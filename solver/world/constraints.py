@@ -115,7 +115,7 @@ class MechanismConstraints:
     """
 
     #: perturbation that tests whether a loop can move [rad, m], and its fraction that a singular one moves back
-    nudge, singular_return = 0.01, 0.2
+    perturbation, singular_return = 0.01, 0.2
     tree: Tree
     loops: Loops | None = None
     drives: Drives | None = None
@@ -324,12 +324,12 @@ class MechanismConstraints:
         farthest = float(np.abs(motion).max(initial=0.0))
         if not farthest > 0.0:
             return ""
-        motion *= self.nudge / farthest
+        motion *= self.perturbation / farthest
         at = self.tree.posture(state.q + motion, state.u, state.memory, self._posture)
         rows, off = self.loops.rows(at.E)
         constraints = Bilateral(DenseRows.equations(self._jacobian(at, rows)), posed.respond)
         back = float(np.abs(constraints.Y @ constraints.multipliers(off)).max(initial=0.0))
-        if back <= self.singular_return * self.nudge:
+        if back <= self.singular_return * self.perturbation:
             return ""
         name: str = self.loops.names[self.loops.loop[int(np.argmax(np.abs(off)))]]
         return name

@@ -40,10 +40,10 @@ class Dissipation:
         if momentum is Momentum.PRINTED or not np.isfinite(lin.v).all():
             return
         try:
-            taken, brought = leapfrog.dissipated(lin, h, momentum)
+            taken, initial_energy = leapfrog.dissipated(lin, h, momentum)
         except StepFailed:
             return
-        self._dissipated, self._seen = self._dissipated + taken, self._seen + h * brought
+        self._dissipated, self._seen = self._dissipated + taken, self._seen + h * initial_energy
 
     @property
     def sentence(self) -> str:

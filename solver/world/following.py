@@ -39,7 +39,7 @@ class Following:
             return np.zeros_like(v)
         # rigid motion of the object from now to other times; it is at rest before its first sample
         now = np.linalg.inv(rigid_frame(self.frames.at(time)))
-        before, back, onwards = (rigid_frame(self.frames.at(time + k * h)) @ now for k in (-2, -1, 1))
+        before, back, after = (rigid_frame(self.frames.at(time + k * h)) @ now for k in (-2, -1, 1))
         if two_step[0]:
             own = v - (3.0 * x - 4.0 * transformed(back, x) + transformed(before, x)) / (2.0 * h)
         else:
@@ -47,10 +47,10 @@ class Following:
             own = v - (transformed(np.linalg.inv(back), shifted) - shifted) / h
         if two_step[1]:
             shifted = x + h * own
-            coming = (3.0 * transformed(onwards, shifted) - 4.0 * shifted + transformed(back, shifted)) / (2.0 * h)
+            v_after = (3.0 * transformed(after, shifted) - 4.0 * shifted + transformed(back, shifted)) / (2.0 * h)
         else:
-            coming = (transformed(onwards, x) - x) / h
-        change: Vec = fraction * (coming + own @ onwards[:3, :3].T - v)
+            v_after = (transformed(after, x) - x) / h
+        change: Vec = fraction * (v_after + own @ after[:3, :3].T - v)
         return change
 
 

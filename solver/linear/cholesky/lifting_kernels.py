@@ -89,18 +89,18 @@ def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-unt
         before[(j if lift[j] == -1 else lift[j]) + 1] += 1
     for c in range(n + 1):
         before[c + 1] += before[c]
-    everyone = np.empty(n, np.int32)
+    reordered = np.empty(n, np.int32)
     for j in range(n):
         if lift[j] != -1:
-            everyone[before[lift[j]]] = order[j]
+            reordered[before[lift[j]]] = order[j]
             before[lift[j]] += 1
     for j in range(n):
         if lift[j] == -1:
-            everyone[before[j]] = order[j]
+            reordered[before[j]] = order[j]
             before[j] += 1
     at = 0
     for k in range(n):
-        if everyone[k] < nodes:
-            new_order[at] = everyone[k]
+        if reordered[k] < nodes:
+            new_order[at] = reordered[k]
             at += 1
     return moved
