@@ -206,9 +206,9 @@ def corner_products(blocks: Vec, corners: Vec) -> Vec:
     for a in range(1, 4):
         for b in range(a):
             block = blocks[:, pair].reshape(-1, 3, 3)
-            apart = corners[:, :, b] - corners[:, :, a]
-            out[:, :, a] += np.einsum("eij,cej->cei", block, apart)
-            out[:, :, b] -= np.einsum("eji,cej->cei", block, apart)
+            difference = corners[:, :, b] - corners[:, :, a]
+            out[:, :, a] += np.einsum("eij,cej->cei", block, difference)
+            out[:, :, b] -= np.einsum("eji,cej->cei", block, difference)
             pair += 1
     return out
 

@@ -73,7 +73,7 @@ def take_stretching(work):  # type: ignore[no-untyped-def]
 
 
 @kernel(types.void(types.float64[::1]))
-def add_turning(work):  # type: ignore[no-untyped-def]
+def add_rotation(work):  # type: ignore[no-untyped-def]
     """Add tr(dF B dFᵀ) to ∂P/∂F in the lane array."""
     for j in range(3):
         for m in range(j + 1):

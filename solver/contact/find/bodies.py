@@ -113,8 +113,8 @@ class Colliders:
     extent: Vec = field(init=False, repr=False)  #: of each shape from its own origin [m], (s,)
     _around: Vec = field(init=False, repr=False)  #: and from that of its body, (s,)
     _movers: Index = field(init=False, repr=False)  #: shapes of bodies
-    _round: Vec = field(init=False, repr=False)  #: how far shapes reach out of all their corners [m]
-    _rough: Vec = field(init=False, repr=False)  #: friction of all shapes, then of the ground, (s + 1,)
+    _corner_radii: Vec = field(init=False, repr=False)  #: how far shapes reach out of all their corners [m]
+    _frictions: Vec = field(init=False, repr=False)  #: friction of all shapes, then of the ground, (s + 1,)
     _room: dict[str, int] = field(init=False, repr=False, default_factory=lambda: {"pairs": 64, "contacts": 64})
 
     def __post_init__(self) -> None:
@@ -155,7 +155,7 @@ class Colliders:
         if self.ground.is_there and len(shapes.whole) > len(x):
             x = np.empty_like(shapes.whole)
             convex_kernels.place_points(pose, shapes.whole, shapes.whole_owner, x)
-        on_ground = self.ground.find(x, time, self._round, slack[shapes.whole_owner])
+        on_ground = self.ground.find(x, time, self._corner_radii, slack[shapes.whole_owner])
         if len(on_ground):
             below, more = np.empty((len(on_ground), 2), np.int32), np.empty((len(on_ground), 7))
             count = bodies_kernels.ground_contacts(on_ground.nodes, on_ground.normal, on_ground.gap,
@@ -216,4 +216,4 @@ class Colliders:
                 obstacle[on] = rows[on, :3] @ rate[:3, :3].T + rate[:3, 3]
         return RigidContacts(shape, np.ascontiguousarray(body), np.ascontiguousarray(rows[:, :3]),
                         np.ascontiguousarray(rows[:, 3:6]), np.ascontiguousarray(rows[:, 6]),
-                        mixed(self._rough[first], self._rough[second]), obstacle)
+                        mixed(self._frictions[first], self._frictions[second]), obstacle)

@@ -77,9 +77,9 @@ class Surfaces:
         number = np.zeros(len(rest), dtype=np.int32)
         number[self.nodes] = np.arange(len(self.nodes))
         self.triangles = number[triangles].astype(np.int32)  #: (t, 3), numbers among `nodes`
-        alone = number[wires].astype(np.int32)
+        links = number[wires].astype(np.int32)
         sides = ipctk.edges(self.triangles) if len(self.triangles) else np.zeros((0, 2), dtype=np.int32)
-        self.edges: Index = np.ascontiguousarray(np.concatenate([sides, alone]), dtype=np.int32)  #: (e, 2), likewise
+        self.edges: Index = np.ascontiguousarray(np.concatenate([sides, links]), dtype=np.int32)  #: (e, 2), likewise
         self._diagonal = other_diagonals(self.edges, number[quads], len(self.nodes))
         self._rest = rest[self.nodes]
         self._group = np.asarray(group[self.nodes], dtype=np.int32)
@@ -92,17 +92,17 @@ class Surfaces:
         self._body = np.zeros(len(self.nodes), np.int32) if owner is None else owner[self.nodes].astype(np.int32)
         self._bodies: IsolatedBodies | None = None
         if self._owner is not None and np.any(self._owner != self._owner[:1]):
-            self._bodies = IsolatedBodies(self._owner, collide, np.concatenate([self.triangles, alone[:, [0, 1, 1]]]))
+            self._bodies = IsolatedBodies(self._owner, collide, np.concatenate([self.triangles, links[:, [0, 1, 1]]]))
         self._lists: list[Neighbours] = []  #: cached lists, the last used first
-        self._spare = 0.0  #: [m] displacement of nodes up to which a list is valid
+        self._margin = 0.0  #: [m] displacement of nodes up to which a list is valid
         ipctk.set_num_threads(threads.count())
 
     @cached_property
     def _mesh(self) -> Any:
         """Return ipctk's mesh, which decides uncertain intersections: most remeshed sheets never need it."""
         mesh = ipctk.CollisionMesh(self._rest, self.edges, self.triangles)
-        alone = int(self._group.max(initial=-1)) + 1 + np.arange(len(self.nodes))
-        mesh.can_collide = ipctk.make_vertex_patches_filter(np.where(self._group < 0, alone, self._group))
+        own_group = int(self._group.max(initial=-1)) + 1 + np.arange(len(self.nodes))
+        mesh.can_collide = ipctk.make_vertex_patches_filter(np.where(self._group < 0, own_group, self._group))
         if self._owner is not None and self._collide is not None:
             for strangers in _strangers(self._owner, self._collide):
                 mesh.can_collide = mesh.can_collide & strangers
@@ -119,7 +119,7 @@ class Surfaces:
         spare: displacement of nodes up to which the Verlet list is reused [m].
         """
         positions = np.ascontiguousarray(x[self.nodes])
-        self._spare = max(self._spare, self._skin_fraction * spare)
+        self._margin = max(self._margin, self._skin_fraction * spare)
         listed, moved = self._listed(positions, distance)
         within, square = listed.near(positions, moved, distance)
         count, points = len(within), int(np.searchsorted(within, listed.points))
@@ -141,7 +141,7 @@ class Surfaces:
             if (count := np.count_nonzero(outside)) <= fewest:
                 best, fewest = (listed, moved, outside), count
         if best is None:
-            found, moved = self._list(positions, distance + 2.0 * self._spare), np.zeros(len(positions))
+            found, moved = self._list(positions, distance + 2.0 * self._margin), np.zeros(len(positions))
         else:
             found, moved, outside = best
         others = [listed for listed in self._lists if listed is not found]
@@ -164,11 +164,11 @@ class Surfaces:
     def _moved(self, listed: Neighbours, positions: Vec, isolated: Mask | None) -> tuple[Vec, Callable[[], Vec]]:
         """Return distances of nodes at (s, 3) [m] from the listed positions, (s,) [m], and a function that returns
         their common displacements, (s, 3) [m]: distances are relative to these, for an isolated body to its own."""
-        moved, all_went = listed.moved(positions)
+        moved, common = listed.moved(positions)
         if self._bodies is None or isolated is None:
-            return moved, lambda: np.broadcast_to(all_went, positions.shape)
-        own, went = self._bodies.measure_own_displacements(listed.positions, positions)
-        return np.where(isolated, own, moved), lambda: np.where(isolated[:, None], went(), all_went)
+            return moved, lambda: np.broadcast_to(common, positions.shape)
+        own, own_common = self._bodies.measure_own_displacements(listed.positions, positions)
+        return np.where(isolated, own, moved), lambda: np.where(isolated[:, None], own_common(), common)
 
     def _list(self, positions: Vec, distance: float) -> Neighbours:
         """Return a new list of all pairs within `distance` [m] with nodes at positions `positions`, (s, 3) [m]."""
@@ -203,15 +203,15 @@ class Surfaces:
         """Return pairs of edges, (k, 2), without the pairs of both diagonals of one quad."""
         if self._diagonal is None:
             return rows
-        apart: Index = rows[self._diagonal[rows[:, 0]] != rows[:, 1]]
-        return apart
+        remaining: Index = rows[self._diagonal[rows[:, 0]] != rows[:, 1]]
+        return remaining
 
     def _that_collide(self, pairs: Index) -> Mask | slice:
         """Return which pairs of nodes, (k, 4), are of bodies that collide, (k,)."""
         if self._owner is None or self._collide is None:
             return slice(None)
-        met: Mask = self._collide[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]
-        return met
+        can_collide: Mask = self._collide[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]
+        return can_collide
 
     def nearest_to_itself(self, x: Vec, distance: float, bodies: int) -> Vec:
         """Return the least distance within one connected piece of each body, at most `distance`, (b,) [m].
@@ -263,15 +263,15 @@ class Surfaces:
         later rounds only as far as the blocked node does, so that two near nodes that move side by side remain near.
         """
         steps = np.ones(int(alike.max(initial=0)) + 1)
-        number, begun = alike[self.nodes].astype(np.int64), start[self.nodes]
+        number, positions = alike[self.nodes].astype(np.int64), start[self.nodes]
         displacement = (end - start)[self.nodes]
-        pairs, points = self._candidates(begun, begun + displacement)
+        pairs, points = self._candidates(positions, positions + displacement)
         when = np.empty(len(pairs))
         tested = np.arange(len(pairs))
         for count in range(ROUNDS):
             # displacements get shorter from round to round: no other pairs come near, and those whose nodes move as
             # before
-            when[tested] = self._times(begun, begun + steps[number, None] * displacement, pairs[tested],
+            when[tested] = self._times(positions, positions + steps[number, None] * displacement, pairs[tested],
                                       int(np.searchsorted(tested, points)))
             cut = np.empty_like(steps)
             # continue until contact, or as far as the most blocked node of the pair: until there nothing touched before
@@ -291,8 +291,8 @@ class Surfaces:
         before, after = start[self.nodes], end[self.nodes]
         pairs, points = self._candidates(before, after)
         when = self._times(before, after, pairs, points)
-        met = np.flatnonzero(when <= 1.0)
-        return self.nodes[pairs[met]], when[met]
+        touching = np.flatnonzero(when <= 1.0)
+        return self.nodes[pairs[touching]], when[touching]
 
     def _times(self, before: Vec, after: Vec, pairs: Index, points: int) -> Vec:
         """Return the fractions of straight displacements after which pairs (k, 4) touch, (k,), see `meeting_times`."""
@@ -357,10 +357,10 @@ class Surfaces:
 
 def _strangers(owner: Index, collide: Any) -> Iterator[Any]:
     """Yield ipctk filters that exclude pairs of bodies that do not collide. owner: (s,). collide: (k, k)."""
-    alone = np.arange(len(owner)) + len(collide)  # a number of its own for each node
+    own_number = np.arange(len(owner)) + len(collide)  # a number of its own for each node
     without_itself = ~np.diagonal(collide)
     if without_itself.any():
-        yield ipctk.make_vertex_patches_filter(np.where(without_itself[owner], owner, alone).astype(np.int32))
+        yield ipctk.make_vertex_patches_filter(np.where(without_itself[owner], owner, own_number).astype(np.int32))
     is_same = ~ipctk.make_vertex_patches_filter(owner.astype(np.int32))
     excluded = np.triu(~collide, 1)
     while excluded.any():
@@ -370,7 +370,7 @@ def _strangers(owner: Index, collide: Any) -> Iterator[Any]:
             if other not in group and not collide[other, group].any():
                 group.append(other)
         excluded[np.ix_(group, group)] = False
-        labels = np.where(np.isin(owner, group), 0, alone)
+        labels = np.where(np.isin(owner, group), 0, own_number)
         yield ipctk.make_vertex_patches_filter(labels.astype(np.int32)) | is_same
 
 

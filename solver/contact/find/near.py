@@ -6,7 +6,7 @@ import numpy as np
 
 from ... import threads
 from ...state import Index, Mask, Vec
-from .near_kernels import LEFT, all_pairs, beside_moved, boxes, enter_columns, near_pairs, sort_into_columns
+from .near_kernels import LEFT, all_pairs, boxes, enter_columns, near_moved, near_pairs, sort_into_columns
 
 BRUTE = 200_000  #: pairs of rows: fewer are tested faster without a grid
 WIDE = 2.0  #: width of a column of the grid relative to the boxes' mean width
@@ -96,9 +96,9 @@ def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, dista
         return found if moved is None else found[moved[corners[found]].any(axis=(1, 2))]
     if moved is None or moved.all():
         return _overlapping(box, np.ones(len(box), dtype=bool), x, corners, points, group, distance, room)
-    has_moved, beside = np.empty(len(box), dtype=bool), np.empty(len(box), dtype=bool)
-    beside_moved(box, corners, moved, has_moved, beside)
-    rows = np.flatnonzero(beside)
+    has_moved, near_moved_row = np.empty(len(box), dtype=bool), np.empty(len(box), dtype=bool)
+    near_moved(box, corners, moved, has_moved, near_moved_row)
+    rows = np.flatnonzero(near_moved_row)
     if not len(rows):
         return np.empty((0, 2), dtype=np.int32)
     found = _overlapping(box[rows], has_moved[rows], x, np.ascontiguousarray(corners[rows]),

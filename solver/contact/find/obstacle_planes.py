@@ -93,21 +93,21 @@ class ObstacleMesh:
         above = np.einsum("ij,ij->i", away, near.outward)[counts]
         return 1.0 if (above >= 0.0).sum() >= (above < 0.0).sum() else -1.0
 
-    def planes(self, begun: Vec, end: Vec, time: float, h: float, side: float, margin: float,
+    def planes(self, start: Vec, end: Vec, time: float, h: float, side: float, margin: float,
                clear: Vec | None = None) -> ObstaclePlanes | None:
         """Return planes of the points that are inside or nearer than `margin` [m] at a step's end; None if none is.
 
-        begun, end: points at the step's start and at its end without contact, (k, 3) [m]. time, h: start and length of
+        start, end: points at the step's start and at its end without contact, (k, 3) [m]. time, h: start and length of
         the step [s]. side: of the points, see `side_of`. Each plane is tangent where the obstacle is nearest to the
         point at the start, so that a point that has passed through returns where it entered. clear: lower bounds of the
         distances from the obstacle at the step's start, (k,) [m], which are updated for the points that are tested.
         """
         before, after = self._at(time), self._at(time + h)
         moves = 0.0 if before is after else float(np.sqrt(((after.x - before.x) ** 2).sum(axis=1).max()))
-        displacements = end - begun
+        displacements = end - start
         lengths = np.sqrt(np.einsum("ij,ij->i", displacements, displacements))
         reach = float(lengths.max(initial=0.0)) + moves + margin + self._spacing + DEPTH * self.diagonal
-        off = _off_box(begun, *(edge(before.x, axis=0) for edge in (np.min, np.max)))
+        off = _off_box(start, *(edge(before.x, axis=0) for edge in (np.min, np.max)))
         # no point outside the box of a closed mesh is inside the mesh
         is_near = off < (margin + lengths + moves if self._is_closed and side > 0.0 else reach)
         if clear is not None:
@@ -117,9 +117,9 @@ class ObstacleMesh:
         some = np.flatnonzero(is_near)
         if not len(some):
             return None
-        begun, end = begun[some], end[some]
-        near = self._nearest(before, begun, reach)
-        away = begun - self._positions(before, near)
+        start, end = start[some], end[some]
+        near = self._nearest(before, start, reach)
+        away = start - self._positions(before, near)
         normals = self._normals(away, near, side)
         above = np.einsum("ij,ij->i", away, normals)
         if clear is not None:
@@ -131,18 +131,18 @@ class ObstacleMesh:
         some, end, near, normals, above = some[rows], end[rows], near.of(rows), normals[rows], above[rows]
         later, positions = self._nearest(after, end, reach), self._positions(after, near)
         # the end position does not decide on points in contact already, which other forces may drive in again
-        is_there = above < margin
+        is_within = above < margin
         if moves:
-            normals = _turned(normals, before.normals[near.triangles], after.normals[near.triangles])
+            normals = _rotated(normals, before.normals[near.triangles], after.normals[near.triangles])
         gaps = np.einsum("ij,ij->i", end - positions, normals)
         beyond, outward = end - self._positions(after, later), side * later.outward
         is_inside = np.einsum("ij,ij->i", beyond, outward) < 0.0
-        passes = (np.einsum("ij,ij->i", normals, outward) < 0.0) & (gaps < 0.0)
-        by_end = ~is_inside & ~passes  # points that have come around an edge, or remain far away
+        goes_through = (np.einsum("ij,ij->i", normals, outward) < 0.0) & (gaps < 0.0)
+        by_end = ~is_inside & ~goes_through  # points that have come around an edge, or remain far away
         positions[by_end], normals[by_end] = (end - beyond)[by_end], self._normals(beyond, later, side)[by_end]
         gaps[by_end] = np.linalg.norm(beyond[by_end], axis=1)
         on_border = self._on_border(near) | self._on_border(later)
-        rows = np.flatnonzero(later.is_near & (is_there | (gaps < margin)) & ~on_border)
+        rows = np.flatnonzero(later.is_near & (is_within | (gaps < margin)) & ~on_border)
         if not len(rows):
             return None
         last = np.where(by_end, later.triangles, near.triangles)[rows]
@@ -229,13 +229,13 @@ def _off_box(points: Vec, low: Vec, high: Vec) -> Vec:
     return off
 
 
-def _turned(normals: Vec, before: Vec, after: Vec) -> Vec:
+def _rotated(normals: Vec, before: Vec, after: Vec) -> Vec:
     """Return unit vectors, (k, 3), turned by the smallest rotations from unit normals `before` to `after`, (k, 3)."""
     axis = np.cross(before, after)
     cosine = np.einsum("ij,ij->i", before, after)[:, None]
     once = np.cross(axis, normals)
-    turned: Vec = normals + once + np.cross(axis, once) / np.maximum(1.0 + cosine, 1.0e-6)
-    return turned
+    rotated: Vec = normals + once + np.cross(axis, once) / np.maximum(1.0 + cosine, 1.0e-6)
+    return rotated
 
 
 def _sample(x: Vec, triangles: Index, spacing: float) -> tuple[Index, Vec]:

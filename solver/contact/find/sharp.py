@@ -168,18 +168,18 @@ def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> Sharp:
     """
     vertices, flat = np.unique(ends, return_inverse=True)
     pairs = flat.reshape(-1, 2).astype(np.int32)
-    meeting: list[list[int]] = [[] for _ in vertices]
+    incident_edges: list[list[int]] = [[] for _ in vertices]
     for e, (a, b) in enumerate(pairs.tolist()):
-        meeting[a].append(e)
-        meeting[b].append(e)
-    corner = np.array([len(incident) != 2 or _turn(x, vertices, pairs, p, incident) > angle
-                       for p, incident in enumerate(meeting)], dtype=bool)
-    order, turned, run = list[int](), list[bool](), list[int]()
+        incident_edges[a].append(e)
+        incident_edges[b].append(e)
+    corner = np.array([len(incident) != 2 or _turning_angle(x, vertices, pairs, p, incident) > angle
+                       for p, incident in enumerate(incident_edges)], dtype=bool)
+    order, is_backward, run = list[int](), list[bool](), list[int]()
     seen = np.zeros(len(pairs), dtype=bool)
     runs = 0
     # runs from corners first; the remaining edges are rings
     for start in [*np.flatnonzero(corner).tolist(), *range(len(vertices))]:
-        for e in meeting[start]:
+        for e in incident_edges[start]:
             if seen[e]:
                 continue
             p = start
@@ -187,16 +187,16 @@ def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> Sharp:
                 seen[e] = True
                 backwards = pairs[e, 1] == p
                 order.append(e)
-                turned.append(bool(backwards))
+                is_backward.append(bool(backwards))
                 run.append(runs)
                 p = int(pairs[e, 0] if backwards else pairs[e, 1])
                 if corner[p]:
                     break
-                e = next((other for other in meeting[p] if not seen[other]), e)
+                e = next((other for other in incident_edges[p] if not seen[other]), e)
             runs += 1
             if not corner[start]:
                 break
-    flipped = np.array(turned, dtype=bool)
+    flipped = np.array(is_backward, dtype=bool)
     edges, left_right = pairs[order].reshape(-1, 2), faces[order].reshape(-1, 2, 3)
     edges[flipped], left_right[flipped] = edges[flipped][:, ::-1], left_right[flipped][:, ::-1]
     none = np.zeros((0, 3), np.int32)
@@ -204,7 +204,7 @@ def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> Sharp:
                  np.zeros(len(vertices), np.int32), none, np.full(len(vertices), -1, np.int32))
 
 
-def _turn(x: Vec, vertices: Index, pairs: Index, p: int, incident: list[int]) -> float:
+def _turning_angle(x: Vec, vertices: Index, pairs: Index, p: int, incident: list[int]) -> float:
     """Return the angle by which the two edges `incident` turn at point p [rad]."""
     out = [x[vertices[pairs[e].sum() - p]] - x[vertices[p]] for e in incident]
     return float(np.pi - np.arctan2(np.linalg.norm(np.cross(out[0], out[1])), out[0] @ out[1]))

@@ -276,7 +276,7 @@ def _nearest_weights(p, x, face, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _point_meeting(x, step, face, p, dp, f, n, pair, fractions, count):  # type: ignore[no-untyped-def]
+def _point_passing(x, step, face, p, dp, f, n, pair, fractions, count):  # type: ignore[no-untyped-def]
     """Write a passing where point p touches a face within the step; return the number of passings so far."""
     i, j, k = face[0], face[1], face[2]
     time = _time_of_contact(x[i], x[j], x[k], p, step[i], step[j], step[k], dp)
@@ -357,5 +357,5 @@ def points_passing(  # type: ignore[no-untyped-def]
         for f in range(faces.shape[0]):
             if _disjoint(point_box[n], box[f]):
                 continue
-            count = _point_meeting(x, step, faces[f], p, dp, f, n, pair, fractions, count)
+            count = _point_passing(x, step, faces[f], p, dp, f, n, pair, fractions, count)
     return count

@@ -178,8 +178,8 @@ class Barrier:
 
     def active_pairs(self, x: Vec) -> ActivePairs:
         """Return the pairs nearer than t + δ at positions x, (n, 3) [m], in a deterministic order."""
-        for there, known in self._last:
-            if np.array_equal(x, there):
+        for positions, known in self._last:
+            if np.array_equal(x, positions):
                 return known
         near = self._near_pairs(x)
         is_active, pair_thickness, activation = self._reach(near, 1.0)

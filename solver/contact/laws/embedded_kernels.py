@@ -104,10 +104,10 @@ def add_pairs(nodes, blocks, corners, weights, slot, head, pairs, after, out):  
                             after[pair], head[local[i]] = head[local[i]], pair
                             out[pair] = 0.0
                             count += 1
-                        straight, turned = -of_a[i] * difference, of_b[i] * difference
+                        straight, transposed = -of_a[i] * difference, of_b[i] * difference
                         for r in range(3):
                             for c in range(3):
                                 out[pair, 3 * r + c] += (straight * blocks[s, row, 3 * r + c]
-                                                         + turned * blocks[s, row, 3 * c + r])
+                                                         + transposed * blocks[s, row, 3 * c + r])
                 row += 1
     return count

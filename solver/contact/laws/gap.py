@@ -125,8 +125,8 @@ class Gap:
         if self._last is None:
             return np.zeros((0, 7))
         nodes, positions, forces = self._last
-        is_there = np.abs(x[nodes] - positions).max(initial=0.0) <= NEGLIGIBLE_STEP * self.edge
-        return forces if is_there else np.zeros((0, 7))
+        is_at_end = np.abs(x[nodes] - positions).max(initial=0.0) <= NEGLIGIBLE_STEP * self.edge
+        return forces if is_at_end else np.zeros((0, 7))
 
 
 class GapBounds:

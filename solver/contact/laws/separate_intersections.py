@@ -115,13 +115,13 @@ class SeparateIntersections:
             self._springs = None
             return
         case = self._intersecting
-        crossed = case.surfaces.crossing(x)
-        near = self._complete_law.nearest(x) if crossed is None else None
-        if crossed is None and near is None and time >= case.seconds:  # before that bodies may still be too fast
+        intersecting = case.surfaces.crossing(x)
+        near = self._complete_law.nearest(x) if intersecting is None else None
+        if intersecting is None and near is None and time >= case.seconds:  # before that bodies may still be too fast
             self._separated_since, self._springs = time, None
             return
         if time > TIME_LIMIT * case.seconds:
-            first, second = (crossed[0][0], crossed[1][0]) if crossed is not None else (near[0], near[3])  # type: ignore[index]
+            first, second = (intersecting[0][0], intersecting[1][0]) if intersecting is not None else (near[0], near[3])  # type: ignore[index]
             where = ", ".join(f"{c:.4g}" for c in x[second])
             raise StepFailed(f'it is not pushed apart from "{case.names[case.owner[second]]}" after {time:.3g} s, near '
                              f"({where}) m", case.names[case.owner[first]],
@@ -266,9 +266,9 @@ class SeparateIntersections:
         away = np.einsum("kc,kci->ki", work[:, :4], x[nodes])
         is_inside = np.einsum("ki,ki->k", away, face) < 0.0
         for body, (triangles, is_closed) in enumerate(zip(case.triangles, case.is_closed)):
-            mine = np.flatnonzero(bodies[:, 1] == body)
-            if is_closed and len(mine):
-                is_inside[mine] = winding_numbers(x[nodes[mine, 0]], x, triangles) > 0.5
+            rows = np.flatnonzero(bodies[:, 1] == body)
+            if is_closed and len(rows):
+                is_inside[rows] = winding_numbers(x[nodes[rows, 0]], x, triangles) > 0.5
         sign = np.where(is_inside, -1.0, 1.0)
         normal = np.where((far > ROUNDING)[:, None], sign[:, None] * away / np.maximum(far, ROUNDING)[:, None], face)
         each = case.stiffness[nodes]

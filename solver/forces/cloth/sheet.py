@@ -14,7 +14,7 @@ from ...threads import parallel_for
 from .hinge_finding import find_hinges, measure_material
 from .quads import find_bends, pair_triangles
 
-ALONE = 256  #: most elements that one thread processes alone
+SINGLE_THREAD = 256  #: most elements that one thread processes alone
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def over_elements(kernel: Callable[..., None], count: int, *arguments: Any) -> N
 
     Each element must write rows of its own.
     """
-    if count <= ALONE:
+    if count <= SINGLE_THREAD:
         kernel(0, count, *arguments)
     else:
         parallel_for(kernel, count, *arguments)

@@ -27,7 +27,7 @@ from ...forces.condensed_kernels import (
 from ...forces.elastic_kernels import MaterialKernel
 from ...forces.fiber_kernels import load_constants
 from ...forces.in_stretches_kernels import begin_stretch, frames_of, load_stretch, stretch_along, stretch_of
-from ...forces.turning_kernels import add_turning, curve, take_stretching
+from ...forces.turning_kernels import add_rotation, curve, take_stretching
 from ...materials.algebra import decompose
 from ...materials.lanes import ENERGY, GRADIENT, LANES, STRESS, TANGENT
 from ...threads import kernel
@@ -149,7 +149,7 @@ def linearise_mixed(  # type: ignore[no-untyped-def]
                 take_stretching(work)
             tangent_of(work)
             if exact:
-                add_turning(work)
+                add_rotation(work)
             _store(work, volumes, stresses, tangents, block)
 
 
