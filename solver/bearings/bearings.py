@@ -43,7 +43,7 @@ class Bearing:
 
     def contacts(self) -> ContactPoints:
         """Return the contact points of the bearing in the joint's frame."""
-        return self.seat.shape(self.radius, self.length, self.points).turned(np.array(self.seat.axes))
+        return self.seat.shape(self.radius, self.length, self.points).rotated(np.array(self.seat.axes))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from ..rows.bounded_rows import BoundedRows
 from ..rows.names import NO_MULTIPLIERS, RowMultipliers
 from ..state import Index, Vec
 from .bearings import BearingContacts, Bearings
-from .interface import FrictionAnswer, PosedJoints
+from .interface import FrictionSolution, PosedJoints
 from .kernels import add_lines, free_wrenches, size_in
 
 LEAST, FARTHEST = 0.2, 2.0  #: limits of the relaxation of bounds
@@ -30,15 +30,15 @@ class Bisp:
     def __init__(self, params: dict[str, float]) -> None:
         """params: passes, the largest number; agreement, relative change of contact forces below which they have
         converged."""
-        self.passes, self.agreement = int(params["passes"]), params["agreement"]
+        self.max_sweeps, self.agreement = int(params["passes"]), params["agreement"]
 
-    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionSolution:
         """Return the step's rates with friction. Raises StepFailed where the step cannot be solved.
 
         bearings: of all joints and loops. warm: friction impulses of the last step, the initial guess.
         """
         if not bearings.lines:
-            return FrictionAnswer(posed.solve(np.zeros(len(posed.S))), NO_MULTIPLIERS, 0, 0, True)
+            return FrictionSolution(posed.solve(np.zeros(len(posed.S))), NO_MULTIPLIERS, 0, 0, True)
         at = BearingContacts(bearings, posed.parent, posed.dof, posed.E, posed.X, posed.S)
         free = FreeDirections(posed, bearings)
         G, along = at.rows.G, warm.at(at.rows.name)
@@ -46,9 +46,9 @@ class Bisp:
         before: Vec | None = None
         most, last, part = np.zeros(0), np.zeros(0), 1.0
         loads: list[Vec] = []
-        for done in range(self.passes + 1):
+        for done in range(self.max_sweeps + 1):
             u = posed.solve(G.T @ along)
-            if done == self.passes:
+            if done == self.max_sweeps:
                 break
             # contact: the impulse that each joint transmits, and the loads of its points
             carried = self.carried(posed, at, u, along, free)
@@ -61,7 +61,7 @@ class Bisp:
                     if (np.abs(along) > bound).any():
                         along = np.clip(along, -bound, bound)
                         u = posed.solve(G.T @ along)
-                    return FrictionAnswer(u, friction.named(along), done + 1, friction.iterations, True, loads)
+                    return FrictionSolution(u, friction.named(along), done + 1, friction.iterations, True, loads)
             before = carried
             loads = at.loads(carried, posed.in_loops())
             # friction within the bounds of these loads
@@ -72,10 +72,10 @@ class Bisp:
                 off = bound - most
                 part = _part(off, last, part)
                 most, last = np.maximum(most + part * off, 0.0), off
-            if done == self.passes - 1:  # not converged: at least no friction exceeds the bound of its load
+            if done == self.max_sweeps - 1:  # not converged: at least no friction exceeds the bound of its load
                 most = np.minimum(most, bound)
             along = friction.solve(u, (-most, most), present=along)
-        return FrictionAnswer(u, friction.named(along), self.passes, friction.iterations, False, loads)
+        return FrictionSolution(u, friction.named(along), self.max_sweeps, friction.iterations, False, loads)
 
     @staticmethod
     def carried(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec, free: FreeDirections | None = None) -> Vec:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..coordinates.prescribed import Constant
 from ..fields.attach import nobody
-from ..forces.yielding_pins import CompliantAttachment, CompliantPins
+from ..forces.compliant_pins import CompliantAttachment, CompliantPins
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
 from ..state import Index, Vec

@@ -58,7 +58,7 @@ class Rows:
         """Return a copy of the rows with other targets, (r,) [m/s, rad/s]."""
         return Rows(self.body, self.wrench, self.rate, self.rate_factor, target, self.compliance, self.owner)
 
-    def turned(self, wrench: Vec) -> Rows:
+    def with_wrenches(self, wrench: Vec) -> Rows:
         """Return a copy of the rows with other wrenches, (r, 2, 6)."""
         return Rows(self.body, wrench, self.rate, self.rate_factor, self.target, self.compliance, self.owner)
 

@@ -11,7 +11,7 @@ from ..state import Index, Mask, Vec
 
 NEAR = 1.5  #: in edges: largest distance of a node from the image of another, for halves with different meshes
 ALIKE = 0.1  #: of all motion: largest difference between nodes and their images
-APART = 0.02  #: of the larger: least difference of moments of inertia with separate axes
+DISTINCT = 0.02  #: of the larger: least difference of moments of inertia with separate axes
 SQUARE = 1.0e-6  #: largest cosine between two axes at right angles
 
 
@@ -49,8 +49,8 @@ def images(nodes: Vec, mass: Vec, motion: Vec, edge: float) -> list[Index]:
 def _axes(arms: Vec, mass_fraction: Vec) -> Vec:
     """Return the axes of the world, then those of inertia whose moments differ, (a, 3)."""
     moments, axes = np.linalg.eigh(np.einsum("k,ka,kb->ab", mass_fraction, arms, arms))
-    apart = np.diff(moments) > APART * moments[1:]
-    own = np.concatenate([[True], apart]) & np.concatenate([apart, [True]])
+    is_distinct = np.diff(moments) > DISTINCT * moments[1:]
+    own = np.concatenate([[True], is_distinct]) & np.concatenate([is_distinct, [True]])
     return np.concatenate([np.eye(3), axes.T[own]])
 
 

@@ -55,7 +55,7 @@ def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Paint
     """Return the dynamic nodes, (d,) ascending, and patches of nodes that move as one.
 
     Dynamic are nodes listed by hand, and for each painted spot and each point one node, or a patch. None of them is in
-    `prescribed`, the pinned and attached nodes. A node belongs to one group alone: single nodes come first, then
+    `prescribed`, the pinned and attached nodes. A node belongs to one group single_nodes: single nodes come first, then
     painted spots in their order, and nodes around points belong to the nearest one. Adds sentences for the artist to
     `notes`. Raises BadScene where a listed node does not exist or is prescribed.
     """
@@ -74,12 +74,12 @@ def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Paint
     part_of_node[volume.tets] = face_parts(volume.tets)[1][:, None]
     groups = [_group(spots, where, arrays, volume, painted, part_of_node, taken, notes)
             for where, spots in spots_of(body).items()]
-    lost = sum(one.single.count(-1) for one in groups)
-    if lost:
-        notes.append(f"{lost} dynamic spots found no free node of their own")
-    alone = [*listed, *(node for one in groups if one.motions is None for node in one.single if node >= 0)]
-    free[alone] = False
-    return np.unique(alone).astype(np.int32), tuple(_patches(groups, volume, painted, part_of_node, free))
+    missing = sum(one.single.count(-1) for one in groups)
+    if missing:
+        notes.append(f"{missing} dynamic spots found no free node of their own")
+    single_nodes = [*listed, *(node for one in groups if one.motions is None for node in one.single if node >= 0)]
+    free[single_nodes] = False
+    return np.unique(single_nodes).astype(np.int32), tuple(_patches(groups, volume, painted, part_of_node, free))
 
 
 def _group(spots: schema.Spots, where: str, arrays: Arrays, volume: Volume, painted: Painted | None,
@@ -113,8 +113,8 @@ def _patches(groups: list[_Spots], volume: Volume, painted: Painted | None, part
         if one.motions is None or painted is None or one.weights is None:
             continue
         below = spot_nodes(one.painted, painted.at_nodes[one.weights], painted.vertices, volume.nodes, ~free)
-        nodes = [mine if len(mine) else one_node(node) for mine, node in zip(below, one.single)]
-        found += [Patch(mine, one.motions) for mine in nodes if len(mine)]
+        nodes = [members if len(members) else one_node(node) for members, node in zip(below, one.single)]
+        found += [Patch(members, one.motions) for members in nodes if len(members)]
         if len(groups) > 1:  # a node below spots of two groups belongs to the first
             free[np.concatenate([one_node(-1), *nodes])] = False
     around = [one for one in groups if one.motions is not None and len(one.points)]
@@ -123,5 +123,6 @@ def _patches(groups: list[_Spots], volume: Volume, painted: Painted | None, part
         ways = [one.motions for one in around for _ in one.points]
         nodes = around_points(np.concatenate([one.points for one in around]), radius, volume.nodes, part_of_node,
                               [node for one in around for node in one.of_points], ~free)
-        found += [Patch(mine, averages) for mine, averages in zip(nodes, ways) if averages is not None and len(mine)]
+        found += [Patch(members, averages) for members, averages in zip(nodes, ways)
+                  if averages is not None and len(members)]
     return found

@@ -69,7 +69,7 @@ class Weld(WithMultipliers):
         """Return the bonds of near points at positions x (n, 3) [m] and a time [s]. Raises BadScene where none is
         near."""
         points, triangles, weights, gaps = near(self._glued, self._base, x, self._distance)
-        refuse_apart(self._glued, self._base, points, self._distance, time)
+        refuse_distant(self._glued, self._base, points, self._distance, time)
         # the area of triangles whose corners all stick; of a point without any, its whole area
         inside = self._glued.skin[np.isin(self._glued.skin, points).all(axis=1)]
         stuck = (areas(inside, self._rest) + patches(self._glued.wires, self._rest))[points]
@@ -161,7 +161,7 @@ def refuse_unpainted(glued: ElasticBody, base: ElasticBody) -> None:
                        "Paint what sticks, or choose no map")
 
 
-def refuse_apart(glued: ElasticBody, base: ElasticBody, points: Index, distance: float, time: float = 0.0) -> None:
+def refuse_distant(glued: ElasticBody, base: ElasticBody, points: Index, distance: float, time: float = 0.0) -> None:
     """Raise BadScene where a weld has no points (k,) at `time` [s]. distance: of the weld [m]."""
     refuse_unpainted(glued, base)
     if not len(points):

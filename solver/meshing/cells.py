@@ -44,9 +44,9 @@ class Cells:
         origin = 0.5 * (low + high) - 0.5 * edge * counts
         points = spread(vertices, triangles, edge / SAMPLES)[0]
         cell = np.clip(((points - origin) / edge).astype(int), 0, counts - 1)
-        crossed = np.zeros(counts, dtype=bool)
-        crossed[tuple(cell.T)] = True
-        filled = ndimage.binary_fill_holes(crossed)
+        on_surface = np.zeros(counts, dtype=bool)
+        on_surface[tuple(cell.T)] = True
+        filled = ndimage.binary_fill_holes(on_surface)
         nodes, tets = box_tets((counts[0], counts[1], counts[2]), edge * counts, origin)
         return used_nodes(nodes, tets[np.repeat(filled.ravel(), 6)])
 

@@ -122,10 +122,11 @@ def _retreats(surface: Surface, room: float) -> Vec:
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
     first, second = of_triangle[pairs[:, 0]], of_triangle[pairs[:, 1]]
     along_normal = np.einsum("ki,ki->k", samples[pairs[:, 1]] - samples[pairs[:, 0]], normal[first])
-    beside = np.linalg.norm(samples[pairs[:, 1]] - samples[pairs[:, 0]] - along_normal[:, None] * normal[first], axis=1)
+    sideways = np.linalg.norm(samples[pairs[:, 1]] - samples[pairs[:, 0]] - along_normal[:, None] * normal[first],
+                              axis=1)
     # faces that meet in a crease open there whatever is done
     are_adjacent = (triangles[first][:, :, None] == triangles[second][:, None, :]).any(axis=(1, 2))
-    across = (beside < 0.75 * spacing) & ~are_adjacent
+    across = (sideways < 0.75 * spacing) & ~are_adjacent
     across[across] = ~_joined(surface, first[across], second[across])
     outside = across & (along_normal > -ROUNDING) & (along_normal < room)
     np.maximum.at(retreat, first[outside], 0.5 * (room - np.maximum(along_normal[outside], 0.0)))

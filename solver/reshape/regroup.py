@@ -88,10 +88,10 @@ class Regroup:
         """
         self._bodies, self._rigid = bodies, rigid
         self._must = [*ties(self._job.scene)]
-        beside = [0.0] * (rigid is not None)
+        of_rigid = [0.0] * (rigid is not None)
         self.reach = Reach(
-            np.array([*(one.volume.diagonal for one in bodies), *beside]),
-            np.array([*(max(one.thickness or 0.0, one.surface_offset) for one in bodies), *beside]),
+            np.array([*(one.volume.diagonal for one in bodies), *of_rigid]),
+            np.array([*(max(one.thickness or 0.0, one.surface_offset) for one in bodies), *of_rigid]),
             that_touch(self._job.scene))
         self._skins = [] if rigid is None else skins_of(self._job)
         if rigid is not None:
@@ -177,7 +177,7 @@ class Regroup:
                     found.append((points.min(axis=0), points.max(axis=0)))
         return self._boxes_of(soft, found)
 
-    def meeting(self, boxes: Sequence[Boxes], groups: Sequence[BodyGroup]) -> list[list[int]]:
+    def near_groups(self, boxes: Sequence[Boxes], groups: Sequence[BodyGroup]) -> list[list[int]]:
         """Return lists of the indices of groups that are near each other, each of two groups or more.
 
         boxes: of the bodies of each group.

@@ -97,15 +97,15 @@ class EarlierBake:
         for group in record.groups():
             here = [token in own for token in group]
             if any(here) and not all(here):
-                apart = frozenset(own[token] for token in group if token in own)
-                raise CannotReuse(f"at frame {frame} bodies of it came near what has changed", apart, frame)
+                separate = frozenset(own[token] for token in group if token in own)
+                raise CannotReuse(f"at frame {frame} bodies of it came near what has changed", separate, frame)
             together = len(group) > 1 or group[0] >= len(self.numbering.rows)
             if all(here) and together and not (self._unchanged.scene_steps and self._unchanged.contact):
                 self._refuse(frame, "moved by steps of the scene, which have changed")
         if spans != record.spans and not np.array_equal(record.labels, before.labels):
             self._refuse(frame, "met between other steps")
 
-    def check_apart(self, record: GroupRecord, frame: int) -> None:
+    def check_separate(self, record: GroupRecord, frame: int) -> None:
         """Check that no group of the job contains both reused and solved bodies.
 
         record: groups of all bodies of the job at a frame. Raises CannotReuse where a group does.
@@ -202,9 +202,9 @@ class EarlierBake:
                 if name in changed for token in swept.near(*corners)}
         if self.has_mechanisms and not self._obstacle_rows.are_alike:
             near.add(len(self.numbering.rows))  # rows of obstacles stand before those of rigid bodies
-        lost = {int(last.labels[token]) for token in near}
+        discarded = {int(last.labels[token]) for token in near}
         return EarlierBake(self.cache, self._job, self._unchanged, {
-            own: token for own, token in self.numbering.tokens.items() if int(last.labels[own]) not in lost})
+            own: token for own, token in self.numbering.tokens.items() if int(last.labels[own]) not in discarded})
 
     @cached_property
     def _obstacles(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -314,20 +314,20 @@ def _are_grouped(job: Job) -> bool:
 def _in_whole_groups(found: EarlierBake, job: Job, unchanged: Unchanged) -> EarlierBake | None:
     """Return an earlier bake without changed groups and those that the job couples to others; None if none is left."""
     record, own = found.record(job.scene.time.start), found.numbering.tokens
-    lost = set[int]()
+    discarded = set[int]()
     for group in record.groups():
         together = len(group) > 1 or group[0] >= len(found.numbering.rows)
         if not all(token in own for token in group) or (
                 together and not (unchanged.scene_steps and unchanged.contact)):
-            lost |= {own[token] for token in group if token in own}
+            discarded |= {own[token] for token in group if token in own}
     left: EarlierBake | None = EarlierBake(found.cache, job, unchanged, {
-        token: of_job for token, of_job in own.items() if of_job not in lost})
+        token: of_job for token, of_job in own.items() if of_job not in discarded})
     while left is not None and left.tokens:
         joined = frozenset(token for pair in ties(job.scene) for token in pair
                            if len(left.tokens & {*pair}) == 1) & left.tokens
         solved = {*range(len(job.scene.bodies) + bool(job.scene.mechanisms))} - left.tokens
-        alone = solved and min(solved) >= len(job.scene.bodies)
-        if alone:
+        only_mechanisms = solved and min(solved) >= len(job.scene.bodies)
+        if only_mechanisms:
             return None  # mechanisms without a soft body are not solved in groups
         if not joined:
             return left

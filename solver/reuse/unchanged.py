@@ -52,8 +52,8 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
     found = {}
     for name, was in pairs.items():
         one, other = _of_body(old, was), _of_body(new, name)
-        touched = [None if flat.touches is None else {called.get(met, met) if flat is one else met
-                                                      for met in flat.touches} & known for flat in (one, other)]
+        touched = [None if flat.touches is None else {called.get(body, body) if flat is one else body
+                                                      for body in flat.touches} & known for flat in (one, other)]
         same = touched[0] == touched[1] if contact else (
             _touches_nothing(one, was, bool(before.contact)) and _touches_nothing(other, name, bool(now.contact)))
         if contact:
@@ -88,9 +88,9 @@ def _shared(scene: Flat) -> _Scene:
             obstacles.setdefault(number, {})[field] = value
     named = {str(flat.pop("name")): flat for flat in obstacles.values()}
     joints = {key: value for key, value in scene.items() if _is_of(key, ("joint_friction",))}
-    apart = {*steps, *contact, *joints, *IDENTITY}
+    separate = {*steps, *contact, *joints, *IDENTITY}
     rest = {key: value for key, value in scene.items()
-            if key not in apart and not _is_of(key, ("forces", "constraints", "obstacles"))}
+            if key not in separate and not _is_of(key, ("forces", "constraints", "obstacles"))}
     return _Scene(rest, steps, contact, named, joints)
 
 

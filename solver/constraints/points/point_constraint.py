@@ -23,7 +23,7 @@ class NodePairs:
     nodes: Index  #: (p, 2)
     joint: Index  #: of each pair, (p,)
     product: Vec  #: w_i w_j, (p,)
-    push: Vec  #: −w_i w_j between both ends, 0 within one, (p,)
+    coupling: Vec  #: −w_i w_j between both ends, 0 within one, (p,)
 
     @classmethod
     def of(cls, rows: PointRows) -> NodePairs:
@@ -32,10 +32,10 @@ class NodePairs:
         one, other = (index.ravel() for index in np.meshgrid(np.arange(width), np.arange(width), indexing="ij"))
         one, other = one[one < other], other[one < other]
         product = rows.weights[:, one] * rows.weights[:, other]
-        push = np.where((one < rows.first) & (other >= rows.first), -product, 0.0)
+        coupling = np.where((one < rows.first) & (other >= rows.first), -product, 0.0)
         joint, pair = np.nonzero(product)
         nodes = np.stack([rows.nodes[joint, one[pair]], rows.nodes[joint, other[pair]]], axis=1)
-        return cls(np.ascontiguousarray(nodes, dtype=np.int32), joint, product[joint, pair], push[joint, pair])
+        return cls(np.ascontiguousarray(nodes, dtype=np.int32), joint, product[joint, pair], coupling[joint, pair])
 
 
 class PointConstraint:
@@ -144,7 +144,7 @@ class PointConstraint:
         np.add.at(force, rows.joint, -pull[:, None] * rows.direction)
         pairs = self._pairs(rows)
         forces = np.empty((len(pairs.nodes), 2, 3))
-        np.multiply(pairs.push[:, None], force[pairs.joint], out=forces[:, 0])
+        np.multiply(pairs.coupling[:, None], force[pairs.joint], out=forces[:, 0])
         np.negative(forces[:, 0], out=forces[:, 1])
         blocks = np.zeros((0, 1, 9))
         if with_blocks:

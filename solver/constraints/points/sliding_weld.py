@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ...coordinates.prescribed import Constant
 from ...errors import BadScene
 from ...forces.stencils import ElasticBody
-from ...forces.weld import areas, near, patches, refuse_apart
+from ...forces.weld import areas, near, patches, refuse_distant
 from ...meshing.closest_kernels import nearest_triangles
 from ...state import Index, Mask, Vec
 from .point_constraint import PointConstraint
@@ -36,8 +36,8 @@ class SlidingWeld(PointConstraint):
         glued, base = bodies
         points = near(glued, base, rest, params["distance"])[0] if len(base.skin) else np.zeros(0, np.int32)
         kind = KeepsDistance(points, base.skin, rest)
-        points = points[kind.is_beside()]
-        refuse_apart(glued, base, points, params["distance"])
+        points = points[kind.is_over_surface()]
+        refuse_distant(glued, base, points, params["distance"])
         whole = (areas(glued.skin, rest) + patches(glued.wires, rest))[points]
         super().__init__(KeepsDistance(points, base.skin, rest), params["stiffness"] * float(whole.mean()),
                          Constant(np.zeros(1)), lasts=params["lasts"] or np.inf)
@@ -60,10 +60,10 @@ class KeepsDistance:
             self._side = np.where(self._nearest(rest)[3] < 0.0, -1.0, 1.0)
             self._gaps = self.rows(rest, 0.0).value
 
-    def is_beside(self) -> Mask:
+    def is_over_surface(self) -> Mask:
         """Return a mask of the points that are over the surface at the start, and not beyond a border of it, (k,)."""
-        beside: Mask = self.rows(self._rest, 0.0).direction.any(axis=1) if len(self._points) else np.zeros(0, bool)
-        return beside
+        is_over: Mask = self.rows(self._rest, 0.0).direction.any(axis=1) if len(self._points) else np.zeros(0, bool)
+        return is_over
 
     def _nearest(self, x: Vec) -> tuple[npt.NDArray[np.int64], Vec, Vec, Vec, Vec, Mask]:
         """Return the face nearest to each point, (k,), weights of its corners at the nearest point of it, (k, 3), y,
@@ -99,5 +99,5 @@ def border(triangles: Index) -> Mask:
     without corner j."""
     sides = np.sort(np.stack([triangles[:, [1, 2]], triangles[:, [2, 0]], triangles[:, [0, 1]]], axis=1), axis=2)
     _, inverse, counts = np.unique(sides.reshape(-1, 2), axis=0, return_inverse=True, return_counts=True)
-    alone: Mask = (counts == 1)[inverse.ravel()].reshape(-1, 3)
-    return alone
+    is_single: Mask = (counts == 1)[inverse.ravel()].reshape(-1, 3)
+    return is_single

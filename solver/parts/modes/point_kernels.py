@@ -24,10 +24,10 @@ from ...forces.condensed_kernels import (
     slot_of,
     tangent_of,
 )
+from ...forces.curvature_kernels import add_rotation, curve, take_stretching
 from ...forces.elastic_kernels import MaterialKernel
 from ...forces.fiber_kernels import load_constants
 from ...forces.in_stretches_kernels import begin_stretch, frames_of, load_stretch, stretch_along, stretch_of
-from ...forces.turning_kernels import add_rotation, curve, take_stretching
 from ...materials.algebra import decompose
 from ...materials.lanes import ENERGY, GRADIENT, LANES, STRESS, TANGENT
 from ...threads import kernel

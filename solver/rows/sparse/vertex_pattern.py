@@ -49,8 +49,8 @@ class VertexPattern:
 
     def is_of(self, matrix: sp.csc_matrix, unknowns: Index) -> bool:
         """Return whether a matrix with these unknowns of vertices has this pattern."""
-        mine = (matrix.indptr, matrix.indices, unknowns)
-        return all(a is b or np.array_equal(a, b) for a, b in zip(mine, self._key))
+        arrays = (matrix.indptr, matrix.indices, unknowns)
+        return all(a is b or np.array_equal(a, b) for a, b in zip(arrays, self._key))
 
     def values(self, matrix: sp.csc_matrix) -> Vec:
         """Return the data of `lower` for a matrix of this pattern."""
