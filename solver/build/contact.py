@@ -134,7 +134,7 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
                             None if may_touch.all() else may_touch, wires=among, quads=both_ways, is_prescribed=apart)
 
         made = surfaces()
-        if len(quads) and made.crossing(now) is not None:
+        if len(quads) and made.intersection(now) is not None:
             both_ways = without_crossing(quads, made, now)
             made = surfaces()
         return Touching(bodies, skins, among, both_ways, embedded, made, now, of_node)
@@ -147,7 +147,7 @@ def _without_intersecting(surfaces: Surfaces, between: Callable[[NDArray[np.bool
     """Return which bodies collide with each other at first, (b, b): those of `may_touch` that do not intersect at the
     start; `may_touch` itself where none do. A body that intersects itself is not removed. between: makes surfaces of
     such pairs."""
-    while (found := surfaces.crossing(now)) is not None:
+    while (found := surfaces.intersection(now)) is not None:
         one, other = of_node[found[0][0]], of_node[found[1][0]]
         if one == other:
             break
@@ -351,7 +351,7 @@ def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, bounds
 
 def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Index) -> None:
     """Raise BadScene where surfaces intersect at the start. now: positions, (n, 3) [m]. owner: body of each node."""
-    crossing = surfaces.crossing(now)
+    crossing = surfaces.intersection(now)
     if crossing is None:
         return
     edge, face = crossing

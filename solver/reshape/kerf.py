@@ -48,7 +48,7 @@ def opened_if_clear(x: Vec, tets: Index, source: Index, separated: Index, width:
     surfaces = Surfaces(x, skin, np.full(len(x), -1))
     for fraction in FRACTIONS:
         positions = opened(x, tets, source, separated, fraction * width)
-        if surfaces.crossing(positions) is None:
+        if surfaces.intersection(positions) is None:
             break
     return positions
 

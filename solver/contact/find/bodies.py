@@ -152,7 +152,7 @@ class Colliders:
         shape, rows = self._filled("contacts", lambda room: bodies_kernels.pair_contacts(
             pairs, shapes.radius, slack, (shapes.point_start, shapes.face_start, shapes.corner_start, shapes.corners,
                                           shapes.edges, shapes.edge_start, x, planes), box, room[0], room[1]), 2, 7)
-        if self.ground.is_there and len(shapes.whole) > len(x):
+        if self.ground.exists and len(shapes.whole) > len(x):
             x = np.empty_like(shapes.whole)
             convex_kernels.place_points(pose, shapes.whole, shapes.whole_owner, x)
         on_ground = self.ground.find(x, time, self._corner_radii, slack[shapes.whole_owner])

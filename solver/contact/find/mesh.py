@@ -21,9 +21,9 @@ from ... import threads
 from ...state import Index, Mask, Vec
 from .diagonals import other_diagonals
 from .distance_kernels import squares
+from .impact_times_kernels import impact_times
 from .isolated_bodies import IsolatedBodies
-from .meeting_times_kernels import meeting_times
-from .near import NEARER, crossing_rows, near_rows, overlapping_rows
+from .near import NEARER, near_rows, overlapping_rows, swept_rows
 from .neighbours import Neighbours, lengths
 from .taking_kernels import mark_reduced, reduce_fractions, take_pairs
 from .through_kernels import may_intersect
@@ -113,13 +113,13 @@ class Surfaces:
         """Return ipctk's bounding volume hierarchy, which each search for intersections rebuilds."""
         return ipctk.LBVH()
 
-    def near(self, x: Vec, distance: float, spare: float = 0.0) -> NearPairs:
+    def near(self, x: Vec, distance: float, margin: float = 0.0) -> NearPairs:
         """Return all pairs within `distance` [m] at positions x of all nodes, (n, 3) [m], in a deterministic order.
 
-        spare: displacement of nodes up to which the Verlet list is reused [m].
+        margin: displacement of nodes up to which the Verlet list is reused [m].
         """
         positions = np.ascontiguousarray(x[self.nodes])
-        self._margin = max(self._margin, self._skin_fraction * spare)
+        self._margin = max(self._margin, self._skin_fraction * margin)
         listed, moved = self._listed(positions, distance)
         within, square = listed.near(positions, moved, distance)
         count, points = len(within), int(np.searchsorted(within, listed.points))
@@ -253,7 +253,7 @@ class Surfaces:
     def largest_step(self, start: Vec, end: Vec) -> float:
         """Return the contact-free fraction, in [0, 1], of straight displacements from start to end, (n, 3) [m] each,
         after which the nearest pair has LEFT of its distance."""
-        return float(self.meeting(start, end)[1].min(initial=1.0))
+        return float(self.impacts(start, end)[1].min(initial=1.0))
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
         """Return the contact-free fraction of the displacement of each node, in [0, 1], (n,).
@@ -285,7 +285,7 @@ class Surfaces:
         each: Vec = steps[alike]
         return each
 
-    def meeting(self, start: Vec, end: Vec) -> tuple[Index, Vec]:
+    def impacts(self, start: Vec, end: Vec) -> tuple[Index, Vec]:
         """Return the nodes, (k, 4), of pairs that touch on straight displacements from start to end, (n, 3) [m] each,
         and the fractions, (k,), after which a tenth of their distance is left."""
         before, after = start[self.nodes], end[self.nodes]
@@ -295,9 +295,9 @@ class Surfaces:
         return self.nodes[pairs[touching]], when[touching]
 
     def _times(self, before: Vec, after: Vec, pairs: Index, points: int) -> Vec:
-        """Return the fractions of straight displacements after which pairs (k, 4) touch, (k,), see `meeting_times`."""
+        """Return the fractions of straight displacements after which pairs (k, 4) touch, (k,), see `impact_times`."""
         when = np.empty(len(pairs))
-        threads.parallel_for(meeting_times, len(when), before, after, pairs, points, when)
+        threads.parallel_for(impact_times, len(when), before, after, pairs, points, when)
         return when
 
     def _candidates(self, before: Vec, after: Vec) -> tuple[Index, int]:
@@ -322,14 +322,14 @@ class Surfaces:
         for all that move."""
         found = []
         for corners, points in ((self._points_and_triangles, len(self.nodes)), (self.edges, 0)):
-            rows = crossing_rows(before, after, corners, points, self._group, self._swept, moved)
+            rows = swept_rows(before, after, corners, points, self._group, self._swept, moved)
             self._swept = max(self._swept, 2 * len(rows))
             rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)
             found.append(pairs[self._that_collide(pairs)])
         return np.concatenate(found), len(found[0])
 
-    def crossing(self, x: Vec) -> tuple[Index, Index] | None:
+    def intersection(self, x: Vec) -> tuple[Index, Index] | None:
         """Return the nodes of an edge, (2,), and of a triangle that it intersects, (3,), at positions x, (n, 3) [m];
         None if nothing intersects."""
         positions = np.ascontiguousarray(x[self.nodes])
@@ -339,9 +339,9 @@ class Surfaces:
             return None
         if not ipctk.has_intersections(self._mesh, positions, self._tree):
             return None
-        return next(self.crossings(x), None)
+        return next(self.intersections(x), None)
 
-    def crossings(self, x: Vec) -> Iterator[tuple[Index, Index]]:
+    def intersections(self, x: Vec) -> Iterator[tuple[Index, Index]]:
         """Yield the nodes, (2,) and (3,), of each edge and triangle that intersect at positions x, (n, 3) [m]."""
         positions = x[self.nodes]
         self._tree.can_vertices_collide = self._mesh.can_collide

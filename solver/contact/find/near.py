@@ -61,7 +61,7 @@ def _all_found(box: Vec, x: Vec, corners: Index, points: int, first: int, group:
         room = count
 
 
-def crossing_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, room: int = 1024,
+def swept_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, room: int = 1024,
                   moved: Mask | None = None) -> Index:
     """Return pairs of rows of `corners` that may nearly touch on straight displacements from x to end, (k, 2).
 

@@ -84,7 +84,7 @@ class Neighbours:
 
         Pairs of nodes that leave the skin are not returned and may be missing in the list. moved: distances of nodes
         from the listed positions, (s,) [m]. length: lengths of their displacements, (s,) [m]. Pairs that cannot lose
-        1 − LEFT of their distance are not candidates, see `meeting_times`.
+        1 − LEFT of their distance are not candidates, see `impact_times`.
         """
         range_of = (moved + length / LEFT_OVER) * SAFE
         outside = range_of > 0.5 * self.distance

@@ -115,7 +115,7 @@ class SeparateIntersections:
             self._springs = None
             return
         case = self._intersecting
-        intersecting = case.surfaces.crossing(x)
+        intersecting = case.surfaces.intersection(x)
         near = self._complete_law.nearest(x) if intersecting is None else None
         if intersecting is None and near is None and time >= case.seconds:  # before that bodies may still be too fast
             self._separated_since, self._springs = time, None

@@ -61,7 +61,7 @@ def _separated(position, step, is_point, work, near, direction):  # type: ignore
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, f8[::1])")
-def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-untyped-def]
+def impact_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-untyped-def]
     """Write to `out`, (k,), the fractions of straight displacements after which pairs start to stop nearly touch.
 
     The fraction is infinite for pairs that do not touch. x, end: positions before and after, (n, 3) [m]. nodes: (k, 4),
