@@ -52,11 +52,11 @@ class Edges:
         """
         difference = displacement[self._pairs[:, 0]] - displacement[self._pairs[:, 1]]
         squares = np.einsum("ki,ki->k", difference, difference) * self._inverse_square
-        found = [float(squares[others].max(initial=0.0))]
+        largest = [float(squares[others].max(initial=0.0))]
         for own in filter(len, groups):
             last = int(fraction * (len(own) - 1))
-            found.append(float(np.partition(squares[own], last)[last]))
-        return float(np.sqrt(max(found)))
+            largest.append(float(np.partition(squares[own], last)[last]))
+        return float(np.sqrt(max(largest)))
 
     def changes(self, displacement: Vec) -> Vec:
         """Return |d_i − d_j| over the rest length of each edge, (k,), for displacements d (n, 3) [m]."""

@@ -39,10 +39,10 @@ def images(nodes: Vec, mass: Vec, motion: Vec, edge: float) -> list[Index]:
     out = []
     for count in range(len(taken), -1, -1):
         for some in combinations(taken, count):
-            found = np.arange(len(nodes))[None]
+            images_of = np.arange(len(nodes))[None]
             for _, twin in some:
-                found = np.concatenate([found, found[:, twin]])
-            out.append(found)
+                images_of = np.concatenate([images_of, images_of[:, twin]])
+            out.append(images_of)
     return out
 
 
@@ -54,13 +54,13 @@ def _axes(arms: Vec, mass_fraction: Vec) -> Vec:
     return np.concatenate([np.eye(3), axes.T[own]])
 
 
-def whole_sets(nodes: Vec, found: Index, usable: Mask, spacing: float, most: int) -> Index:
+def whole_sets(nodes: Vec, twins: Index, usable: Mask, spacing: float, most: int) -> Index:
     """Return sets of usable nodes that mirror each other, (c, g), with at most `most` different nodes in each.
 
-    nodes: (k, 3) [m]. found: images of each node, (g, k). usable: (k,). spacing: least distance of different nodes of a
+    nodes: (k, 3) [m]. twins: images of each node, (g, k). usable: (k,). spacing: least distance of different nodes of a
     set [m]. A node that is its own image appears in its set more than once.
     """
-    own = np.unique(np.sort(found.T[usable & usable[found].all(axis=0)], axis=1), axis=0)
+    own = np.unique(np.sort(twins.T[usable & usable[twins].all(axis=0)], axis=1), axis=0)
     away = np.linalg.norm(nodes[own][:, :, None] - nodes[own][:, None], axis=3)
     same = own[:, :, None] == own[:, None]
     different = 1 + (np.diff(own, axis=1) > 0).sum(axis=1)

@@ -45,23 +45,23 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, motion: Vec, count: int, 
     start = _Swing(graph, mass, max(SPACING * room, EDGES * edge), usable, np.sqrt(mass)[:, None, None] * motion)
     start = start.fixing(chosen)
 
-    at, found = start, np.zeros(0, dtype=np.int32)
-    while len(found) < count:
+    at, added = start, np.zeros(0, dtype=np.int32)
+    while len(added) < count:
         node = at.best(np.flatnonzero(at.usable)[:, None])
-        if not len(node) and len(found) >= (count if least is None else least):
+        if not len(node) and len(added) >= (count if least is None else least):
             break
         if not len(node):
-            raise BadInput(f"it has room for {len(found)} dynamic nodes that are not too close to others, "
+            raise BadInput(f"it has room for {len(added)} dynamic nodes that are not too close to others, "
                            f"not for {count}", "Ask for fewer, or lower the edge length")
-        at, found = at.fixing(node), np.concatenate([found, node])
-    if len(chosen) or len(found) == 1:  # the centre of a free body is its own image, and has little motion
-        return found
+        at, added = at.fixing(node), np.concatenate([added, node])
+    if len(chosen) or len(added) == 1:  # the centre of a free body is its own image, and has little motion
+        return added
     for twins in images(nodes, mass, motion, edge):
-        sets = [_in_sets(start, nodes, twins, len(found), shared) for shared in SHARED if len(twins) > 1]
-        rest, mirrored = min(sets, key=lambda one: one[0], default=(np.inf, found))
+        sets = [_in_sets(start, nodes, twins, len(added), shared) for shared in SHARED if len(twins) > 1]
+        rest, mirrored = min(sets, key=lambda one: one[0], default=(np.inf, added))
         if rest <= AS_GOOD * at.rest:
             return mirrored
-    return found
+    return added
 
 
 def _in_sets(start: _Swing, nodes: Vec, twins: Index, count: int, shared: float) -> tuple[float, Index]:
@@ -70,13 +70,13 @@ def _in_sets(start: _Swing, nodes: Vec, twins: Index, count: int, shared: float)
     The motion is infinite where there are no such sets. twins: images of each node, (g, k). shared: as in
     `_Swing.best`.
     """
-    at, found = start, np.zeros(0, dtype=np.int32)
-    while len(found) < count:
-        node = at.best(whole_sets(nodes, twins, at.usable, STRAIGHT * at.spacing, count - len(found)), shared)
+    at, added = start, np.zeros(0, dtype=np.int32)
+    while len(added) < count:
+        node = at.best(whole_sets(nodes, twins, at.usable, STRAIGHT * at.spacing, count - len(added)), shared)
         if not len(node):
-            return np.inf, found
-        at, found = at.fixing(node), np.concatenate([found, node])
-    return at.rest, found
+            return np.inf, added
+        at, added = at.fixing(node), np.concatenate([added, node])
+    return at.rest, added
 
 
 @dataclass(frozen=True)

@@ -121,14 +121,15 @@ def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-d
                 rate = (subspace[first, a] * u[first] + subspace[first + 1, a] * u[first + 1]
                         + subspace[first + 2, a] * u[first + 2])
                 if a == 0:
-                    found = terms(law, k, from_rest[0], from_target[0], rate)
+                    of_rate = terms(law, k, from_rest[0], from_target[0], rate)
                 elif a == 1:
-                    found = terms(law, k, from_rest[1], from_target[1], rate)
+                    of_rate = terms(law, k, from_rest[1], from_target[1], rate)
                 else:
-                    found = terms(law, k, from_rest[2], from_target[2], rate)
-                stiffness = found[1] - more[a]
-                torque[a] = found[0] + more[a] * (from_rest[0] if a == 0 else from_rest[1] if a == 1 else from_rest[2])
-                torque[a] -= stiffness * stepped[a] + damped * found[2] * rate
+                    of_rate = terms(law, k, from_rest[2], from_target[2], rate)
+                stiffness = of_rate[1] - more[a]
+                torque[a] = (of_rate[0]
+                             + more[a] * (from_rest[0] if a == 0 else from_rest[1] if a == 1 else from_rest[2]))
+                torque[a] -= stiffness * stepped[a] + damped * of_rate[2] * rate
                 for b in range(3):
                     total = 0.0
                     for c in range(3):
@@ -137,8 +138,8 @@ def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-d
                     torque[a] -= (inverse[b, a] * more[b]
                                   * (from_rest[0] if b == 0 else from_rest[1] if b == 1 else from_rest[2])
                                   + total * stepped[b])
-                block[a, a] += ah * found[2] + scale * stiffness
-                effort[k] = found[3]
+                block[a, a] += ah * of_rate[2] + scale * stiffness
+                effort[k] = of_rate[3]
             # torques about the moving frame's axes, to rates of the chart: Jᵀ
             for a in range(3):
                 total = 0.0
@@ -153,7 +154,7 @@ def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-d
                     reduced[i, a, b] = total
         for a in range(ball, count):
             k = first + a
-            found = terms(law, k, q[k] - law[k, REST], q[k] - law[k, TARGET], u[k])
-            force[k] = ah * (found[0] - found[1] * moved[k] - damped * found[2] * u[k])
-            reduced[i, a, a] = ah * found[2] + scale * found[1]
-            effort[k] = found[3]
+            of_rate = terms(law, k, q[k] - law[k, REST], q[k] - law[k, TARGET], u[k])
+            force[k] = ah * (of_rate[0] - of_rate[1] * moved[k] - damped * of_rate[2] * u[k])
+            reduced[i, a, a] = ah * of_rate[2] + scale * of_rate[1]
+            effort[k] = of_rate[3]

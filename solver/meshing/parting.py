@@ -142,8 +142,8 @@ def _joined(surface: Surface, first: Index, second: Index) -> np.ndarray:
     count = surface.parts
     keys = np.unique((np.minimum(one, other).astype(np.int64) * count + np.maximum(one, other))[one != other])
     joined = [key for key in keys.tolist() if _overlap(surface, *divmod(key, count))]
-    found: np.ndarray = np.isin(np.minimum(one, other).astype(np.int64) * count + np.maximum(one, other), joined)
-    return found
+    intersect: np.ndarray = np.isin(np.minimum(one, other).astype(np.int64) * count + np.maximum(one, other), joined)
+    return intersect
 
 
 def _overlap(surface: Surface, one: int, other: int) -> bool:

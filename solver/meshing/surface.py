@@ -199,9 +199,9 @@ def _edge_lookup(m: int, left: NDArray, right: NDArray, opposed: NDArray[np.bool
     order = np.argsort(key, kind="stable")
     sought = np.arange(m) * (m + 1) + above[:m]
     at = np.minimum(np.searchsorted(key[order], sought), max(len(key) - 1, 0))
-    found = (key[order][at] == sought) if len(key) else np.zeros(m, dtype=bool)
+    is_listed = (key[order][at] == sought) if len(key) else np.zeros(m, dtype=bool)
     sign = np.zeros(m + 1, dtype=bool)
-    sign[:m] = found & value[order][at] if len(key) else False
+    sign[:m] = is_listed & value[order][at] if len(key) else False
     return sign
 
 

@@ -34,15 +34,15 @@ def ring(triangles, head, after, vertex, slots, around):  # type: ignore[no-unty
         slot = after[slot]
     for i in range(count):
         start = -1 if i == 0 else triangles[slots[i - 1] // 3, (slots[i - 1] + 2 - 3 * (slots[i - 1] // 3)) % 3]
-        found = -1
+        next_slot = -1
         for j in range(i, count):
             begins = triangles[slots[j] // 3, (slots[j] + 1 - 3 * (slots[j] // 3)) % 3]
             if i == 0 or begins == start:
-                found = j
+                next_slot = j
                 break
-        if found < 0:
+        if next_slot < 0:
             return 0
-        slots[i], slots[found] = slots[found], slots[i]
+        slots[i], slots[next_slot] = slots[next_slot], slots[i]
         around[i] = triangles[slots[i] // 3, (slots[i] + 1 - 3 * (slots[i] // 3)) % 3]
         for j in range(i):
             if around[j] == around[i]:

@@ -127,13 +127,13 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
     piece = after[tet]
     piece[misplaced] = UNKNOWN
     piece = _as_neighbours(piece, edges[np.isnan(fractions)])[misplaced]
-    found = carriers.find(points[misplaced], points[misplaced], after, piece)
-    unmatched = np.flatnonzero(found < 0)
-    found[unmatched] = carriers.find(points[misplaced[unmatched]], points[misplaced[unmatched]], before,
+    nearest = carriers.find(points[misplaced], points[misplaced], after, piece)
+    unmatched = np.flatnonzero(nearest < 0)
+    nearest[unmatched] = carriers.find(points[misplaced[unmatched]], points[misplaced[unmatched]], before,
                                      before[tet[misplaced[unmatched]]])
-    rebound = misplaced[found >= 0]
-    tet[rebound] = found[found >= 0]
-    fractions[np.isin(edges, misplaced[found < 0]).any(axis=1)] = np.nan
+    rebound = misplaced[nearest >= 0]
+    tet[rebound] = nearest[nearest >= 0]
+    fractions[np.isin(edges, misplaced[nearest < 0]).any(axis=1)] = np.nan
     # edges of the surface between two pieces, where tetrahedra are too coarse for the cut, are split in the middle
     ends = tet[edges]
     torn = np.isnan(fractions) & (after[ends[:, 0]] != after[ends[:, 1]]) & (before[ends[:, 0]] == before[ends[:, 1]])
@@ -199,13 +199,13 @@ def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: In
     inside = laid_open(tets, ends.astype(np.int32), fractions)
     at = between(shape.x, inside.nodes, inside.fractions)
     eyes = at + OFF * (shape.x[inside.nodes[:, 0]] - at)
-    found = carriers.find(at, eyes, after, piece[inside.nodes[:, 0]])
+    carrier = carriers.find(at, eyes, after, piece[inside.nodes[:, 0]])
     # a vertex without a carrier would leave its side: its triangles are left out
-    whole = (found[inside.triangles] >= 0).all(axis=1)
+    whole = (carrier[inside.triangles] >= 0).all(axis=1)
     used, corners = np.unique(inside.triangles[whole], return_inverse=True)
     remaining = replace(inside, nodes=inside.nodes[used], fractions=inside.fractions[used],
                    triangles=corners.reshape(-1, 3).astype(np.int32))
-    return remaining, found[used]
+    return remaining, carrier[used]
 
 
 def _bound(now: Vec, corners: Vec, then: Vec, rest: Vec) -> Vec:

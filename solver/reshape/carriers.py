@@ -38,11 +38,11 @@ class Carriers:
         points: (k, 3) [m]. eyes: points slightly off the cut on the side of each point, (k, 3) [m]. group_of_tet: group
         of each tetrahedron, (e,). group: group of each point, (k,).
         """
-        found = np.full(len(points), -1, dtype=np.int32)
+        nearest = np.full(len(points), -1, dtype=np.int32)
         for start in range(0, len(points), CHUNK):
             rows = slice(start, min(start + CHUNK, len(points)))
-            found[rows] = self._nearest(points[rows], eyes[rows], group_of_tet, group[rows])
-        return found
+            nearest[rows] = self._nearest(points[rows], eyes[rows], group_of_tet, group[rows])
+        return nearest
 
     def _nearest(self, points: Vec, eyes: Vec, group_of_tet: Index, group: Index) -> Index:
         """Return the nearest tetrahedron of the group of each point, (p,), that no cut separates from its eye; -1 for

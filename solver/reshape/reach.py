@@ -34,14 +34,14 @@ class Reach:
         own = self.size[boxes.token]
         size = np.where(own > 0.0, own, np.linalg.norm(boxes.high - boxes.low, axis=1))
         thick = self.thickness[boxes.token]
-        found = set[tuple[int, int]]()
+        pairs = set[tuple[int, int]]()
         for i in range(len(boxes.token)):
             wide = (np.maximum(SLOP * (size[i] + size), 2.0 * (thick[i] + thick))
                     + room * np.minimum(size[i], size))[:, None]
             near = ((boxes.low <= boxes.high[i] + wide) & (boxes.high >= boxes.low[i] - wide)).all(axis=1)
             near &= self.may_touch[boxes.token[i], boxes.token]
-            found |= {(int(boxes.token[i]), int(other)) for other in boxes.token[near] if other > boxes.token[i]}
-        return sorted(found)
+            pairs |= {(int(boxes.token[i]), int(other)) for other in boxes.token[near] if other > boxes.token[i]}
+        return sorted(pairs)
 
 
 def grouped(scene: Scene) -> list[Body]:

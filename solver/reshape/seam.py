@@ -89,8 +89,8 @@ def _pieces(triangles: Index, edges: Index, edge: Index, is_cut: np.ndarray,
 
     def at(which: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Return the vertex on each edge that is on the side of its end `end`, (k,)."""
-        found: np.ndarray = near[which, (edges[which, 1] == end).astype(np.int64)]
-        return found
+        vertex: np.ndarray = near[which, (edges[which, 1] == end).astype(np.int64)]
+        return vertex
 
     def add(rows: np.ndarray, *corners: tuple[np.ndarray, ...]) -> None:
         for three in corners:

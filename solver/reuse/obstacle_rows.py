@@ -51,7 +51,7 @@ class ObstacleRows:
         ends = np.cumsum([leading, *self._then.values()]).tolist()
         own = {name: then[first:last] for name, first, last in zip(self._then, ends, ends[1:])}
         of_none = np.zeros((0, *then.shape[1:]))
-        found = [of_none if name in self._changed else own[name] for name in self._now]
+        tables = [of_none if name in self._changed else own[name] for name in self._now]
         rows = [one if len(one) == count else np.zeros((count, *then.shape[1:]))
-                for one, count in zip(found, self._now.values())]
+                for one, count in zip(tables, self._now.values())]
         return np.concatenate([then[:leading], *rows])

@@ -74,11 +74,11 @@ class PartialBake:
         for own, (_, count) in enumerate(self._earlier.numbering.rows):
             if own in self._earlier.numbering.tokens:
                 counts[self._whole.scene.bodies[self._earlier.numbering.tokens[own]].name] = count
-        found, first = [], 0
+        bodies, first = [], 0
         for body in self._whole.scene.bodies:
-            found.append((body.name, first, counts[body.name]))
+            bodies.append((body.name, first, counts[body.name]))
             first += counts[body.name]
-        return found
+        return bodies
 
     def described(self, world: World | None) -> dict[str, Any]:
         """Return the manifest's description of the run, as arguments of `FrameStore.begin`.

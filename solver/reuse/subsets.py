@@ -64,16 +64,16 @@ class AllBodies:
 
         spans: number of parts of the frame after each of which groups were compared.
         """
-        found = GroupRecord(*(np.zeros(self._tokens, dtype=np.int32), spans, np.zeros(self._tokens, dtype=np.int32),
-                              _boxes(records, self._subsets), np.zeros(self._tokens), np.zeros(self._tokens),
-                              np.zeros(self._tokens, dtype=np.int32), np.zeros(0, dtype=np.int32)))
+        record = GroupRecord(*(np.zeros(self._tokens, dtype=np.int32), spans, np.zeros(self._tokens, dtype=np.int32),
+                               _boxes(records, self._subsets), np.zeros(self._tokens), np.zeros(self._tokens),
+                               np.zeros(self._tokens, dtype=np.int32), np.zeros(0, dtype=np.int32)))
         for own, subset in zip(records, self._subsets):
             for group in _groups(own, subset):
                 of_all = [subset.tokens[token] for token in group]
-                found.labels[of_all] = min(of_all)
-                found.nameless[min(of_all)] = own.nameless[group[0]]
+                record.labels[of_all] = min(of_all)
+                record.nameless[min(of_all)] = own.nameless[group[0]]
                 for name in ("steps", "size", "thickness"):
-                    getattr(found, name)[of_all] = getattr(own, name)[[*group]]
+                    getattr(record, name)[of_all] = getattr(own, name)[[*group]]
         parts = self._parts(records)
         unknowns, contacts = (
             np.array([getattr(records[one.subset], name)[one.number] for one in parts], dtype=np.int32)
@@ -81,8 +81,8 @@ class AllBodies:
         longest = np.zeros(self._bodies, dtype=np.float32)
         for k, own_longest in self._of_bodies(lambda i, k: records[i].longest[k]):
             longest[k] = own_longest
-        return GroupRecord(found.labels, spans, found.steps, found.boxes, found.size, found.thickness, found.nameless,
-                           unknowns, contacts, longest)
+        return GroupRecord(record.labels, spans, record.steps, record.boxes, record.size, record.thickness,
+                           record.nameless, unknowns, contacts, longest)
 
     def output(self, outputs: Sequence[FrameOutput], spans: int, shows_stress: bool) -> FrameOutput:
         """Return the output of all bodies in a frame, merged from the output of each subset.

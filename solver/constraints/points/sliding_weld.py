@@ -72,22 +72,22 @@ class KeepsDistance:
         corners = x[self._skin]
         sides = corners[:, 1:] - corners[:, :1]
         reach = np.sqrt(np.einsum("tsi,tsi->ts", sides, sides).max(axis=1))
-        positions, found, weights = x[self._points], np.zeros(self.joints, np.int64), np.zeros((self.joints, 3))
-        nearest_triangles(positions, self._skin, x, reach, found, weights)
-        normal = np.cross(sides[found, 0], sides[found, 1])
+        positions, face, weights = x[self._points], np.zeros(self.joints, np.int64), np.zeros((self.joints, 3))
+        nearest_triangles(positions, self._skin, x, reach, face, weights)
+        normal = np.cross(sides[face, 0], sides[face, 1])
         normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
-        y, least = positions - np.einsum("kj,kji->ki", weights, corners[found]), ROUND * reach[found]
+        y, least = positions - np.einsum("kj,kji->ki", weights, corners[face]), ROUND * reach[face]
         along = np.einsum("ki,ki->k", y, normal)
         is_over = np.linalg.norm(y, axis=1) - np.abs(along) > least
-        return found, weights, y, np.where(np.abs(along) > least, along, 0.0), normal, is_over
+        return face, weights, y, np.where(np.abs(along) > least, along, 0.0), normal, is_over
 
     def rows(self, x: Vec, time: float) -> PointRows:
         """Return one row for each point at positions (n, 3) [m]."""
-        found, weights, y, along, normal, is_over = self._nearest(x)
-        nodes, away = np.concatenate([self._points[:, None], self._skin[found]], axis=1), np.linalg.norm(y, axis=1)
+        face, weights, y, along, normal, is_over = self._nearest(x)
+        nodes, away = np.concatenate([self._points[:, None], self._skin[face]], axis=1), np.linalg.norm(y, axis=1)
         # over an edge or a corner the value is the distance to it, so that it is continuous from face to face
         direction = np.where(is_over[:, None], self._side[:, None] * y / np.maximum(away, 1e-300)[:, None], normal)
-        direction[((weights == 0.0) & self._is_border[found]).any(axis=1) & is_over] = 0.0
+        direction[((weights == 0.0) & self._is_border[face]).any(axis=1) & is_over] = 0.0
         value = np.where(direction.any(axis=1), np.where(is_over, self._side * away, along) - self._gaps, 0.0)
         return PointRows(nodes, np.concatenate([np.ones((self.joints, 1)), -weights], axis=1), 1,
                          np.arange(self.joints), value, direction, np.zeros(self.joints),

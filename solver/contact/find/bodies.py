@@ -168,11 +168,11 @@ class Colliders:
 
         at: posture of the tree at the start of the step, with coordinates q, (m,).
         """
-        found = self.find(at.E, at.twist, end, h)
-        normals, along = found.rows(at.E)
+        contacts = self.find(at.E, at.twist, end, h)
+        normals, along = contacts.rows(at.E)
         return ContactSet(normals, along, normals.jacobian(tree.parent, tree.dof, at.X, at.S),
-                     along.jacobian(tree.parent, tree.dof, at.X, at.S), found.gap, found.friction, found.names(), q,
-                     end, h)
+                     along.jacobian(tree.parent, tree.dof, at.X, at.S), contacts.gap, contacts.friction,
+                     contacts.names(), q, end, h)
 
     def _filled(self, what: str, fill: Callable[[list[Any]], int], *widths: int) -> list[Any]:
         """Return the tables that a kernel fills, enlarged and filled again where there was too little room."""

@@ -47,8 +47,8 @@ class CandidateCells:
         if (row[within] == UNKNOWN).any():
             self._find(np.unique(flat[row[within] == UNKNOWN]))
             row[within] = self._row[flat]
-        found: Mask = row >= 0
-        return found, self._table[row[found], :self._widest]
+        has_candidates: Mask = row >= 0
+        return has_candidates, self._table[row[has_candidates], :self._widest]
 
     def _find(self, new: Index) -> None:
         """Find the candidates of new cells, given by flat index, and add them to the table."""

@@ -123,10 +123,10 @@ class Surfaces:
         listed, moved = self._listed(positions, distance)
         within, square = listed.near(positions, moved, distance)
         count, points = len(within), int(np.searchsorted(within, listed.points))
-        found = NearPairs(np.empty((count, 4), np.int32), points, np.empty((count, 2), np.int32), np.empty(count))
-        threads.parallel_for(take_pairs, count, within, listed.pairs, square, self.nodes, self._body, found.nodes,
-                             found.bodies, found.square)
-        return found
+        pairs = NearPairs(np.empty((count, 4), np.int32), points, np.empty((count, 2), np.int32), np.empty(count))
+        threads.parallel_for(take_pairs, count, within, listed.pairs, square, self.nodes, self._body, pairs.nodes,
+                             pairs.bodies, pairs.square)
+        return pairs
 
     def _listed(self, positions: Vec, distance: float) -> tuple[Neighbours, Vec]:
         """Return a list that is valid at positions (s, 3) [m], and distances from the listed positions, (s,) [m].
@@ -141,18 +141,18 @@ class Surfaces:
             if (count := np.count_nonzero(outside)) <= fewest:
                 best, fewest = (listed, moved, outside), count
         if best is None:
-            found, moved = self._list(positions, distance + 2.0 * self._margin), np.zeros(len(positions))
+            valid, moved = self._list(positions, distance + 2.0 * self._margin), np.zeros(len(positions))
         else:
-            found, moved, outside = best
-        others = [listed for listed in self._lists if listed is not found]
+            valid, moved, outside = best
+        others = [listed for listed in self._lists if listed is not valid]
         if best is not None and fewest:
             # where those within the skin would be with the mean motion
-            together = self._moved(found, positions, isolated)[1]()
-            listed_positions = np.where(outside[:, None], positions - together, found.positions)
-            others, moved = [found, *others], np.where(outside, 0.0, moved)
-            found = found.after(listed_positions, outside, *self._within(listed_positions, found.distance, outside))
-        self._lists = [found, *others[: LISTS - 1]]
-        return found, moved
+            together = self._moved(valid, positions, isolated)[1]()
+            listed_positions = np.where(outside[:, None], positions - together, valid.positions)
+            others, moved = [valid, *others], np.where(outside, 0.0, moved)
+            valid = valid.after(listed_positions, outside, *self._within(listed_positions, valid.distance, outside))
+        self._lists = [valid, *others[: LISTS - 1]]
+        return valid, moved
 
     def _isolated(self, before: Vec, after: Vec, distance: float, fraction: float) -> Mask | None:
         """Return which nodes, (s,), are of isolated bodies, see `IsolatedBodies.isolated`; None if they are few."""
@@ -179,19 +179,19 @@ class Surfaces:
         """Return pairs within `distance` [m], (k, 4), the number of those of a point and a triangle, keys that ascend
         among pairs of one kind, (k,), and squared distances, (k,) [m²]. moved: (s,), see `near_rows`."""
         count = len(self.nodes)
-        found, keys = [], []
+        within, keys = [], []
         for corners, points in ((self._points_and_triangles, count), (self.edges, 0)):
             rows = near_rows(positions, corners, points, self._group, distance, self._room, moved)
             self._room = max(self._room, 2 * len(rows))
             rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)
             collide = self._that_collide(pairs)
-            found.append(pairs[collide])
+            within.append(pairs[collide])
             keys.append((rows[:, 0].astype(np.int64) * len(corners) + rows[:, 1])[collide])
-        pairs = np.concatenate(found)
+        pairs = np.concatenate(within)
         square = np.empty(len(pairs))
-        threads.parallel_for(squares, len(square), positions, pairs, len(found[0]), square)
-        return pairs, len(found[0]), np.concatenate(keys), square
+        threads.parallel_for(squares, len(square), positions, pairs, len(within[0]), square)
+        return pairs, len(within[0]), np.concatenate(keys), square
 
     def _nodes_of(self, rows: Index, points: int) -> Index:
         """Return nodes, (k, 4), of pairs of rows, (k, 2), of points and triangles, or of edges if `points` is 0."""
@@ -320,14 +320,14 @@ class Surfaces:
     def _swept_by(self, before: Vec, after: Vec, moved: Mask | None) -> tuple[Index, int]:
         """Return candidate pairs by swept boxes, as `_candidates`. moved: nodes of which each pair has one, (s,); None
         for all that move."""
-        found = []
+        candidates = []
         for corners, points in ((self._points_and_triangles, len(self.nodes)), (self.edges, 0)):
             rows = swept_rows(before, after, corners, points, self._group, self._swept, moved)
             self._swept = max(self._swept, 2 * len(rows))
             rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)
-            found.append(pairs[self._that_collide(pairs)])
-        return np.concatenate(found), len(found[0])
+            candidates.append(pairs[self._that_collide(pairs)])
+        return np.concatenate(candidates), len(candidates[0])
 
     def intersection(self, x: Vec) -> tuple[Index, Index] | None:
         """Return the nodes of an edge, (2,), and of a triangle that it intersects, (3,), at positions x, (n, 3) [m];
@@ -346,8 +346,8 @@ class Surfaces:
         positions = x[self.nodes]
         self._tree.can_vertices_collide = self._mesh.can_collide
         self._tree.build(positions, self.edges, self.triangles, 0.0)
-        found = _numbers(self._tree.detect_edge_face_candidates(), "edge_id", "face_id")
-        edges, faces = self.edges[found[:, 0]], self.triangles[found[:, 1]]
+        candidates = _numbers(self._tree.detect_edge_face_candidates(), "edge_id", "face_id")
+        edges, faces = self.edges[candidates[:, 0]], self.triangles[candidates[:, 1]]
         may = ((edges[:, :, None] != faces[:, None, :]).all(axis=(1, 2))
                & ~_on_one_side(positions[edges], positions[faces]))
         for edge, face in zip(edges[may], faces[may]):
@@ -392,6 +392,6 @@ def _numbers(pairs: Any, first: str, second: str) -> Index:
     """Return the attributes `first` and `second` of ipctk's pairs, (k, 2), sorted."""
     if not len(pairs):
         return np.zeros((0, 2), dtype=np.int32)
-    found = np.array([*map(attrgetter(first, second), pairs)], dtype=np.int32)
-    ordered: Index = found[np.lexsort((found[:, 1], found[:, 0]))]
+    numbers = np.array([*map(attrgetter(first, second), pairs)], dtype=np.int32)
+    ordered: Index = numbers[np.lexsort((numbers[:, 1], numbers[:, 0]))]
     return ordered

@@ -30,10 +30,10 @@ def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float
     first = points if points else first_group
     many = first * (len(corners) - first) if first else len(corners) ** 2 // 2
     if moved is None and many <= BRUTE:
-        return _all_found(box, x, corners, points, first, group, distance, room)
-    found = _of_moved(box, x, corners, points, group, distance, room, moved)
+        return _brute_force(box, x, corners, points, first, group, distance, room)
+    near = _of_moved(box, x, corners, points, group, distance, room, moved)
     # pairs as single numbers, which are faster to sort
-    first_row, second_row = np.divmod(np.sort(found[:, 0] * np.int64(len(corners)) + found[:, 1]), len(corners))
+    first_row, second_row = np.divmod(np.sort(near[:, 0] * np.int64(len(corners)) + near[:, 1]), len(corners))
     return np.column_stack([first_row, second_row]).astype(np.int32)
 
 
@@ -50,14 +50,14 @@ def _boxes(x: Vec, end: Vec, corners: Index, grown: float, fraction: float) -> V
     return box
 
 
-def _all_found(box: Vec, x: Vec, corners: Index, points: int, first: int, group: Index, distance: float, room: int
+def _brute_force(box: Vec, x: Vec, corners: Index, points: int, first: int, group: Index, distance: float, room: int
                ) -> Index:
     """Return near pairs of few rows, (k, 2): of each with each, or of the first ones with the others."""
     while True:
-        found = np.empty((room, 2), dtype=np.int32)
-        count = int(all_pairs(box, points, first, x, corners, group, distance, found))
+        near = np.empty((room, 2), dtype=np.int32)
+        count = int(all_pairs(box, points, first, x, corners, group, distance, near))
         if count <= room:
-            return found[:count]
+            return near[:count]
         room = count
 
 
@@ -92,8 +92,8 @@ def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, dista
     if not len(box):
         return np.empty((0, 2), dtype=np.int32)
     if many <= BRUTE:
-        found = _all_found(box, x, corners, points, points, group, distance, room)
-        return found if moved is None else found[moved[corners[found]].any(axis=(1, 2))]
+        near = _brute_force(box, x, corners, points, points, group, distance, room)
+        return near if moved is None else near[moved[corners[near]].any(axis=(1, 2))]
     if moved is None or moved.all():
         return _overlapping(box, np.ones(len(box), dtype=bool), x, corners, points, group, distance, room)
     has_moved, near_moved_row = np.empty(len(box), dtype=bool), np.empty(len(box), dtype=bool)
@@ -101,9 +101,9 @@ def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, dista
     rows = np.flatnonzero(near_moved_row)
     if not len(rows):
         return np.empty((0, 2), dtype=np.int32)
-    found = _overlapping(box[rows], has_moved[rows], x, np.ascontiguousarray(corners[rows]),
+    near = _overlapping(box[rows], has_moved[rows], x, np.ascontiguousarray(corners[rows]),
                          int(np.searchsorted(rows, points)), group, distance, room)
-    of_all: Index = rows[found].astype(np.int32)
+    of_all: Index = rows[near].astype(np.int32)
     return of_all
 
 
@@ -132,9 +132,9 @@ def _overlapping(box: Vec, requested: Mask, x: Vec, corners: Index, points: int,
     borders[0], borders[-1] = 0, len(start) // 2
     room = max(room, ROOM * len(box)) // PIECES  # memory that is not written to costs nothing, to look twice does
     while True:
-        found, counts = np.empty((PIECES, room, 2), dtype=np.int32), np.empty(PIECES, dtype=np.int64)
+        near, counts = np.empty((PIECES, room, 2), dtype=np.int32), np.empty(PIECES, dtype=np.int64)
         threads.parallel_for(near_pairs, PIECES, borders, requested, order, ends, cell, start, entry, of_group, after,
-                             int(shape[1]), points, x, corners, group, distance, found, counts)
+                             int(shape[1]), points, x, corners, group, distance, near, counts)
         if counts.max() <= room:
-            return np.concatenate([some[:count] for some, count in zip(found, counts.tolist())])
+            return np.concatenate([some[:count] for some, count in zip(near, counts.tolist())])
         room = 2 * int(counts.max())

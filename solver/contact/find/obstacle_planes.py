@@ -57,8 +57,8 @@ class _Nearest:
     @property
     def is_near(self) -> Mask:
         """Return which points have a nearest triangle, (k,)."""
-        found: Mask = self.triangles >= 0
-        return found
+        mask: Mask = self.triangles >= 0
+        return mask
 
     def of(self, rows: Index) -> _Nearest:
         """Return the nearest triangles of some of the points, given by rows (r,)."""
@@ -164,8 +164,8 @@ class ObstacleMesh:
     def _at(self, time: float) -> _Placed:
         """Return the mesh at a time [s]; the last two are cached, as a step begins where the last one has ended."""
         key = time if self._motion.moves else 0.0
-        found = self._placed.pop(key, None)
-        if found is None:
+        placed = self._placed.pop(key, None)
+        if placed is None:
             x = np.require(self._motion.at(key), float, ["C", "W"])
             samples = np.einsum("pc,pcd->pd", self._sampled, x[self.triangles[self._sampled_triangles]])
             tree = cKDTree(samples, balanced_tree=False, compact_nodes=False)
@@ -173,21 +173,21 @@ class ObstacleMesh:
             reach = (1.0 + ON) * np.sqrt((sides**2).sum(axis=2).max(axis=1))
             cells = None if self._motion.moves else CandidateCells(tree, x, self.triangles, reach, self._spacing,
                                                                    DEPTH * self.diagonal)
-            found = _Placed(x, tree, cells, unit_normals(x, self.triangles), reach)
-        self._placed[key] = found
+            placed = _Placed(x, tree, cells, unit_normals(x, self.triangles), reach)
+        self._placed[key] = placed
         while len(self._placed) > 2:
             self._placed.pop(next(iter(self._placed)))
-        return found
+        return placed
 
     def _nearest(self, placed: _Placed, points: Vec, reach: float) -> _Nearest:
         """Return the nearest triangles of points, (k, 3) [m], with samples within `reach` [m], else −1."""
-        found, weights = np.empty(len(points), dtype=np.int32), np.zeros((len(points), 3))
+        triangles, weights = np.empty(len(points), dtype=np.int32), np.zeros((len(points), 3))
         outward = np.zeros((len(points), 3))
         candidates = self._candidates(placed, points, reach)
         nearest_candidates(np.ascontiguousarray(points), candidates, self.triangles, placed.x, placed.reach,
-                           placed.normals, (ON * self.diagonal) ** 2, reach**2, np.empty(candidates.shape[1]), found,
-                           weights, outward)
-        return _Nearest(found, weights, outward)
+                           placed.normals, (ON * self.diagonal) ** 2, reach**2, np.empty(candidates.shape[1]),
+                           triangles, weights, outward)
+        return _Nearest(triangles, weights, outward)
 
     def _candidates(self, placed: _Placed, points: Vec, reach: float) -> Index:
         """Return triangles that may be nearest to each point, (k, c); −1 where none is within `reach` [m]."""
@@ -216,8 +216,8 @@ class ObstacleMesh:
 
     def _on_border(self, near: _Nearest) -> Mask:
         """Return whether the nearest positions are on a border of the mesh, (k,)."""
-        found: Mask = ((near.weights <= ON) & self._border[near.triangles]).any(axis=1)
-        return found
+        mask: Mask = ((near.weights <= ON) & self._border[near.triangles]).any(axis=1)
+        return mask
 
 
 def _off_box(points: Vec, low: Vec, high: Vec) -> Vec:
@@ -244,16 +244,16 @@ def _sample(x: Vec, triangles: Index, spacing: float) -> tuple[Index, Vec]:
     Triangles are bisected across their longest side until all sides are shorter than that.
     """
     triangle, pieces = np.arange(len(triangles), dtype=np.int32), np.tile(np.eye(3), (len(triangles), 1, 1))
-    found: list[tuple[Index, Vec]] = []
+    samples: list[tuple[Index, Vec]] = []
     while len(triangle):
         corners = np.einsum("pkc,pcd->pkd", pieces, x[triangles[triangle]])
         sides = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)
         is_long = sides.max(axis=1) > spacing
-        found.append((triangle[~is_long], pieces[~is_long].mean(axis=1)))
+        samples.append((triangle[~is_long], pieces[~is_long].mean(axis=1)))
         triangle, pieces, longest = triangle[is_long], pieces[is_long], sides[is_long].argmax(axis=1)
         row = np.arange(len(triangle))
         a, b, c = (pieces[row, (longest + k) % 3] for k in range(3))
         middle = 0.5 * (a + b)
         pieces = np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
         triangle = np.concatenate([triangle, triangle])
-    return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
+    return np.concatenate([one for one, _ in samples]), np.concatenate([one for _, one in samples])

@@ -42,7 +42,7 @@ def passing_edges(x: Vec, step: Vec, edges: Index, features: Features, h: float,
     grown = max(thickness, depth)
     swept_boxes(x, step, edges, grown, box)
     swept_boxes(features.points, moves, features.edges, 0.0, feature_box)
-    pair, fractions = _all_found(
+    pair, fractions = _with_enough_room(
         lambda pair, fractions: edges_passing(x, step, edges, box, features.points, moves, features.edges,
                                               features.edge_normals, feature_box, deep, thickness, pair, fractions), 3)
     ends, t = features.points[features.edges[pair[:, 1]]], fractions[:, 1, None]
@@ -62,14 +62,14 @@ def passing_points(x: Vec, step: Vec, faces: Index, features: Features, requeste
     grown = max(thickness, depth)
     swept_boxes(x, step, faces, grown, box)
     swept_boxes(features.points, moves, points[:, None], 0.0, point_box)
-    pair, fractions = _all_found(
+    pair, fractions = _with_enough_room(
         lambda pair, fractions: points_passing(x, step, faces, box, features.points, moves, points, outward, point_box,
                                                deep, thickness, pair, fractions), 4)
     number = points[pair[:, 1]]
     return Passing(pair[:, 0], number, fractions[:, :3], features.points[number], fractions[:, 3])
 
 
-def _all_found(search: Callable[[Index, Vec], int], columns: int) -> tuple[Index, Vec]:
+def _with_enough_room(search: Callable[[Index, Vec], int], columns: int) -> tuple[Index, Vec]:
     """Return pairs (k, 2) and fractions (k, columns) that a search finds, repeated if it needs more room."""
     room = ROOM
     while True:

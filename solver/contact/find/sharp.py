@@ -232,11 +232,11 @@ def _with_sectors(sharp: Sharp, triangles: Index) -> Sharp:
         spokes.setdefault(b, set()).add(int(sharp.vertices[a]))
     faces, sector, counts = list[int](), list[tuple[int, int]](), sharp.counts.copy()
     for p in sorted(around):
-        found = _sectors(around[p], spokes[p])
-        if len(found) == len(around[p]):
+        sectors = _sectors(around[p], spokes[p])
+        if len(sectors) == len(around[p]):
             counts[p] = len(spokes[p])
-            faces += [f for f, _ in found]
-            sector += [(p, number) for _, number in found]
+            faces += [f for f, _ in sectors]
+            sector += [(p, number) for _, number in sectors]
     fanned, borrowed = {p for p, _ in sector}, list[tuple[int, int, int]]()
     for e, ends in enumerate(sharp.edges.tolist()):
         for p in ends:
@@ -249,11 +249,11 @@ def _with_sectors(sharp: Sharp, triangles: Index) -> Sharp:
 
 def _sectors(fan: dict[int, tuple[int, int]], spokes: set[int]) -> list[tuple[int, int]]:
     """Return the faces of a fan, each with the number of the spoke before it, as far as spokes separate them."""
-    found = list[tuple[int, int]]()
+    sectors = list[tuple[int, int]]()
     for number, w in enumerate(sorted(spokes)):
-        while w in fan and len(found) < len(fan):
+        while w in fan and len(sectors) < len(fan):
             w, f = fan[w]
-            found.append((f, number))
+            sectors.append((f, number))
             if w in spokes:
                 break
-    return found
+    return sectors

@@ -33,9 +33,9 @@ class EmbeddedVertices:
 
     def positions(self, x: Vec) -> Vec:
         """Return values of nodes followed by those of vertices, (n + v, c), from values x of nodes, (n, c)."""
-        found = np.empty((len(x) + len(self.corners), x.shape[1]))
-        carry_values(np.ascontiguousarray(x, dtype=float), self.corners, self.weights, found)
-        return found
+        positions = np.empty((len(x) + len(self.corners), x.shape[1]))
+        carry_values(np.ascontiguousarray(x, dtype=float), self.corners, self.weights, positions)
+        return positions
 
     def least(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return values of nodes, (n,), followed by those of vertices, the least value of their corners, (n + v,)."""
@@ -122,8 +122,8 @@ class EmbeddedBounds:
 
     def gaps(self, x: Vec) -> Gaps:
         """Return the linearised gaps at positions x of nodes, (n, 3) [m], with normals (k, 3 n)."""
-        found = self._bounds.gaps(self._embedded.positions(x))
-        return Gaps(found.normals @ self._embedded.by_axis, found.gap, found.name)
+        gaps = self._bounds.gaps(self._embedded.positions(x))
+        return Gaps(gaps.normals @ self._embedded.by_axis, gaps.gap, gaps.name)
 
     def record_forces(self, x: Vec, forces: Vec) -> None:
         """Record the contact forces, (k,) [N], of the last gaps at the stage's end, positions x of nodes (n, 3) [m]."""

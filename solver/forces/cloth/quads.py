@@ -100,7 +100,7 @@ def pair_triangles(triangles, material, nodes, sides, longest, mates):  # type: 
 
 
 @inlined
-def corners_across(triangles, material, longest, mates, t, a, b, found, positions):  # type: ignore[no-untyped-def]
+def corners_across(triangles, material, longest, mates, t, a, b, corners, positions):  # type: ignore[no-untyped-def]
     """Return the number of corners that bend about the edge from a to b on the side of triangle t, 1, or 2 of a quad.
 
     Of a quad, the corner across from a, then that across from b. Writes their nodes into found (2,), and positions of
@@ -116,7 +116,7 @@ def corners_across(triangles, material, longest, mates, t, a, b, found, position
         # the diagonal goes from this triangle's own corner to a or to b; the mate's corner is across from that
         cut_side = 1 if (cut == i and (cut + 1) % 3 == own) or (cut == own and (cut + 1) % 3 == i) else 0
     for k in range(count):
-        found[k] = triangles[t, own] if k == cut_side else triangles[u, opposite]
+        corners[k] = triangles[t, own] if k == cut_side else triangles[u, opposite]
         for axis in range(2):
             positions[k, 0, axis] = material[t, i, axis]
             positions[k, 1, axis] = material[t, j, axis]

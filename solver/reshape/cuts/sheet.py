@@ -52,7 +52,7 @@ class CuttingSheet:
             which = np.repeat(rows, counts)
             if not len(which):
                 continue
-            triangle = np.concatenate([np.asarray(found, dtype=np.int64) for found in near if found])
+            triangle = np.concatenate([np.asarray(candidates, dtype=np.int64) for candidates in near if candidates])
             fraction, intersects = self._intersect(a[which], b[which], triangle)
             np.minimum.at(first, which[intersects], fraction[intersects])
             np.logical_xor.at(odd, which[intersects], True)

@@ -98,8 +98,8 @@ class SparseProgram:
         """Return the minimum of the last program in terms of its own rows and unknowns. warm: rows that are probably
         active."""
         assert self._run is not None
-        found = self._run.minimum(warm)
-        return found if self._slack is None else self._slack.minimum(found)
+        minimum = self._run.minimum(warm)
+        return minimum if self._slack is None else self._slack.minimum(minimum)
 
     def _reduced_for(self, matrix: sp.csc_matrix, unknowns: Index) -> ReducedProgram:
         """Return the reduced program of a matrix, with the last elimination order where the pattern has not changed."""

@@ -29,7 +29,7 @@ def owners_of(unknowns, owner, local, sizes):  # type: ignore[no-untyped-def]
     each vertex, (n,). Return whether each unknown has exactly one vertex and no row of `unknowns`, (n, 5), has an
     unknown after a −1."""
     owner[:] = -1
-    found = 0
+    count = 0
     for v in range(unknowns.shape[0]):
         sizes[v] = 0
         for k in range(unknowns.shape[1]):
@@ -40,8 +40,8 @@ def owners_of(unknowns, owner, local, sizes):  # type: ignore[no-untyped-def]
                 return False
             owner[one], local[one] = v, k
             sizes[v] += 1
-            found += 1
-    return found == owner.shape[0]
+            count += 1
+    return count == owner.shape[0]
 
 
 @kernel(f"{ADJACENCY}(i4[::1], i4[::1], i4[::1], i4[:,::1])")
