@@ -102,16 +102,16 @@ class _Indices:
     arrays, for as long as it holds them, and the first access to new memory takes longer than to fill it."""
 
     def __init__(self) -> None:
-        self._rooms: list[Index] = []
+        self._memories: list[Index] = []
 
     def take(self, count: int) -> Index:
         """Return `count` uninitialised indices, (count,)."""
-        for k in range(len(self._rooms)):
+        for k in range(len(self._memories)):
             # two references: this list's, and the call's
-            if len(self._rooms[k]) >= count and getrefcount(self._rooms[k]) == 2:
-                return self._rooms[k][:count]
-        self._rooms = [*self._rooms[1 - ROOMS :], np.empty(count + count // 8, np.int32)]
-        return self._rooms[-1][:count]
+            if len(self._memories[k]) >= count and getrefcount(self._memories[k]) == 2:
+                return self._memories[k][:count]
+        self._memories = [*self._memories[1 - ROOMS :], np.empty(count + count // 8, np.int32)]
+        return self._memories[-1][:count]
 
 
 class Pattern:
@@ -152,7 +152,7 @@ class Pattern:
         self._is_wide = False  #: whether there are blocks without sources
         nothing: Index = np.zeros(0, np.int32)
         #: memory of the last pattern and of that before it
-        self._rooms: list[tuple[Index, Index, Index]] = [(nothing.astype(np.int64), nothing, nothing)] * 2
+        self._memories: list[tuple[Index, Index, Index]] = [(nothing.astype(np.int64), nothing, nothing)] * 2
 
         self._weighed: Vec = np.zeros((0, 6, 9))
         self._values: Vec = np.zeros(0)  #: memory of data, once elements came
@@ -199,7 +199,7 @@ class Pattern:
             if len(block) == len(self._block):
                 self._block, self._is_wide = block, True
                 return
-            self._rooms.reverse()  # memory in use is never written next
+            self._memories.reverse()  # memory in use is never written next
         block = self._merged(self._of_tets, key, given, count)
         self._joined, self._is_wide = count, False
         if len(block) == len(self._block) and np.array_equal(block, self._block):
@@ -218,20 +218,20 @@ class Pattern:
         """Return the merged blocks, and set the first source of each and all sources: the blocks `base`, and the first
         `count` entries of `pair_sources`."""
         block, start, source = base
-        more, self.source_start, self.source = self._room(len(block) + count, len(source) + count)
+        more, self.source_start, self.source = self._memory(len(block) + count, len(source) + count)
         made = merge(block, start, source, key, given, count, more, self.source_start, self.source)
         self.source_start = self.source_start[: 2 * made + 1]
         return more[:made]
 
-    def _room(self, blocks: int, sources: int) -> tuple[Index, Index, Index]:
+    def _memory(self, blocks: int, sources: int) -> tuple[Index, Index, Index]:
         """Return memory for blocks, the first source of each, and sources: not that in use, but that of the pattern
         before."""
-        self._rooms.reverse()
-        if len(self._rooms[0][0]) < blocks or len(self._rooms[0][2]) < sources:
+        self._memories.reverse()
+        if len(self._memories[0][0]) < blocks or len(self._memories[0][2]) < sources:
             more = blocks + blocks // 8
-            self._rooms[0] = (np.empty(more, np.int64), np.empty(2 * more + 1, np.int32),
+            self._memories[0] = (np.empty(more, np.int64), np.empty(2 * more + 1, np.int32),
                               np.empty(sources + sources // 8, np.int32))
-        block, start, source = self._rooms[0]
+        block, start, source = self._memories[0]
         return block, start, source[:sources]
 
     def put_border(self, vectors: Vec, pivots: Vec) -> None:

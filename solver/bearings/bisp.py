@@ -51,19 +51,19 @@ class Bisp:
             if done == self.max_sweeps:
                 break
             # contact: the impulse that each joint transmits, and the loads of its points
-            carried = self.carried(posed, at, u, along, free)
+            transmitted = self.transmitted(posed, at, u, along, free)
             if before is not None:
-                most_of_it = min(part, 1.0) * self.agreement * size_in(carried, bearings.weight)
-                if size_in(carried - before, bearings.weight) <= most_of_it:
+                most_of_it = min(part, 1.0) * self.agreement * size_in(transmitted, bearings.weight)
+                if size_in(transmitted - before, bearings.weight) <= most_of_it:
                     # bounds were under-relaxed: now no friction exceeds the bounds of this pass
-                    loads = at.loads(carried, posed.in_loops())
+                    loads = at.loads(transmitted, posed.in_loops())
                     bound = at.bounds(loads)
                     if (np.abs(along) > bound).any():
                         along = np.clip(along, -bound, bound)
                         u = posed.solve(G.T @ along)
                     return FrictionSolution(u, friction.named(along), done + 1, friction.iterations, True, loads)
-            before = carried
-            loads = at.loads(carried, posed.in_loops())
+            before = transmitted
+            loads = at.loads(transmitted, posed.in_loops())
             # friction within the bounds of these loads
             bound = at.bounds(loads)
             if done == 0:
@@ -78,7 +78,8 @@ class Bisp:
         return FrictionSolution(u, friction.named(along), self.max_sweeps, friction.iterations, False, loads)
 
     @staticmethod
-    def carried(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec, free: FreeDirections | None = None) -> Vec:
+    def transmitted(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec,
+                    free: FreeDirections | None = None) -> Vec:
         """Return the reaction of each joint on the body below it, without springs, motors and friction, (n, 6) [N m s,
         N s].
 
@@ -108,17 +109,17 @@ class FreeDirections:
         """posed: stage of the mechanism. bearings: of all joints and loops."""
         self._posed, self._at_joint = posed, bearings.at_joint
         #: the body below each rate, (m,), and the wrench along it, (m, 1, 6)
-        self._found: tuple[Index, Vec] | None = None
+        self._wrenches: tuple[Index, Vec] | None = None
 
     def wrenches(self, effort: Vec) -> Vec:
         """Return the wrenches of efforts on the rates, (m,) [N m s, N s], on the bodies below, (n, 6).
 
         The wrench of a hinge's motor is a torque about its axis alone.
         """
-        if self._found is None:
-            self._found = np.empty(len(effort), np.int32), np.empty((len(effort), 1, 6))
-            free_wrenches(self._posed.dof, self._posed.S, self._at_joint, *self._found)
-        body, along = self._found
+        if self._wrenches is None:
+            self._wrenches = np.empty(len(effort), np.int32), np.empty((len(effort), 1, 6))
+            free_wrenches(self._posed.dof, self._posed.S, self._at_joint, *self._wrenches)
+        body, along = self._wrenches
         out = np.zeros((len(self._posed.parent), 6))
         add_lines(body, effort[:, None], along, 1.0, out)
         return out

@@ -12,7 +12,7 @@ from ..constraints.rows import Rows
 from ..rows.bilateral import Respond
 from ..rows.bounded_rows import BoundedRows
 from ..rows.names import NO_MULTIPLIERS, Names, RowMultipliers, row_names, tangent_names
-from ..rows.tables import DenseRows, together
+from ..rows.tables import DenseRows, concatenate_tables
 from ..state import Index, Vec
 from .bearings import REGULARISATION, TINY, Bearings
 from .interface import FrictionSolution, PosedJoints, free_directions
@@ -164,7 +164,7 @@ def _rows(G: Vec, low: Vec, soft: Vec, name: Names, target: Vec | None = None, m
 
 def _together(tables: list[DenseRows], posed: PosedBodies) -> DenseRows:
     """Return all rows on twists in one table, which may be empty."""
-    return together(*tables) if tables else DenseRows.none(6 * len(posed.parent))
+    return concatenate_tables(*tables) if tables else DenseRows.none(6 * len(posed.parent))
 
 
 def _response_of(posed: PosedBodies) -> Respond:

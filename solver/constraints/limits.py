@@ -12,7 +12,7 @@ from ..state import Index, Vec
 from .rows import Rows, on_bodies, on_rates
 
 NEAR = 0.02  #: [rad, m] from a limit there is a row whatever the speed
-PULLED_IN = 0.1  #: [s] in which a joint outside its limits is pulled in …
+RETURN_TIME = 0.1  #: [s] in which a joint outside its limits is pulled in …
 INWARD = 1.0  #: [rad/s, m/s] … but no faster
 
 
@@ -53,8 +53,8 @@ class JointLimits:
         below, above = np.flatnonzero(coordinate - self.low < within), np.flatnonzero(self.high - coordinate < within)
         of = np.concatenate([below, above]).astype(np.int32)
         factor = np.repeat([1.0, -1.0], [len(below), len(above)])
-        room = factor * base[self.rate[of]] - np.concatenate([self.low[below], -self.high[above]])
-        return on_rates(self.rate[of], factor, _target(room, lookahead), of)
+        distance = factor * base[self.rate[of]] - np.concatenate([self.low[below], -self.high[above]])
+        return on_rates(self.rate[of], factor, _target(distance, lookahead), of)
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,13 @@ class BallLimits:
         below, above = np.nonzero(r - self.low < within), np.nonzero(self.high - r < within)
         joint, part = (np.concatenate(pair) for pair in zip(below, above))
         factor = np.repeat([1.0, -1.0], [len(below[0]), len(above[0])])
-        room = factor * (r + moved)[joint, part] - np.concatenate([self.low[below], -self.high[above]])
+        distance = factor * (r + moved)[joint, part] - np.concatenate([self.low[below], -self.high[above]])
         # ṙ = slope ω, ω in the moving frame
         torque = np.einsum("k,kab,kb->ka", factor, self.moving_frame[joint], slope[joint, part])
         wrench = np.zeros((len(joint), 2, 6))
         wrench[:, 0, :3] = torque
         wrench[:, 1, :3] = -np.einsum("kab,ka->kb", X[self.body[joint, 0], :3, :3], torque)
-        return on_bodies(self.body[joint], wrench, _target(room, lookahead), joint)
+        return on_bodies(self.body[joint], wrench, _target(distance, lookahead), joint)
 
     def _read(self, q: Vec, centres: Vec) -> tuple[Vec, Vec, Vec]:
         """Return r, at most half a turn, (b, 3); ∂r/∂ω, (b, 3, 3), with ω in the moving frame; ω of the chart's rates,
@@ -125,8 +125,8 @@ class BallLimits:
         return r, np.linalg.inv(jacobian(r)), jacobian(chart)
 
 
-def _target(room: Vec, lookahead: float) -> Vec:
+def _target(distance: Vec, lookahead: float) -> Vec:
     """Return the least speeds inward, (r,), with this room [rad, m], negative outside, after `lookahead` [s]."""
-    inward = np.minimum(-room / max(lookahead, PULLED_IN), INWARD)
-    target: Vec = np.where(room < 0.0, inward, -room / lookahead)
+    inward = np.minimum(-distance / max(lookahead, RETURN_TIME), INWARD)
+    target: Vec = np.where(distance < 0.0, inward, -distance / lookahead)
     return target

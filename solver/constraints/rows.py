@@ -85,7 +85,7 @@ def no_rows() -> Rows:
     return on_rates(none, np.zeros(0), np.zeros(0), none)
 
 
-def together(tables: Sequence[Rows]) -> Rows:
+def concatenate_rows(tables: Sequence[Rows]) -> Rows:
     """Return all rows in one table; the owners of each table are numbered on from those of the tables before it."""
     full = [table for table in tables if len(table)]
     if len(full) == 1 and tables[0] is full[0]:

@@ -41,8 +41,9 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, motion: Vec, count: int, 
     usable = _usable(nodes, tets, pinned)
     usable[chosen] = False
     graph = edge_graph(nodes, tets)
-    room, edge = np.cbrt(float(tet_volumes(nodes, tets).sum()) / (count + len(chosen))), float(graph.data.mean())
-    start = _Swing(graph, mass, max(SPACING * room, EDGES * edge), usable, np.sqrt(mass)[:, None, None] * motion)
+    spacing, edge = np.cbrt(float(tet_volumes(nodes, tets).sum()) / (count + len(chosen))), float(graph.data.mean())
+    start = _ModalMotion(graph, mass, max(SPACING * spacing, EDGES * edge), usable,
+                         np.sqrt(mass)[:, None, None] * motion)
     start = start.fixing(chosen)
 
     at, added = start, np.zeros(0, dtype=np.int32)
@@ -64,7 +65,7 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, motion: Vec, count: int, 
     return added
 
 
-def _in_sets(start: _Swing, nodes: Vec, twins: Index, count: int, shared: float) -> tuple[float, Index]:
+def _in_sets(start: _ModalMotion, nodes: Vec, twins: Index, count: int, shared: float) -> tuple[float, Index]:
     """Return the motion left when `count` nodes in symmetric sets are at rest, and these nodes, (count,).
 
     The motion is infinite where there are no such sets. twins: images of each node, (g, k). shared: as in
@@ -80,7 +81,7 @@ def _in_sets(start: _Swing, nodes: Vec, twins: Index, count: int, shared: float)
 
 
 @dataclass(frozen=True)
-class _Swing:
+class _ModalMotion:
     """Modal motion of a body that is left when the nodes chosen so far are at rest."""
 
     graph: csr_matrix  #: lengths of edges [m], (k, k)
@@ -104,10 +105,10 @@ class _Swing:
         taking = self._taken_along(sets) / (1 + (np.diff(np.sort(sets, axis=1), axis=1) > 0).sum(axis=1)) ** shared
         # equal but for rounding, as on both sides of a symmetric body: the first one, on any machine
         first = np.flatnonzero(taking >= (1.0 - ROUNDING) * taking.max())[0]
-        found: Index = np.unique(sets[first]).astype(np.int32)
-        return found
+        best: Index = np.unique(sets[first]).astype(np.int32)
+        return best
 
-    def fixing(self, nodes: Index) -> _Swing:
+    def fixing(self, nodes: Index) -> _ModalMotion:
         """Return the motion left when these nodes are at rest too."""
         left, usable = self.left, self.usable.copy()
         for node in nodes.tolist():

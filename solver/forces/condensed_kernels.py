@@ -143,7 +143,7 @@ def tangent_of(work):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[::1])")
-def pull_of_gap(work):  # type: ignore[no-untyped-def]
+def stress_of_gap(work):  # type: ignore[no-untyped-def]
     """Write P = Aᵀ λ in place of the material's P, and λ in place of U, in the lane array.
 
     λ = ψ' + H (z̄ − z) are the multipliers of the linearised system without a displacement of the nodes. [MFEM 6]

@@ -68,10 +68,10 @@ def terms(law, k, from_rest, from_target, rate):  # type: ignore[no-untyped-def]
     """
     stiffness, damping = law[k, STIFFNESS], law[k, DAMPING]
     force = -stiffness * from_rest
-    pull = law[k, MOTOR_DAMPING] * law[k, TARGET_RATE] - law[k, MOTOR_STIFFNESS] * from_target
-    effort = pull - law[k, MOTOR_DAMPING] * rate
+    drive = law[k, MOTOR_DAMPING] * law[k, TARGET_RATE] - law[k, MOTOR_STIFFNESS] * from_target
+    effort = drive - law[k, MOTOR_DAMPING] * rate
     if abs(effort) < law[k, MOTOR_LIMIT]:
-        force += pull
+        force += drive
         stiffness += law[k, MOTOR_STIFFNESS]
         damping += law[k, MOTOR_DAMPING]
     else:

@@ -21,7 +21,7 @@ def _reach(E, i, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _carried(E, i, p, twist):  # type: ignore[no-untyped-def]
+def _point_velocity(E, i, p, twist):  # type: ignore[no-untyped-def]
     """Return the velocity of point p of body i at twists (n, 6)."""
     velocity = cross((twist[i, 0], twist[i, 1], twist[i, 2]), p)
     return along(load(E, i), add((twist[i, 3], twist[i, 4], twist[i, 5]), velocity))
@@ -113,15 +113,15 @@ def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped
             _point_row(E, i, p, direction, first)
             for a in range(6):
                 stretch -= first[a] * twist[i, a]
-            relative = scaled(-1.0, _carried(E, i, p, moved))
+            relative = scaled(-1.0, _point_velocity(E, i, p, moved))
         if j >= 0:
             _point_row(E, j, q, direction, second)
             for a in range(6):
                 stretch += second[a] * twist[j, a]
-            relative = add(relative, _carried(E, j, q, moved))
+            relative = add(relative, _point_velocity(E, j, q, moved))
         inward = direction[0] * relative[0] + direction[1] * relative[1] + direction[2] * relative[2]
-        pull = tension + damped * damping * stretch + (stiffness - sideways) * inward
-        force = scaled(ah, add(scaled(sideways, relative), scaled(pull, direction)))
+        along_axis = tension + damped * damping * stretch + (stiffness - sideways) * inward
+        force = scaled(ah, add(scaled(sideways, relative), scaled(along_axis, direction)))
 
         lateral = scale * sideways
         axial = ah * damping + scale * stiffness - lateral
@@ -170,9 +170,9 @@ def spring_forces(E, twist, body, point, law, ah, wrench):  # type: ignore[no-un
         direction = scaled(1.0 / length, direction)
         relative = (0.0, 0.0, 0.0)
         if i >= 0:
-            relative = scaled(-1.0, _carried(E, i, p, twist))
+            relative = scaled(-1.0, _point_velocity(E, i, p, twist))
         if j >= 0:
-            relative = add(relative, _carried(E, j, q, twist))
+            relative = add(relative, _point_velocity(E, j, q, twist))
         stretch = direction[0] * relative[0] + direction[1] * relative[1] + direction[2] * relative[2]
         force = scaled(ah * (law[s, 0] * (length - law[s, 2]) + law[s, 1] * stretch), direction)
         if i >= 0:

@@ -24,7 +24,7 @@ __all__ = ["Volume", "fillable", "tetrahedralize"]
 MOST_TETS = 5e6
 EDGE_FRACTION = 0.05  # of the box diagonal: the edge length where none is given
 SECONDS, SECONDS_PER_TET, MOST_SECONDS = 45.0, 0.003, 600.0  # of the first try: twice what clean meshes take
-ROOM = 3.0  # of the envelope: sheets with less between them would be meshed as one
+CLEARANCE = 3.0  # of the envelope: sheets with less between them would be meshed as one
 LAST_TRY = 0.6  # of that
 QUICKEST = 0.002  # seconds a tetrahedron of clean meshes
 FEWEST = 30  # tetrahedra of a loose part
@@ -58,7 +58,7 @@ def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, param
         surface, notes = fillable(vertices, triangles, name, values["sheet_thickness"])
         _refuse_too_many(surface, values)
         settings = mesher.settings(surface, values)
-        separated = parted(surface, ROOM * settings.get("envelope", 0.0) * surface.diagonal / surface.scale)
+        separated = parted(surface, CLEARANCE * settings.get("envelope", 0.0) * surface.diagonal / surface.scale)
         volume = separated.back(_in_two_tries(mesher, entry.label, separated.surface, settings, say,
                                           _time_for(surface, values, seconds or mesher.seconds)))
         return replace(volume, notes=(*notes, *volume.notes))

@@ -32,7 +32,7 @@ from ..world.nodes_part import NodesPart
 from ..world.sliding_damping import PAST, Past
 from ..world.world import World
 from .boxes import Boxes
-from .reach import ROOM, Reach, grouped, that_touch, ties, touches_nothing
+from .reach import MARGIN, Reach, grouped, that_touch, ties, touches_nothing
 
 GROUPS = "groups"  #: memory of a world: the first token of each token's group
 
@@ -78,7 +78,7 @@ class Regroup:
         if len(scene.bodies) + bool(scene.mechanisms) > 1:
             return scene.contact is not None
         return (len(grouped(scene)) == 1 and not scene.time.tolerance and (
-            scene.contact is not None or not (says_its_steps(scene.bodies[0]) or scene.bodies[0].is_reshaped)))
+            scene.contact is not None or not (requests_own_steps(scene.bodies[0]) or scene.bodies[0].is_reshaped)))
 
     def begin(self, bodies: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
         """Return the parts of the groups of soft bodies at the start frame.
@@ -102,7 +102,7 @@ class Regroup:
         start = [self._box(k, one.volume.nodes) for k, one in enumerate(bodies)]
         start += [(skin.vertices.min(axis=0), skin.vertices.max(axis=0)) for skin in self._skins]
         self.at_start = self._boxes_of(range(len(bodies)), start)
-        self._labels = self._merged(range(self.tokens), self.reach.near(self.at_start, ROOM))
+        self._labels = self._merged(range(self.tokens), self.reach.near(self.at_start, MARGIN))
         return [self._part(tokens) for tokens in self._soft_groups()]
 
     @property
@@ -210,7 +210,7 @@ class Regroup:
             if own is None:
                 nodes = self._nodes_of(part)
                 assert nodes is not None
-                own = _carried(nodes, [former[token] for token in self._tokens_of(part)], state.time)
+                own = _assembled_state(nodes, [former[token] for token in self._tokens_of(part)], state.time)
             elif self._is_rigid(part) and other.couplings:
                 from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
 
@@ -307,7 +307,7 @@ class Regroup:
                                        mechanisms=[])
 
 
-def says_its_steps(body: Body) -> bool:
+def requests_own_steps(body: Body) -> bool:
     """Return whether a body has its own integrator, stage solver or steps, instead of the scene's."""
     return any(one is not None for one in (body.integrator, body.stage_solver, body.step, body.largest_deformation))
 
@@ -327,7 +327,7 @@ def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]
     return tuple(int(np.flatnonzero(labels == label)[0]) for label in labels)
 
 
-def _carried(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
+def _assembled_state(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
     """Return the state of a part whose bodies were in other parts before.
 
     former: former part, its state and the nodes in it of each body. The memory of static friction on the ground, of the

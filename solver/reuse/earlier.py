@@ -95,12 +95,12 @@ class EarlierBake:
         record, own = self.record(frame), self.numbering.tokens
         before = self.record(max(self._job.scene.time.start, frame - 1))
         for group in record.groups():
-            here = [token in own for token in group]
-            if any(here) and not all(here):
+            is_reused = [token in own for token in group]
+            if any(is_reused) and not all(is_reused):
                 separate = frozenset(own[token] for token in group if token in own)
                 raise CannotReuse(f"at frame {frame} bodies of it came near what has changed", separate, frame)
             together = len(group) > 1 or group[0] >= len(self.numbering.rows)
-            if all(here) and together and not (self._unchanged.scene_steps and self._unchanged.contact):
+            if all(is_reused) and together and not (self._unchanged.scene_steps and self._unchanged.contact):
                 self._refuse(frame, "moved by steps of the scene, which have changed")
         if spans != record.spans and not np.array_equal(record.labels, before.labels):
             self._refuse(frame, "met between other steps")

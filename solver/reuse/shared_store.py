@@ -16,7 +16,7 @@ from ..frames.write import FrameStore
 from ..job.folder import Job
 from ..job.stages import Arrays
 from ..reshape.made import Made, made_of, recorded
-from ..reshape.reach import ROOM, Reach, that_touch
+from ..reshape.reach import MARGIN, Reach, that_touch
 from ..state import State, Vec
 from .earlier import CannotReuse, EarlierBake, record_of
 from .subsets import AllBodies, Floats, FrameOutput, Numbering, boxes_among_all
@@ -90,7 +90,7 @@ class SharedStore(FrameStore):
         own = np.array([self._solved.tokens[k] for k in range(len(record.labels))])
         reach.size[own], reach.thickness[own] = record.size, record.thickness
         boxes = self._earlier.boxes(frame).and_those(boxes_among_all(record.boxes, self._solved))
-        near = frozenset(token for pair in reach.near(boxes, ROOM if frame == start else 0.0)
+        near = frozenset(token for pair in reach.near(boxes, MARGIN if frame == start else 0.0)
                          if len(self._earlier.tokens & {*pair}) == 1 for token in pair) & self._earlier.tokens
         if near:
             raise CannotReuse(f"at frame {frame} something comes near {', '.join(self._earlier.names(near))}", near,

@@ -49,7 +49,7 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
     known = {*called.values(), *both, *new.mechanisms}
     mechanisms = bool(new.mechanisms) and before.joints == now.joints and _without_identity(
         old.mechanisms) == _without_identity(new.mechanisms)
-    same_motion = {}
+    unchanged = {}
     for name, was in pairs.items():
         one, other = _of_body(old, was), _of_body(new, name)
         touched = [None if flat.touches is None else {called.get(body, body) if flat is one else body
@@ -61,8 +61,8 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
                 _has_contact(one, was, before.obstacles) == _has_contact(other, name, now.obstacles))
         joined = _joining(old.scene, was, called) == _joining(new.scene, name, {one: one for one in new.bodies})
         if same and joined and one.own == other.own:
-            same_motion[name] = was
-    return Unchanged(same_motion, mechanisms, before.steps == now.steps, contact, frozenset(changed))
+            unchanged[name] = was
+    return Unchanged(unchanged, mechanisms, before.steps == now.steps, contact, frozenset(changed))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ HANGING = np.array([[0, 1.0, 0], [0, 0, -1], [-1, 0, 0]])  # links along −Z, h
 
 def carried(posed, table, u, along):
     at = BearingContacts(table, posed.parent, posed.dof, posed.E, posed.X, posed.S)
-    return at, Bisp.carried(posed, at, u, along)
+    return at, Bisp.transmitted(posed, at, u, along)
 
 
 def kinds_of(tree, kinds):

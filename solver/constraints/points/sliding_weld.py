@@ -35,15 +35,15 @@ class SlidingWeld(PointConstraint):
             raise BadScene("a weld joins two bodies", "Name the two soft bodies that slide along each other")
         glued, base = bodies
         points = near(glued, base, rest, params["distance"])[0] if len(base.skin) else np.zeros(0, np.int32)
-        kind = KeepsDistance(points, base.skin, rest)
+        kind = DistanceConstraint(points, base.skin, rest)
         points = points[kind.is_over_surface()]
         refuse_distant(glued, base, points, params["distance"])
         whole = (areas(glued.skin, rest) + patches(glued.wires, rest))[points]
-        super().__init__(KeepsDistance(points, base.skin, rest), params["stiffness"] * float(whole.mean()),
+        super().__init__(DistanceConstraint(points, base.skin, rest), params["stiffness"] * float(whole.mean()),
                          Constant(np.zeros(1)), lasts=params["lasts"] or np.inf)
 
 
-class KeepsDistance:
+class DistanceConstraint:
     """Distance constraint φ = ± |y| − g of each point to a surface, y from the nearest point of the surface, g the
     value of ± |y| at the start. A row is idle where the nearest point is on a border of the surface and its own point
     is beyond the border."""

@@ -115,7 +115,7 @@ class Colliders:
     _movers: Index = field(init=False, repr=False)  #: shapes of bodies
     _corner_radii: Vec = field(init=False, repr=False)  #: how far shapes reach out of all their corners [m]
     _frictions: Vec = field(init=False, repr=False)  #: friction of all shapes, then of the ground, (s + 1,)
-    _room: dict[str, int] = field(init=False, repr=False, default_factory=lambda: {"pairs": 64, "contacts": 64})
+    _capacities: dict[str, int] = field(init=False, repr=False, default_factory=lambda: {"pairs": 64, "contacts": 64})
 
     def __post_init__(self) -> None:
         extent = self.shapes.radius.copy()
@@ -144,14 +144,14 @@ class Colliders:
 
         order = np.argsort(box[:, 0], kind="stable")
         link = self.body if self.link is None else self.link
-        pairs = self._filled("pairs", lambda room: bodies_kernels.near_pairs(
-            box, order, self.body, link, self.mechanism, self.touches_itself, self.parent, self.excluded, room[0]),
+        pairs = self._filled("pairs", lambda tables: bodies_kernels.near_pairs(
+            box, order, self.body, link, self.mechanism, self.touches_itself, self.parent, self.excluded, tables[0]),
             2)[0]
         # the order of the broad phase depends on positions; that of contacts must not
         pairs = np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
-        shape, rows = self._filled("contacts", lambda room: bodies_kernels.pair_contacts(
+        shape, rows = self._filled("contacts", lambda tables: bodies_kernels.pair_contacts(
             pairs, shapes.radius, slack, (shapes.point_start, shapes.face_start, shapes.corner_start, shapes.corners,
-                                          shapes.edges, shapes.edge_start, x, planes), box, room[0], room[1]), 2, 7)
+                                          shapes.edges, shapes.edge_start, x, planes), box, tables[0], tables[1]), 2, 7)
         if self.ground.exists and len(shapes.whole) > len(x):
             x = np.empty_like(shapes.whole)
             convex_kernels.place_points(pose, shapes.whole, shapes.whole_owner, x)
@@ -175,13 +175,14 @@ class Colliders:
                      contacts.names(), q, end, h)
 
     def _filled(self, what: str, fill: Callable[[list[Any]], int], *widths: int) -> list[Any]:
-        """Return the tables that a kernel fills, enlarged and filled again where there was too little room."""
+        """Return the tables that a kernel fills, enlarged and filled again where they were too short."""
         while True:
-            room = [np.empty((self._room[what], width), dtype=np.int32 if width == 2 else float) for width in widths]
-            count = fill(room)
-            if count <= len(room[0]):
-                return [table[:count] for table in room]
-            self._room[what] = 2 * count
+            tables = [np.empty((self._capacities[what], width), dtype=np.int32 if width == 2 else float)
+                      for width in widths]
+            count = fill(tables)
+            if count <= len(tables[0]):
+                return [table[:count] for table in tables]
+            self._capacities[what] = 2 * count
 
     def _poses(self, E: Vec, time: float) -> Vec:
         """Return the poses of all shapes at `time` [s] with bodies at E (n, 4, 4), (s, 4, 4)."""

@@ -52,11 +52,11 @@ def _separated(position, step, is_point, work, near, direction):  # type: ignore
                 gap += direction[axis] * (position[i, axis] - position[j, axis])
                 closing -= direction[axis] * (step[i, axis] - step[j, axis])
                 size += abs(direction[axis]) * (abs(position[i, axis]) + abs(position[j, axis]))
-            room = gap - least - ROUNDING * size
-            if room <= 0.0:
+            clearance = gap - least - ROUNDING * size
+            if clearance <= 0.0:
                 return 0.0
-            if room < fraction * closing:
-                fraction = room / closing
+            if clearance < fraction * closing:
+                fraction = clearance / closing
     return fraction
 
 

@@ -86,7 +86,7 @@ class Surfaces:
         # points as triangles without size, so that one sweep finds them with the others
         points = np.repeat(np.arange(len(self.nodes), dtype=np.int32)[:, None], 3, axis=1)
         self._points_and_triangles: Index = np.concatenate([points, self.triangles])
-        self._room = self._swept = self._overlap = 1024
+        self._capacity = self._swept = self._overlap = 1024
         self._edges_and_triangles: Index = np.concatenate([self.edges[:, [0, 1, 1]], self.triangles])
         self._owner, self._collide = None if owner is None else owner[self.nodes], collide
         self._body = np.zeros(len(self.nodes), np.int32) if owner is None else owner[self.nodes].astype(np.int32)
@@ -147,8 +147,8 @@ class Surfaces:
         others = [listed for listed in self._lists if listed is not valid]
         if best is not None and fewest:
             # where those within the skin would be with the mean motion
-            together = self._moved(valid, positions, isolated)[1]()
-            listed_positions = np.where(outside[:, None], positions - together, valid.positions)
+            common = self._moved(valid, positions, isolated)[1]()
+            listed_positions = np.where(outside[:, None], positions - common, valid.positions)
             others, moved = [valid, *others], np.where(outside, 0.0, moved)
             valid = valid.after(listed_positions, outside, *self._within(listed_positions, valid.distance, outside))
         self._lists = [valid, *others[: LISTS - 1]]
@@ -181,8 +181,8 @@ class Surfaces:
         count = len(self.nodes)
         within, keys = [], []
         for corners, points in ((self._points_and_triangles, count), (self.edges, 0)):
-            rows = near_rows(positions, corners, points, self._group, distance, self._room, moved)
-            self._room = max(self._room, 2 * len(rows))
+            rows = near_rows(positions, corners, points, self._group, distance, self._capacity, moved)
+            self._capacity = max(self._capacity, 2 * len(rows))
             rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)
             collide = self._that_collide(pairs)

@@ -37,9 +37,9 @@ class Neighbours:
         Distances are relative to the common displacement, which changes no pair; it is zero where it does not reduce
         the sum of squares. positions: positions of nodes, (s, 3) [m].
         """
-        moved, together = np.empty(len(positions)), np.empty(3)
-        measure_displacements(positions, self.positions, together, moved)
-        return moved, together
+        moved, common = np.empty(len(positions)), np.empty(3)
+        measure_displacements(positions, self.positions, common, moved)
+        return moved, common
 
     def outside(self, moved: Vec, distance: float) -> Mask:
         """Return which nodes, (s,), are outside the skin: pairs without one are listed if within `distance` [m].

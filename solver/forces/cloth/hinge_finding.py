@@ -53,9 +53,9 @@ def find_hinges(triangles, material, nodes, faces, length, cotangents):  # type:
                 if triangles[t, at_a] != a:
                     at_a, at_b = at_b, at_a
                 faces[count, side], nodes[count, 2 + side] = t, triangles[t, other]
-                way0 = material[t, at_b, 0] - material[t, at_a, 0]
-                way1 = material[t, at_b, 1] - material[t, at_a, 1]
-                length[count] += 0.5 * np.sqrt(way0 * way0 + way1 * way1)
+                along0 = material[t, at_b, 0] - material[t, at_a, 0]
+                along1 = material[t, at_b, 1] - material[t, at_a, 1]
+                length[count] += 0.5 * np.sqrt(along0 * along0 + along1 * along1)
                 cotangents[count, 2 * side] = cotangent(material, t, at_a, at_b, other)
                 cotangents[count, 2 * side + 1] = cotangent(material, t, at_b, at_a, other)
             count += 1

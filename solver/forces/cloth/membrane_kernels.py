@@ -49,7 +49,7 @@ def _direction(k):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _pulled(strain, k):  # type: ignore[no-untyped-def]
+def _stretched(strain, k):  # type: ignore[no-untyped-def]
     """Return e of the k-th direction, S e, its length, and a factor of the limit along it."""
     e0, e1, factor = _direction(k)
     l0, l1 = strain[0] * e0 + strain[2] * e1, strain[2] * e0 + strain[1] * e1
@@ -126,7 +126,7 @@ def rotated_strain(x, nodes, gradients, frame, strain):  # type: ignore[no-untyp
 
 
 @kernel("f8(f8[::1], f8[::1], f8[::1], f8[:,::1], f8, f8[:,::1])")
-def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-untyped-def]
+def measure_triangle(frame, strain, constants, gradients, area, forces):  # type: ignore[no-untyped-def]
     """Return the energy of a triangle [J]; write its forces −A P ∇N, (4, 3) [N].
 
     frame, strain: from `rotated_strain`. constants: (CONSTANTS,). gradients: (3, 2) [1/m]. area: A [m²].
@@ -141,7 +141,7 @@ def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-
     limit = constants[4]
     if limit > 0.0 and s11 + s22 > 1.0 + limit:  # no stretch is more than the trace
         for k in range(DIRECTIONS):
-            e0, e1, l0, l1, length, factor = _pulled(strain, k)
+            e0, e1, l0, l1, length, factor = _stretched(strain, k)
             if length > 1.0 + factor * limit:
                 value, slope, _ = _limited(length, factor * limit, constants[5 + min(k, 2)])
                 energy += value
@@ -235,7 +235,7 @@ def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, 
     limit = constants[4]
     if limit > 0.0 and s11 + s22 > 1.0 + limit:
         for k in range(DIRECTIONS):
-            e0, e1, l0, l1, length, factor = _pulled(strain, k)
+            e0, e1, l0, l1, length, factor = _stretched(strain, k)
             if length > 1.0 + factor * limit:
                 _, slope, bend = _limited(length, factor * limit, constants[5 + min(k, 2)])
                 slope /= length
@@ -262,7 +262,7 @@ def measure(start, stop, x, nodes, gradients, areas, constants, forces, energies
     frame, strain = np.empty(FRAME), np.empty(STRAIN)
     for e in range(start, stop):
         rotated_strain(x, nodes[e], gradients[e], frame, strain)
-        energies[e] = pull(frame, strain, constants, gradients[e], areas[e], forces[e])
+        energies[e] = measure_triangle(frame, strain, constants, gradients[e], areas[e], forces[e])
 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,:,::1], f8[::1], f8[::1], b1, f8[:,:,::1], f8[:,:,::1])")
@@ -279,7 +279,7 @@ def fill(start, stop, x, nodes, gradients, areas, constants, project, forces, bl
     for e in range(start, stop):
         rotated_strain(x, nodes[e], gradients[e], frame, strain)
         area = areas[e]
-        pull(frame, strain, constants, gradients[e], area, forces[e])
+        measure_triangle(frame, strain, constants, gradients[e], area, forces[e])
         bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, values)
         pair = 0
         for a in range(1, 3):

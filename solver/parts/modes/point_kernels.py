@@ -18,10 +18,10 @@ from ...forces.condensed_kernels import (
     STRETCH_SLOTS,
     TABLE,
     dot_six,
-    pull_of_gap,
     second_order,
     six_of,
     slot_of,
+    stress_of_gap,
     tangent_of,
 )
 from ...forces.curvature_kernels import add_rotation, curve, take_stretching
@@ -144,7 +144,7 @@ def linearise_mixed(  # type: ignore[no-untyped-def]
             for entry in range(6):
                 for lane in range(LANES):
                     work[(GAP + entry) * LANES + lane] = z_bar[block, entry, lane] - z[block, entry, lane]
-            pull_of_gap(work)
+            stress_of_gap(work)
             if exact:
                 take_stretching(work)
             tangent_of(work)

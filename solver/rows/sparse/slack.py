@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...state import Index, Vec
-from ..tables import MOST, SparseRows, VertexRows, together
+from ..tables import MOST, SparseRows, VertexRows, concatenate_tables
 from .minimum import Minimum
 
 
@@ -35,7 +35,7 @@ class SlackProgram:
             return None
         m = matrix.shape[0]
         hard, compliant = np.flatnonzero(rows.compliance == 0.0), np.flatnonzero(rows.compliance)
-        every = together(spread, _over_unknowns(rows.of(compliant), unknowns, m))
+        every = concatenate_tables(spread, _over_unknowns(rows.of(compliant), unknowns, m))
         soft = np.flatnonzero(every.compliance)
         count = len(soft)
         slack = sp.csr_matrix((np.ones(count), (soft, np.arange(count))), shape=(len(every), count))
