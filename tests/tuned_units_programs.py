@@ -130,17 +130,17 @@ def contacts_whose_motion_is_prescribed():
 
 def passes_of_a_jam():
     """Passes of contacts and friction that never agree."""
-    return _pressed(0, 4, 5, 1.0).passes
+    return _pressed(0, 4, 5, 1.0).sweeps
 
 
 def passes_after_which_both_are_solved():
     """Passes of contacts and friction that Newton's method ends."""
-    return _pressed(16, 8, 10, 0.8).passes
+    return _pressed(16, 8, 10, 0.8).sweeps
 
 
 def iterations_of_contacts_with_friction():
     """Passes of contacts and friction, for which Newton's method takes more iterations or fewer."""
-    return [_pressed(64, 8, 10, 0.8).passes, _pressed(0, 6, 4, 1.5).passes]
+    return [_pressed(64, 8, 10, 0.8).sweeps, _pressed(0, 6, 4, 1.5).sweeps]
 
 
 def passes_until_contacts_agree():
@@ -148,7 +148,7 @@ def passes_until_contacts_agree():
     class Staggered(DenseDual):
         tries, newton_iterations = (), 0
 
-    return [_pressed(seed, 2, 6, 0.2, Staggered).passes for seed in range(4)]
+    return [_pressed(seed, 2, 6, 0.2, Staggered).sweeps for seed in range(4)]
 
 
 def _pinned(G, target=None, size=6):

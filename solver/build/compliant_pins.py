@@ -8,7 +8,7 @@ import numpy as np
 
 from ..coordinates.prescribed import Constant
 from ..fields.attach import nobody
-from ..forces.yielding_pins import CompliantAttachment, YieldingPins
+from ..forces.compliant_pins import CompliantAttachment, CompliantPins
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
 from ..state import Index, Vec
@@ -66,7 +66,7 @@ def without_pins(one: Prepared) -> Prepared:
                                        attached_by=nobody()))
 
 
-def compliant_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[YieldingPins]:
+def compliant_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[CompliantPins]:
     """Return the springs that replace compliant pins. mass: of all nodes, (n,) [kg]. first: first node of each body,
     (bodies + 1,)."""
     springs, clock = [], job.scene.time
@@ -77,7 +77,7 @@ def compliant_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) 
         x, edge = one.volume.nodes, mean_edge(one.volume.nodes, one.skin)
         nodes = (pinned + start).astype(np.int32)
         stiffness = FIRM * (mass[nodes] / clock.step**2 + np.broadcast_to(one.resistance(edge), len(x))[pinned])
-        springs.append(YieldingPins(one.body.name, nodes, stiffness,
+        springs.append(CompliantPins(one.body.name, nodes, stiffness,
                                     positions_over_time(job, one.fields.motion, x[pinned]), REPORTED * edge,
                                     lambda time: clock.start + time * clock.fps))
     return springs

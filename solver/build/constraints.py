@@ -138,11 +138,11 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_inde
                     if name is not None and name in one.bodies]
                    for loop in one.scene.loops]
     pairs: Index = np.array([pair for pair in looped if len(pair) == 2], np.int32).reshape(-1, 2)
-    if not shapes or (not ground.is_there and len(shapes) < 2):
+    if not shapes or (not ground.exists and len(shapes) < 2):
         return None
     itself = np.array([one.scene.self_collisions for one in placed])
     moving = [i for i in body if i >= 0]
-    if not ground.is_there and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:
+    if not ground.exists and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:
         return None  # a single mechanism without self-collisions
     return Colliders(Shapes.of(shapes), np.array(body, np.int32), np.array(offset), np.array(friction), tree.parent,
                      mechanism, itself, pairs, ground, motion, np.array(link, np.int32))

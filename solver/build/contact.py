@@ -135,7 +135,7 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
                             is_prescribed=is_prescribed)
 
         made = surfaces()
-        if len(quads) and made.crossing(now) is not None:
+        if len(quads) and made.intersection(now) is not None:
             colliding_quads = without_intersections(quads, made, now)
             made = surfaces()
         return Touching(bodies, skins, among, colliding_quads, embedded, made, now, of_node)
@@ -148,7 +148,7 @@ def _without_intersecting(surfaces: Surfaces, between: Callable[[NDArray[np.bool
     """Return which bodies collide with each other at first, (b, b): those of `may_touch` that do not intersect at the
     start; `may_touch` itself where none do. A body that intersects itself is not removed. between: makes surfaces of
     such pairs."""
-    while (intersection := surfaces.crossing(now)) is not None:
+    while (intersection := surfaces.intersection(now)) is not None:
         one, other = of_node[intersection[0][0]], of_node[intersection[1][0]]
         if one == other:
             break
@@ -352,7 +352,7 @@ def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, bounds
 
 def _refuse_intersections(surfaces: Surfaces, now: Vec, names: list[str], owner: Index) -> None:
     """Raise BadScene where surfaces intersect at the start. now: positions, (n, 3) [m]. owner: body of each node."""
-    intersection = surfaces.crossing(now)
+    intersection = surfaces.intersection(now)
     if intersection is None:
         return
     edge, face = intersection

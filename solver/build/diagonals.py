@@ -64,7 +64,7 @@ def without_intersections(quads: Index, surfaces: Surfaces, now: Vec) -> Index:
     """Return the quads (k, 4), of quads (q, 4), whose other diagonal intersects nothing at positions now (n, 3) [m]."""
     ends = {tuple(sorted(pair)): k for k, pair in enumerate(quads[:, [1, 3]].tolist())}
     crossed = set()
-    for edge, face in surfaces.crossings(now):
+    for edge, face in surfaces.intersections(now):
         a, b, c = face.tolist()
         for pair in (edge.tolist(), (a, b), (b, c), (c, a)):
             crossed.add(ends.get(tuple(sorted(pair)), -1))

@@ -79,7 +79,7 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     alpha, beta, damping_notes = _damping(job, one, reduced)
     ground = ground_of(job)
     floor = None
-    if ground.is_there:
+    if ground.exists:
         floor = reduced.floor(ground.normal, float(ground.point(0.0) @ ground.normal), ground.friction)
     reduced.stepping = replace(stepping, stiffness_damping=alpha, mass_damping=beta, floor=floor)
     surface = body.surface

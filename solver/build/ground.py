@@ -107,7 +107,7 @@ def drawn_above(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -
     drawn_at_pins: vertices that are drawn where they are prescribed.
     """
     ground = ground_of(job)
-    if not ground.is_there or (one.embedding is None and one.body.cloth is None):
+    if not ground.exists or (one.embedding is None and one.body.cloth is None):
         return None
     if one.embedding is None:  # its vertices are its nodes
         start, prescribed = one.volume.nodes, one.fields.pinned

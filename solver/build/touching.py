@@ -43,9 +43,9 @@ class Touching:
     def intersecting_pairs(self) -> set[tuple[int, int]]:
         """Return the pairs of bodies and obstacles that intersect, as indices, the lower one first; twice the same
         where one intersects itself."""
-        if self.surfaces.crossing(self.now) is None:
+        if self.surfaces.intersection(self.now) is None:
             return set()
-        intersections = islice(self.surfaces.crossings(self.now), MOST)
+        intersections = islice(self.surfaces.intersections(self.now), MOST)
         return {(min(pair), max(pair)) for pair in
                 ((int(self.owner[edge[0]]), int(self.owner[face[0]])) for edge, face in intersections)}
 

@@ -266,7 +266,7 @@ def _follow_own_part(where: Vec, pinned: Index, volume: Volume, vertices: Vec, c
     part_of_node[volume.tets] = part[:, None]
     part_of_vertex = part_of_node[corner]
     for number in np.unique(part_of_node[pinned]):
-        mine = np.flatnonzero(part_of_node[pinned] == number)
+        rows = np.flatnonzero(part_of_node[pinned] == number)
         leaders = np.flatnonzero(part_of_vertex == number)
         leaders = leaders if len(leaders) else np.arange(len(vertices))
-        where[:, mine] = follow(volume.nodes[pinned[mine]], vertices[leaders], moved[:, leaders])
+        where[:, rows] = follow(volume.nodes[pinned[rows]], vertices[leaders], moved[:, leaders])

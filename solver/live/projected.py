@@ -124,7 +124,7 @@ class ProjectedBody(PlayedBody):
             path.set_step(time, h, *(transformed(one.carrier(self._number), start) for one in (before, inputs)))
         x, y, z = inputs.gravity.tolist()
         body.gravity, body.iterations = (x, y, z), iterations
-        if inputs.ground is not None and self._ground.is_there:
+        if inputs.ground is not None and self._ground.exists:
             draft.ground = Ground(inputs.ground[0], inputs.ground[1], self._ground.friction)
         firm = FIRM * body.diagonal(h)
         rows = [one.weighed(firm[one.nodes]) for one in beside]

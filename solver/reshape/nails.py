@@ -64,8 +64,8 @@ def hold(job: Job, body: schema.Body, whole: WholeBody, driven: Driven) -> Whole
     where: Vec = np.broadcast_to(driven.positions, (job.samples, *driven.positions.shape))
     if nail.motion is not None:
         matrices: Vec = np.asarray(job.array(nail.motion), dtype=float)
-        begun = at_frame(job, nail.motion, nail.frame, nail.subframe)
-        where = transformed(matrices @ np.linalg.inv(begun), driven.positions)
+        initial = at_frame(job, nail.motion, nail.frame, nail.subframe)
+        where = transformed(matrices @ np.linalg.inv(initial), driven.positions)
     return _with_pins(whole, prepared, np.concatenate([prepared.fields.pinned, driven.nodes]),
                       np.concatenate([_motion(job, prepared), where], axis=1))
 
@@ -91,9 +91,9 @@ def draw(job: Job, whole: WholeBody, nodes: Index, dynamic: Index) -> WholeBody:
     """
     prepared, fields = whole.prepared, whole.prepared.fields
     stays = ~np.isin(fields.pinned, nodes)
-    lost = np.setdiff1d(dynamic, whole.origin[fields.dynamic])
+    missing = np.setdiff1d(dynamic, whole.origin[fields.dynamic])
     origins, first = np.unique(whole.origin[nodes], return_index=True)
-    woken = nodes[first[np.isin(origins, lost)]]
+    woken = nodes[first[np.isin(origins, missing)]]
     fields = replace(fields, dynamic=np.union1d(fields.dynamic, woken).astype(np.int32))
     return _with_pins(whole, replace(prepared, fields=fields), prepared.fields.pinned[stays],
                       _motion(job, prepared)[:, stays])

@@ -108,7 +108,7 @@ class ConstraintDraft(SteppedPart):
         ends, before = state.time + h, self._reduced(state)
         targets = [TargetRows.springs(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]
         targets += [self.beside, *self._on_obstacles(before, h)]
-        touching = self._on_ground(ends, h) if self.ground.is_there else None
+        touching = self._on_ground(ends, h) if self.ground.exists else None
         after = self.body.step(before, h, self._force(before, h), TargetRows.joined(targets),
                                self.motion.at(ends), touching)
         extent = np.ptp(after.x, axis=0).max()

@@ -11,7 +11,7 @@ from ..constraints.drives import Drives
 from ..constraints.limits import BallLimits, JointLimits
 from ..constraints.loops import Loops
 from ..constraints.projection import closed
-from ..constraints.rows import Rows, no_rows, together
+from ..constraints.rows import Rows, concatenate_rows, no_rows
 from ..contact.find.bodies import UNSEEN, Colliders, ContactSet
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
@@ -220,7 +220,7 @@ class MechanismConstraints:
         if self.ball_limits is not None:
             of_balls = self.ball_limits.rows(lin.q, lin.v, base, step_factor, lin.memory.get(CENTRES, tree.fresh), at.X)
             names.append(row_names(OF_BALL_LIMITS, of_balls.owner))
-            limits = together([limits, of_balls])
+            limits = concatenate_rows([limits, of_balls])
         effort = most * impulse_factor
         first = len(contacts) + len(limits)
         low = np.concatenate([np.zeros(first), -effort])

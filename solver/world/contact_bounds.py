@@ -106,7 +106,7 @@ class ContactBounds(SoftOutput):
         before: nodes in contact earlier, (k,). Changed nodes have at most the normal speed that weight adds in h
         seconds. False where there is no ground.
         """
-        if not self.ground.plane.is_there:
+        if not self.ground.plane.exists:
             return False
         return ground_contact.persists(self.ground, *self.nodes_at(state), state.time, before,
                                        self.touching(state), [pull.nodes for pull in self.pulls], self._fall(h), h)
@@ -117,7 +117,7 @@ class ContactBounds(SoftOutput):
         A node hits it if it touches the ground with a normal speed above `ground_contact.GENTLE_SPEED` times the speed
         that weight adds in h seconds.
         """
-        ends = ((*self.nodes_at(one), one.time) for one in states) if self.ground.plane.is_there else ()
+        ends = ((*self.nodes_at(one), one.time) for one in states) if self.ground.plane.exists else ()
         return ground_contact.is_hit(self.ground, ends, self._fall(h))
 
     def _fall(self, h: float) -> float:

@@ -78,7 +78,7 @@ class StepLimits:
 
     def _reach_ground(self, before: State, after: State) -> Mask:
         """Return whether each body touches the ground at either end of a step, (b,)."""
-        if not self.ground.plane.is_there:
+        if not self.ground.plane.exists:
             return np.zeros(len(self.bodies_in_world), dtype=bool)
         return self._bodies_of(np.concatenate([self.ground.find(self._at(one), one.time).nodes
                                                for one in (before, after)]))
@@ -110,7 +110,7 @@ class StepLimits:
 
     def nodes_at_ground(self, state: State, h: float) -> Index:
         """Return the nodes that touch the ground at a state, or would after h seconds of straight motion, (k,)."""
-        if not self.ground.plane.is_there:
+        if not self.ground.plane.exists:
             return NO_NODES
         x = self._at(state)
         return np.concatenate([self.ground.find(one, time).nodes for one, time in (

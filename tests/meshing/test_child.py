@@ -17,7 +17,7 @@ from small_jobs import surface_job
 
 from solver.errors import BadMesh, Environment, MesherFailed, Stopped
 from solver.meshing import child
-from solver.meshing.answer import Unusable, accepted
+from solver.meshing.accepted import Unusable, accepted
 from solver.meshing.child import ChildFailed, ChildTooSlow, run_mesher
 from solver.meshing.grid import box_tets
 from solver.meshing.surface import clean

@@ -37,9 +37,9 @@ class Neighbours:
         Distances are relative to the common displacement, which changes no pair; it is zero where it does not reduce
         the sum of squares. positions: positions of nodes, (s, 3) [m].
         """
-        moved, together = np.empty(len(positions)), np.empty(3)
-        measure_displacements(positions, self.positions, together, moved)
-        return moved, together
+        moved, common = np.empty(len(positions)), np.empty(3)
+        measure_displacements(positions, self.positions, common, moved)
+        return moved, common
 
     def outside(self, moved: Vec, distance: float) -> Mask:
         """Return which nodes, (s,), are outside the skin: pairs without one are listed if within `distance` [m].
@@ -84,7 +84,7 @@ class Neighbours:
 
         Pairs of nodes that leave the skin are not returned and may be missing in the list. moved: distances of nodes
         from the listed positions, (s,) [m]. length: lengths of their displacements, (s,) [m]. Pairs that cannot lose
-        1 − LEFT of their distance are not candidates, see `meeting_times`.
+        1 − LEFT of their distance are not candidates, see `impact_times`.
         """
         range_of = (moved + length / LEFT_OVER) * SAFE
         outside = range_of > 0.5 * self.distance

@@ -86,7 +86,7 @@ class ContactSettings:
             return None
         self._law_of(mesh, now)
         assert self._surfaces is not None
-        nodes = [np.concatenate(pair) for pair in self._surfaces.crossings(np.concatenate([mesh.x, now.round_x]))]
+        nodes = [np.concatenate(pair) for pair in self._surfaces.intersections(np.concatenate([mesh.x, now.round_x]))]
         all_nodes: Index = np.unique(np.concatenate(nodes)).astype(np.int32)
         return TangledRegion.at(mesh, all_nodes[all_nodes < len(mesh.x)])
 
@@ -139,7 +139,7 @@ class ContactSettings:
         self._law_of(mesh, now, tangled)
         assert self._surfaces is not None
         x, count = np.concatenate([mesh.x, now.round_x]), len(mesh.x)
-        found = self._surfaces.crossing(x)
+        found = self._surfaces.intersection(x)
         if found is None:
             return None
         sheets = self._sheets(mesh)

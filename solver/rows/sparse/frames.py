@@ -121,7 +121,7 @@ def satisfy_rows(touched, row_first, member, fixed, frames, corners, start, targ
 
 
 @kernel("void(i4[::1], i4[::1], f8[:,:,::1], i4[::1], b1, f8[:,::1])")
-def turn_frames(touched, fixed, frames, start, back, x):  # type: ignore[no-untyped-def]
+def rotate_frames(touched, fixed, frames, start, back, x):  # type: ignore[no-untyped-def]
     """Turn x (m, c) into frames in place, Qᵀ x, or with `back` out of them, Q x; fixed directions become zero in both
     cases."""
     old = np.empty(5)
