@@ -31,7 +31,7 @@ def impulses_that_add_up():
     return [_adds_up(np.tile(np.eye(4), (2, 1, 1)), forces * [[1.0], [1.0 + more]]) for more in (1e-11, 1e-6)]
 
 
-def room_between_two_sides():
+def space_between_two_sides():
     """Rooms that two plates leave a node between them, of which the smaller ones are none."""
     nodes = [slice(0, 1), slice(1, 4), slice(4, 7)]
     corners = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, 0.0]])
@@ -145,5 +145,5 @@ def bodies_that_are_near():
 
 
 UNITS = (
-    impulses_that_add_up, room_between_two_sides, sags_of_a_bridge, gains_with_free_turning,
+    impulses_that_add_up, space_between_two_sides, sags_of_a_bridge, gains_with_free_turning,
     tolerance_of_a_repeated_step, hits_of_the_ground, parts_of_a_modal_step, motions_as_one, bodies_that_are_near)

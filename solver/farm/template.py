@@ -92,8 +92,8 @@ def _step(name: str, shot: Shot, verb: str, more: list[str], after: str | None, 
 
 def _tasks(islands: int = 0) -> dict[str, Any]:
     """Return the parameters of a task for each row, or for each island of each row."""
-    apart = [{"name": "Island", "type": "INT", "range": f"1-{islands}"}] if islands else []
-    return {"taskParameterDefinitions": [{"name": "Row", "type": "INT", "range": "{{Param.Rows}}"}, *apart]}
+    island_parameter = [{"name": "Island", "type": "INT", "range": f"1-{islands}"}] if islands else []
+    return {"taskParameterDefinitions": [{"name": "Row", "type": "INT", "range": "{{Param.Rows}}"}, *island_parameter]}
 
 
 def _blender(name: str, verb: str, shot: Shot, after: str) -> dict[str, Any]:
@@ -140,5 +140,5 @@ def yaml(value: Any, indent: int = 0) -> str:
 
 
 def _inside(item: Any, indent: int) -> str:
-    nested = isinstance(item, dict) or (isinstance(item, list) and not all(isinstance(one, str) for one in item))
+    nested = isinstance(item, dict) or (isinstance(item, list) and not all(isinstance(value, str) for value in item))
     return f"\n{yaml(item, indent)}" if nested and item else f" {json.dumps(item, ensure_ascii=False)}\n"

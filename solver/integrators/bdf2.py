@@ -59,7 +59,7 @@ class BDF2(Integrator):
         u_hat: Vec = state.u + (state.u - state.memory[RATES]) / 3.0
         # explicit forces are evaluated at a second-order prediction of the stage's end: an undamped spring loses energy
         predicted = base + 2.0 / 3.0 * h * state.u, 2.0 * state.u - state.memory[RATES]
-        stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, u_hat, foreseen=predicted)
+        stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, u_hat, predicted=predicted)
         if not self.linearised:
             return system.solve_stage(stage, state)
         after_impact = system.impact(stage, state)

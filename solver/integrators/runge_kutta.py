@@ -41,7 +41,7 @@ class RungeKutta(Integrator):
             base = state.q + h * _blend(row, rates, state.u)
             predicted = _predicted_rates(state, after, self.foresight[i] if self.foresight else 0.0)
             stage = Stage(h, row[-1], row[-1], state.time + h * sum(row), base,
-                          state.u + h * _blend(row, accelerations, state.u), foreseen=predicted,
+                          state.u + h * _blend(row, accelerations, state.u), predicted=predicted,
                           momentum=self.momentum)
             after_impact = system.impact(stage, after) if self.linearised else None
             if after_impact is not None:

@@ -100,7 +100,7 @@ def test_edges_borders_and_neighbours_of_a_grid():
     bottom = np.flatnonzero((mesh.material[:, 1] == 0.0) & ~mesh.required)
     assert mesh.border_tangents[bottom] == pytest.approx(np.broadcast_to([1.0, 0.0], (4, 2)), abs=1e-15)
     assert not mesh.border_tangents[~mesh.border].any()
-    assert mesh.border_turns[mesh.required] == pytest.approx(np.pi / 2)
+    assert mesh.border_angles[mesh.required] == pytest.approx(np.pi / 2)
     assert mesh.areas.sum() == pytest.approx(1.0, abs=1e-14) and mesh.vertex_areas.sum() == pytest.approx(1.0)
     assert smallest_angle(mesh.material, mesh.faces) == pytest.approx(45.0)
 
