@@ -182,10 +182,10 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
 
 def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: float, report: TimedReport,
             spent: Spent) -> tuple[bytes | None, str]:
-    """Return all bytes of the answer, None where it is incomplete, and the end of the printed output."""
+    """Return all bytes of the response, None where it is incomplete, and the end of the printed output."""
     response: list[bytes] = []
     printed, line_start, last_progress = "", "", (None, "")
-    # two pipes end in any order; after the answer's the other one has the last output, unless it is open elsewhere
+    # two pipes end in any order; after the response's the other one has the last output, unless it is open elsewhere
     left, until = {"answer-end", "print-end"}, np.inf
     while left and time.monotonic() < until:
         had = spent()
@@ -215,7 +215,7 @@ def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: floa
 
 
 def _whole(response: bytes) -> bytes | None:
-    """Return the answer in the output of a child, after what its Python printed; None where it is not complete."""
+    """Return the response in the output of a child, after what its Python printed; None where it is not complete."""
     content = response.partition(MAGIC)[2]
     size = int.from_bytes(content[:8], "little")
     return content[8 : 8 + size] if len(content) >= 8 + size else None

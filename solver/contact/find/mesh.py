@@ -33,7 +33,7 @@ REBUILD = 0.1  #: fraction of the nodes: a list is rebuilt if more are outside t
 SHORT = 0.15  #: fraction of the requested skin, for near pairs that are required at a few positions only
 LISTS = 2  #: number of cached lists: for the start of a stage and its predicted end
 ROUNDS = 24  #: in which nodes block each other; after these all nodes have one fraction
-GOING_ON = 4  #: first rounds, in which a node moves on until it touches a blocked node
+FREE_ROUNDS = 4  #: first rounds, in which a node moves on until it touches a blocked node
 
 
 @dataclass(frozen=True)
@@ -275,7 +275,7 @@ class Surfaces:
                                       int(np.searchsorted(tested, points)))
             cut = np.empty_like(steps)
             # continue until contact, or as far as the most blocked node of the pair: until there nothing touched before
-            if not reduce_fractions(when, pairs, number, steps, count < GOING_ON, cut):
+            if not reduce_fractions(when, pairs, number, steps, count < FREE_ROUNDS, cut):
                 break
             less, before, steps = np.empty(len(pairs), dtype=bool), steps, cut
             threads.parallel_for(mark_reduced, len(pairs), pairs, number, before, steps, less)
