@@ -172,7 +172,7 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
         response, printed = _follow(mesher, messages, seconds, report, Spent(child.pid))
         if response is None:
             child.wait()
-            raise ChildFailed(_last_words(child.returncode, printed))
+            raise ChildFailed(_last_output(child.returncode, printed))
     try:
         with np.load(io.BytesIO(response), allow_pickle=False) as arrays:
             return arrays["nodes"], arrays["tets"]
@@ -221,7 +221,7 @@ def _whole(response: bytes) -> bytes | None:
     return content[8 : 8 + size] if len(content) >= 8 + size else None
 
 
-def _last_words(code: int, printed: str) -> str:
+def _last_output(code: int, printed: str) -> str:
     """Return how a child ended: by which signal or with which code, and the last line it printed."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     how = f"it crashed (signal {-code})" if code < 0 else f"it ended with code {code}"
