@@ -22,7 +22,7 @@ class Bisp:
     In reduced coordinates joints need no constraints, so contact is no problem to solve: the impulse that a joint
     transmits follows from the step, accumulated from the leaves to the root, and is distributed to the points of its
     bearing locally. Friction is one quadratic program in the slips of all bearings, of which only the bounds change
-    from pass to pass. [Thesis Alg. 3.2, changed: f̃ in 3.5b too]
+    from sweep to sweep. [Thesis Alg. 3.2, changed: f̃ in 3.5b too]
     """
 
     acts_on = "everything"
@@ -55,7 +55,7 @@ class Bisp:
             if before is not None:
                 most_of_it = min(part, 1.0) * self.agreement * size_in(transmitted, bearings.weight)
                 if size_in(transmitted - before, bearings.weight) <= most_of_it:
-                    # bounds were under-relaxed: now no friction exceeds the bounds of this pass
+                    # bounds were under-relaxed: now no friction exceeds the bounds of this sweep
                     loads = at.loads(transmitted, posed.in_loops())
                     bound = at.bounds(loads)
                     if (np.abs(along) > bound).any():

@@ -62,7 +62,7 @@ class FrictionSolution:
 
     u: Vec  #: rates, (m,)
     friction: RowMultipliers  #: impulses along the law's own rows, from which the next step starts [N s]
-    sweeps: int  #: number of passes over contact and friction
+    sweeps: int  #: number of sweeps over contact and friction
     iterations: int  #: of quadratic programs, in all
     converged: bool
     loads: list[Vec] = field(default_factory=list)  #: α of the points by which the friction is bounded, (k, p) [N s]

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import catalogue
 from ..errors import NoFreeNode
-from ..fields.attach import PINNED, attached_nodes, listed_nodes, nobody
+from ..fields.attach import PINNED, attached_nodes, listed_nodes, no_attachments
 from ..fields.build import Fields
 from ..fields.pins import follow, hard_weights
 from ..job import schema
@@ -142,7 +142,7 @@ def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) ->
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
             raise NoFreeNode("every vertex is pinned or attached, so nothing can move", "Pin or attach less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
-    fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
+    fields = Fields({}, np.zeros(0), no_attachments(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
                     tuple(notes), attached, by)
     material = (laid_flat(volume.nodes, triangles, np.array(cloth.warp)) if cloth.uv is None
                 else scaled(np.asarray(job.array(cloth.uv), dtype=float), volume.nodes, triangles))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..coordinates.prescribed import Constant
-from ..fields.attach import nobody
+from ..fields.attach import no_attachments
 from ..forces.compliant_pins import CompliantAttachment, CompliantPins
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
@@ -62,8 +62,8 @@ def without_pins(one: Prepared) -> Prepared:
     """Return a body without its pins and attachments where these are compliant; else the body itself."""
     if not one.body.pins_yield:
         return one
-    return replace(one, fields=replace(one.fields, pinned=np.zeros(0, np.int32), motion=None, attached=nobody(),
-                                       attached_by=nobody()))
+    return replace(one, fields=replace(one.fields, pinned=np.zeros(0, np.int32), motion=None, attached=no_attachments(),
+                                       attached_by=no_attachments()))
 
 
 def compliant_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[CompliantPins]:

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import catalogue
 from ..errors import NoFreeNode
-from ..fields.attach import attached_nodes, nobody
+from ..fields.attach import attached_nodes, no_attachments
 from ..fields.build import Fields
 from ..job import schema
 from ..job.folder import Job, blame, parameters
@@ -153,7 +153,7 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
             raise NoFreeNode("every point is pinned or attached, so nothing can move", "Pin or attach less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
-    fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
+    fields = Fields({}, np.zeros(0), no_attachments(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
                     tuple(notes), attached, by)
     return PreparedRope(body, volume, None, fields, edges)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import catalogue
 from ..errors import BadInput, Diverged, StepFailed
-from ..fields.attach import nobody
+from ..fields.attach import no_attachments
 from ..fields.spots import dynamic_of
 from ..fields.suggest import equal_energy_motion, farthest_nodes
 from ..integrators.modes import lowest
@@ -46,7 +46,7 @@ def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
     constrained = np.union1d(fields.pinned, fields.attached).astype(np.int32)
     isolated = msgspec.structs.replace(body, attach=[], cuts=[], nails=[], pulls=[], wobble_half_life=0.0)
     separate = replace(prepared, body=isolated, fields=replace(
-        fields, pinned=constrained, motion=None, attached=nobody(), attached_by=nobody()))
+        fields, pinned=constrained, motion=None, attached=no_attachments(), attached_by=no_attachments()))
     scene = msgspec.structs.replace(job.scene, bodies=[isolated], mechanisms=[], obstacles=[], forces=[], contact=None)
     try:
         positions = _suggested_positions(replace(job, scene=scene), separate, count, 1)

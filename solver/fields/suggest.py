@@ -121,7 +121,7 @@ class _ModalMotion:
         rows = self.left[sets] / np.sqrt(self.mass[sets])[:, :, None, None]
         rows = rows.reshape(len(sets), -1, rows.shape[-1])
         whole = np.einsum("kcs,kct->st", self.left, self.left)
-        own = rows @ rows.transpose(0, 2, 1) + _give(self.left, self.mass) * np.eye(rows.shape[1])
+        own = rows @ rows.transpose(0, 2, 1) + _compliance(self.left, self.mass) * np.eye(rows.shape[1])
         taken: Vec = np.trace(np.linalg.solve(own, rows @ whole @ rows.transpose(0, 2, 1)), axis1=1, axis2=2)
         return taken
 
@@ -130,13 +130,13 @@ def _fixed(left: Vec, mass: Vec, node: int) -> Vec:
     """Return the motion left when a node is at rest, (k, 3, s): reduced along its rows, the more it exceeds the
     compliance."""
     _, size, across = np.linalg.svd(left[node] / np.sqrt(mass[node]), full_matrices=False)
-    give = _give(left, mass)
-    less = np.sqrt(give / (size**2 + give)) - 1.0
+    compliance = _compliance(left, mass)
+    less = np.sqrt(compliance / (size**2 + compliance)) - 1.0
     remaining: Vec = left + ((left @ across.T) * less) @ across
     return remaining
 
 
-def _give(left: Vec, mass: Vec) -> float:
+def _compliance(left: Vec, mass: Vec) -> float:
     """Return the square of the residual motion of a fixed node, whose own tetrahedra are soft; comparable to tr R
     Rᵀ."""
     most = float((np.einsum("kcs,kcs->k", left, left) / mass).max())

@@ -8,7 +8,7 @@ MOST = 8  #: iterations for a midpoint angular velocity
 
 
 @inlined
-def tumbled(I, i, x, y, z, h):  # type: ignore[no-untyped-def]
+def midpoint_rates(I, i, x, y, z, h):  # type: ignore[no-untyped-def]
     """Return the midpoint angular velocity ω̄ (3,) [rad/s] after h [s] of a free body that starts at ω = (x, y, z).
 
     Newton's method on the midpoint rule 2 I (ω̄ − ω) + h ω̄ × I ω̄ = 0, which conserves angular momentum and energy for
@@ -85,7 +85,7 @@ def free_flight(E, earlier, moved, inertia, gravity, duration, h, out):  # type:
     for i in range(E.shape[0]):
         mass = inertia[i, 3, 3]
         w0, w1, w2 = moved[i, 0], moved[i, 1], moved[i, 2]
-        g0, g1, g2 = tumbled(inertia, i, w0, w1, w2, duration)
+        g0, g1, g2 = midpoint_rates(inertia, i, w0, w1, w2, duration)
         spin0 = inertia[i, 0, 0] * g0 + inertia[i, 0, 1] * g1 + inertia[i, 0, 2] * g2
         spin1 = inertia[i, 1, 0] * g0 + inertia[i, 1, 1] * g1 + inertia[i, 1, 2] * g2
         spin2 = inertia[i, 2, 0] * g0 + inertia[i, 2, 1] * g1 + inertia[i, 2, 2] * g2

@@ -172,7 +172,7 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
         response, printed = _follow(mesher, messages, seconds, report, Spent(child.pid))
         if response is None:
             child.wait()
-            raise ChildFailed(_last_words(child.returncode, printed))
+            raise ChildFailed(_last_output(child.returncode, printed))
     try:
         with np.load(io.BytesIO(response), allow_pickle=False) as arrays:
             return arrays["nodes"], arrays["tets"]
@@ -182,10 +182,10 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
 
 def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: float, report: TimedReport,
             spent: Spent) -> tuple[bytes | None, str]:
-    """Return all bytes of the answer, None where it is incomplete, and the end of the printed output."""
+    """Return all bytes of the response, None where it is incomplete, and the end of the printed output."""
     response: list[bytes] = []
     printed, line_start, last_progress = "", "", (None, "")
-    # two pipes end in any order; after the answer's the other one has the last output, unless it is open elsewhere
+    # two pipes end in any order; after the response's the other one has the last output, unless it is open elsewhere
     left, until = {"answer-end", "print-end"}, np.inf
     while left and time.monotonic() < until:
         had = spent()
@@ -215,13 +215,13 @@ def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: floa
 
 
 def _whole(response: bytes) -> bytes | None:
-    """Return the answer in the output of a child, after what its Python printed; None where it is not complete."""
+    """Return the response in the output of a child, after what its Python printed; None where it is not complete."""
     content = response.partition(MAGIC)[2]
     size = int.from_bytes(content[:8], "little")
     return content[8 : 8 + size] if len(content) >= 8 + size else None
 
 
-def _last_words(code: int, printed: str) -> str:
+def _last_output(code: int, printed: str) -> str:
     """Return how a child ended: by which signal or with which code, and the last line it printed."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     how = f"it crashed (signal {-code})" if code < 0 else f"it ended with code {code}"

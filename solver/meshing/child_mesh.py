@@ -1,6 +1,6 @@
 """Program of the mesher's own process, started by path from `child_boot.py` without the package around it.
 
-The answer is MAGIC, its size and an .npz on the real standard output; whatever a mesher prints there goes to standard
+The response is MAGIC, its size and an .npz on the real standard output; whatever a mesher prints there goes to standard
 error.
 """
 
@@ -55,7 +55,7 @@ def main() -> None:
     data = MAGIC + len(data).to_bytes(8, "little") + data
     while data:
         data = data[os.write(response, data[:1 << 20]):]
-    # native libraries may hang or crash when they are unloaded: the answer is out, so leave at once
+    # native libraries may hang or crash when they are unloaded: the response is out, so leave at once
     os._exit(0)
 
 

@@ -206,8 +206,8 @@ def _edge_lookup(m: int, left: NDArray, right: NDArray, opposed: NDArray[np.bool
 
 
 def _inside_out(vertices: Vec, triangles: Index, piece: Index) -> NDArray[np.bool_]:
-    """Return which pieces to turn, (pieces,): those that enclose a negative volume; but a piece inside another is
-    turned as that one is, so that a cavity remains a cavity."""
+    """Return which pieces to invert, (pieces,): those that enclose a negative volume; but a piece inside another is
+    inverted as that one is, so that a cavity remains a cavity."""
     faces = np.bincount(piece)
     middle = vertices[triangles].mean(axis=1)
     centre = np.stack([np.bincount(piece, middle[:, i]) / faces for i in range(3)], axis=1)

@@ -14,7 +14,7 @@ from ..meshing.volume import EDGES, face_parts
 from ..state import Index, Mask, Vec
 from .carriers import Carriers
 from .cuts.interface import Cut, Shape, pieces
-from .inside import Inside, laid_open
+from .inside import Inside, cut_surface
 from .seam import edges_of, split_triangles
 from .split import fields_after, separate
 
@@ -196,7 +196,7 @@ def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: In
     piece[node[seen]] = after[tet[seen]]
     fractions[intersected[(piece[ends[intersected]] < 0).any(axis=1)]] = np.nan
 
-    inside = laid_open(tets, ends.astype(np.int32), fractions)
+    inside = cut_surface(tets, ends.astype(np.int32), fractions)
     at = between(shape.x, inside.nodes, inside.fractions)
     eyes = at + OFF * (shape.x[inside.nodes[:, 0]] - at)
     carrier = carriers.find(at, eyes, after, piece[inside.nodes[:, 0]])

@@ -24,7 +24,7 @@ class Inside:
     triangles: Index  #: with normals away from their own side, (t, 3)
 
 
-def laid_open(tets: Index, ends: Index, fractions: Vec) -> Inside:
+def cut_surface(tets: Index, ends: Index, fractions: Vec) -> Inside:
     """Return the surface of a cut inside tetrahedra, (e, 4), for both sides.
 
     ends: sorted edges between nodes, lower node first, (k, 2). fractions: along each edge, where the cut crosses

@@ -26,7 +26,7 @@ class Solution:
     unilateral: Vec  #: (p,)
     friction: Vec  #: along the rows of `ConeRows`, (2 k,)
     sweeps: int  #: of contact and friction
-    #: residual of contact and friction at each contact where passes ran out [m/s], (k,); None: they converged
+    #: residual of contact and friction at each contact where sweeps ran out [m/s], (k,); None: they converged
     off: Vec | None = None
     name: Names = field(default_factory=lambda: np.zeros(0, np.int64))  #: of the unilateral rows, (p,)
 
@@ -52,10 +52,10 @@ class DenseDual:
     indeterminate = 1.0e-9
     #: compliance relative to that without bilateral rows, up to which these prescribe a row's motion
     prescribed = 1.0e-9
-    max_sweeps = 50  #: passes of contact and friction in turn
-    tries = (1, 3, 8, 20)  #: passes after which Newton's method is tried from there
-    newton_iterations = 12  #: iterations of Newton's method, after which passes go on
-    #: change of velocities in a pass, relative to the largest that impulses change, up to which both agree
+    max_sweeps = 50  #: sweeps of contact and friction in turn
+    tries = (1, 3, 8, 20)  #: sweeps after which Newton's method is tried from there
+    newton_iterations = 12  #: iterations of Newton's method, after which sweeps go on
+    #: change of velocities in a sweep, relative to the largest that impulses change, up to which both agree
     agreed = 1.0e-9
 
     def __init__(self, respond: Respond, bilateral: DenseRows, unilateral: DenseRows | SparseRows,
@@ -94,7 +94,7 @@ class DenseDual:
         self._W = W
         self._last: tuple[Vec, Vec] | None = None
         self._rotated: tuple[Vec, Vec] | None = None  #: rotation to the slip of the first solution, and W in these axes
-        self._off: Vec = np.zeros(0)  #: residual of the last pass, (k,) [m/s]
+        self._off: Vec = np.zeros(0)  #: residual of the last sweep, (k,) [m/s]
 
     def solve(self, free: Vec, warm: Multipliers | None = None, split_targets: Vec | None = None) -> Solution:
         """Return rates and multipliers under all rows, from the rates without any, (m,). Raises StepFailed.
@@ -129,7 +129,7 @@ class DenseDual:
         return warm.at(name), warm.at(tangent_names(name[:self._k]))
 
     def _stagger(self, approach: Vec, slip: Vec, guess: tuple[Vec, Vec] | None) -> tuple[Vec, Vec, int]:
-        """Return normal impulses (p,), friction impulses (2 k,) and the number of passes, max_passes + 1 where these
+        """Return normal impulses (p,), friction impulses (2 k,) and the number of sweeps, max_sweeps + 1 where these
         ran out.
 
         approach, slip: velocities along the rows without impulses, (p,) and (2 k,). guess: initial impulses of both.

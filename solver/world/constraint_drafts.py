@@ -12,7 +12,7 @@ from ..contact.find.ground import Ground
 from ..coordinates.prescribed import OverTime
 from ..errors import StepFailed
 from ..forces.cloth.air import Air
-from ..forces.cloth.air_kernels import pull_along
+from ..forces.cloth.air_kernels import implicit_drag
 from ..forces.pulls import Pull
 from ..forces.stencils import StencilForce
 from ..parts.projective.body import NOTHING, ProjectiveState, TargetRows, Touching
@@ -157,7 +157,7 @@ class ConstraintDraft(SteppedPart):
             wind = motion.velocity(state.time)
             table = law.damp(np.concatenate([state.x, motion.at(state.time)]), np.concatenate([state.v, wind]),
                              state.time)
-            pull_along(table.nodes, table.blocks, self.body.mass, state.v, wind, h, out)
+            implicit_drag(table.nodes, table.blocks, self.body.mass, state.v, wind, h, out)
         for one in self.pressures:
             one.measure(state.x, state.time).add_forces(out)
         return out

@@ -50,7 +50,7 @@ class PointConstraint:
     def __init__(self, kind: PointKind, firm: float, compliance: OverTime, strength: OverTime | None = None,
                  lasts: float = np.inf) -> None:
         """firm: k of a hard constraint [N/m]. compliance: α over time [m/N], (1,); below 1/firm the constraint is hard.
-        strength: over time, in [0, 1], (1,): factor of 1/α of a compliant constraint; a hard one yields below 1, and
+        strength: over time, in [0, 1], (1,): factor of 1/α of a compliant constraint; a hard one is soft below 1, and
         there is no constraint at 0. lasts: time at which the constraint ends [s]."""
         self._kind, self._firm, self._compliance, self._lasts = kind, firm, compliance, lasts
         self._strength = Constant(np.ones(1)) if strength is None else strength

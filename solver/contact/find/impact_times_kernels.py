@@ -6,7 +6,7 @@ import numpy as np
 
 from ...threads import inlined, kernel
 from .distance_kernels import DIFFERENCE, FREE, SQUARE, WORK, nearest_in_triangle, nearest_on_edges
-from .near_kernels import LEFT
+from .near_kernels import REMAINING
 
 MOST = 100_000  #: advances of a pair at most
 BY_SPEED = 200  #: advances after which a separating plane is used: most pairs need a few
@@ -90,12 +90,12 @@ def impact_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-un
             fastest = max(speed[0], speed[1]) + max(speed[2], speed[3])
             nearest_on_edges(position, own, work)
         distances = np.sqrt(work[SQUARE])
-        near, time = LEFT * distances, 0.0
+        near, time = REMAINING * distances, 0.0
         out[k] = np.inf
         for count in range(MOST):
-            if (1.0 - time) * fastest <= (1.0 - LEFT) * distances:
+            if (1.0 - time) * fastest <= (1.0 - REMAINING) * distances:
                 break
-            advance = (1.0 - LEFT) * distances / fastest
+            advance = (1.0 - REMAINING) * distances / fastest
             if count >= BY_SPEED:
                 advance = max(advance, _separated(position, step, k < points, work, near, plane))
                 if time + advance >= 1.0:

@@ -33,7 +33,7 @@ REBUILD = 0.1  #: fraction of the nodes: a list is rebuilt if more are outside t
 SHORT = 0.15  #: fraction of the requested skin, for near pairs that are required at a few positions only
 LISTS = 2  #: number of cached lists: for the start of a stage and its predicted end
 ROUNDS = 24  #: in which nodes block each other; after these all nodes have one fraction
-GOING_ON = 4  #: first rounds, in which a node moves on until it touches a blocked node
+FREE_ROUNDS = 4  #: first rounds, in which a node moves on until it touches a blocked node
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ class Surfaces:
         own_group = int(self._group.max(initial=-1)) + 1 + np.arange(len(self.nodes))
         mesh.can_collide = ipctk.make_vertex_patches_filter(np.where(self._group < 0, own_group, self._group))
         if self._owner is not None and self._collide is not None:
-            for strangers in _strangers(self._owner, self._collide):
-                mesh.can_collide = mesh.can_collide & strangers
+            for collision_filter in _collision_filters(self._owner, self._collide):
+                mesh.can_collide = mesh.can_collide & collision_filter
         return mesh
 
     @cached_property
@@ -252,7 +252,7 @@ class Surfaces:
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """Return the contact-free fraction, in [0, 1], of straight displacements from start to end, (n, 3) [m] each,
-        after which the nearest pair has LEFT of its distance."""
+        after which the nearest pair has REMAINING of its distance."""
         return float(self.impacts(start, end)[1].min(initial=1.0))
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
@@ -275,7 +275,7 @@ class Surfaces:
                                       int(np.searchsorted(tested, points)))
             cut = np.empty_like(steps)
             # continue until contact, or as far as the most blocked node of the pair: until there nothing touched before
-            if not reduce_fractions(when, pairs, number, steps, count < GOING_ON, cut):
+            if not reduce_fractions(when, pairs, number, steps, count < FREE_ROUNDS, cut):
                 break
             less, before, steps = np.empty(len(pairs), dtype=bool), steps, cut
             threads.parallel_for(mark_reduced, len(pairs), pairs, number, before, steps, less)
@@ -355,7 +355,7 @@ class Surfaces:
                 yield self.nodes[edge], self.nodes[face]
 
 
-def _strangers(owner: Index, collide: Any) -> Iterator[Any]:
+def _collision_filters(owner: Index, collide: Any) -> Iterator[Any]:
     """Yield ipctk filters that exclude pairs of bodies that do not collide. owner: (s,). collide: (k, k)."""
     own_number = np.arange(len(owner)) + len(collide)  # a number of its own for each node
     without_itself = ~np.diagonal(collide)

@@ -6,14 +6,14 @@ import numpy as np
 
 from ... import threads
 from ...state import Index, Mask, Vec
-from .near_kernels import LEFT, all_pairs, boxes, enter_columns, near_moved, near_pairs, sort_into_columns
+from .near_kernels import REMAINING, all_pairs, boxes, enter_columns, near_moved, near_pairs, sort_into_columns
 
 BRUTE = 200_000  #: pairs of rows: fewer are tested faster without a grid
 WIDE = 2.0  #: width of a column of the grid relative to the boxes' mean width
 CAPACITY = 2  #: initial capacity: pairs for each row
 FEW = 2000  #: rows whose boxes are not worth a second thread
 PIECES = 16  #: of the grid's columns, one task of a thread each; they do not depend on the number of threads
-NEARER = 1.01 * LEFT / (1.0 - LEFT)  #: relative to displacements: margin that includes all pairs that nearly touch
+NEARER = 1.01 * REMAINING / (1.0 - REMAINING)  #: relative to displacements: includes all pairs that nearly touch
 
 
 def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, capacity: int = 1024,

@@ -12,7 +12,7 @@ import numpy as np
 from ...threads import inlined, kernel
 from .distance_kernels import SQUARE, WORK, nearest_in_triangle, nearest_on_edges
 
-LEFT = 0.1  #: distance relative to that at the start of a displacement, below which a pair counts as touching
+REMAINING = 0.1  #: distance relative to that at the start of a displacement, below which a pair counts as touching
 CELLS = 32  #: number of cells of a coarse grid along each axis
 
 

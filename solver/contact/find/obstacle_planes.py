@@ -230,7 +230,7 @@ def _off_box(points: Vec, low: Vec, high: Vec) -> Vec:
 
 
 def _rotated(normals: Vec, before: Vec, after: Vec) -> Vec:
-    """Return unit vectors, (k, 3), turned by the smallest rotations from unit normals `before` to `after`, (k, 3)."""
+    """Return unit vectors, (k, 3), rotated by the smallest rotations from unit normals `before` to `after`, (k, 3)."""
     axis = np.cross(before, after)
     cosine = np.einsum("ij,ij->i", before, after)[:, None]
     once = np.cross(axis, normals)

@@ -5,7 +5,7 @@ With d = Rᵀ δF in the plane and w = nᵀ δF out of it, k = d₂₁ − d₁�
     δS = d − (k/t) J S,   δ²ψ = δS : C : δS + T : δ²S + 2 wᵀ Y w,   T = C : ε,   S Y + Y S = T.
 
 So in-plane and out-of-plane changes decouple, and each is projected by itself. F has two columns: any F has a
-rotation, and a triangle that is turned over does not differ from one that is not.
+rotation, and an inverted triangle does not differ from one that is not.
 
 Cloth with a limit of its stretch is stiff beyond it along four directions e of its material, warp, weft and their
 diagonals, each by an energy w(|F e|), whose derivatives are those of a thread under tension:

@@ -88,7 +88,7 @@ class Bends:
     Bending of a quad that is divided into two triangles does not depend on its diagonal: about each of its sides the
     corners across from either end bend, with weight one half each, and its diagonal resists twist alone. On a grid that
     is ½ k (κ_uu² + κ_vv² + 2 κ_uv²) per area by central differences. Hinges of the triangles alone, whose diagonals
-    also resist bending along the sides, would yield by zigzags: a strip is softer by a fifth, and up to three times as
+    also resist bending along the sides, would bend by zigzags: a strip is softer by a fifth, and up to three times as
     stiff about one of its diagonals.
     """
 

@@ -183,18 +183,18 @@ class _Run:
             seen.add(name)
             self._solve_active()
             exceeded = ~self.spread_active & ~self.spread_equal & (self._spread_gap() < -self._spread_tolerance())
-            pulls = self.spread_active & ~self.spread_equal & (self.spread_multiplier < -self._weakest())
+            negative = self.spread_active & ~self.spread_equal & (self.spread_multiplier < -self._weakest())
             changed = choose_rows(*self.reduced.pattern.blocks, self.values, table.touched, table.first, table.factor,
                                   table.target, table.equal, self.u, self.multiplier, self._tolerance(),
                                   self._weakest(), self.active)
-            if not (changed or exceeded.any() or pulls.any()):
+            if not (changed or exceeded.any() or negative.any()):
                 return True
-            self.spread_active ^= exceeded | pulls
+            self.spread_active ^= exceeded | negative
         return False
 
     def _one_by_one(self) -> None:
         """Find the minimum from the last active set, by a dual active set. [Goldfarb 1983]"""
-        self._release_pulling()
+        self._release_negative()
         for _ in range(20 * (len(self.active) + len(self.spread_active)) + 20):
             gap = np.concatenate([self._gap() / self._tolerance(), self._spread_gap() / self._spread_tolerance()])
             gap[np.concatenate([self.active | self.rows.equal, self.spread_active | self.spread_equal])] = np.inf
@@ -204,17 +204,17 @@ class _Run:
             self._add(worst)
         raise StepFailed("the active rows of the cloth were not found")
 
-    def _release_pulling(self) -> None:
+    def _release_negative(self) -> None:
         """Release active rows until no multiplier is negative."""
         while True:
             self._solve_active()
             weakest = self._weakest()
-            pulls = self.active & ~self.rows.equal & (self.multiplier < -weakest)
-            spread_pulls = self.spread_active & ~self.spread_equal & (self.spread_multiplier < -weakest)
-            if not (pulls.any() or spread_pulls.any()):
+            negative = self.active & ~self.rows.equal & (self.multiplier < -weakest)
+            spread_negative = self.spread_active & ~self.spread_equal & (self.spread_multiplier < -weakest)
+            if not (negative.any() or spread_negative.any()):
                 return
-            self.active &= ~pulls
-            self.spread_active &= ~spread_pulls
+            self.active &= ~negative
+            self.spread_active &= ~spread_negative
 
     def _add(self, one: int) -> None:
         """Make another row active and release those whose multipliers become negative. Raises Infeasible."""
