@@ -128,9 +128,8 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
     piece[misplaced] = UNKNOWN
     piece = _as_neighbours(piece, edges[np.isnan(fractions)])[misplaced]
     nearest = carriers.find(points[misplaced], points[misplaced], after, piece)
-    unmatched = np.flatnonzero(nearest < 0)
-    nearest[unmatched] = carriers.find(points[misplaced[unmatched]], points[misplaced[unmatched]], before,
-                                     before[tet[misplaced[unmatched]]])
+    left = np.flatnonzero(nearest < 0)
+    nearest[left] = carriers.find(points[misplaced[left]], points[misplaced[left]], before, before[tet[misplaced[left]]])
     rebound = misplaced[nearest >= 0]
     tet[rebound] = nearest[nearest >= 0]
     fractions[np.isin(edges, misplaced[nearest < 0]).any(axis=1)] = np.nan
