@@ -128,8 +128,8 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
     piece[misplaced] = UNKNOWN
     piece = _as_neighbours(piece, edges[np.isnan(fractions)])[misplaced]
     nearest = carriers.find(points[misplaced], points[misplaced], after, piece)
-    left = np.flatnonzero(nearest < 0)
-    nearest[left] = carriers.find(points[misplaced[left]], points[misplaced[left]], before, before[tet[misplaced[left]]])
+    far = np.flatnonzero(nearest < 0)
+    nearest[far] = carriers.find(points[misplaced[far]], points[misplaced[far]], before, before[tet[misplaced[far]]])
     rebound = misplaced[nearest >= 0]
     tet[rebound] = nearest[nearest >= 0]
     fractions[np.isin(edges, misplaced[nearest < 0]).any(axis=1)] = np.nan
