@@ -192,7 +192,7 @@ def targets_of_one_node_that_differ():
 
 def directions_that_others_imply():
     """Whether a direction is new beside the first axis, in Python as kernels have the constant compiled in."""
-    return [bool(frames.taken.py_func(np.array([1.0, apart, 0.0]), 3, np.eye(5), 1, np.zeros((5, 5))))
+    return [bool(frames.add_direction.py_func(np.array([1.0, apart, 0.0]), 3, np.eye(5), 1, np.zeros((5, 5))))
             for apart in (1e-11, 1e-5)]
 
 
@@ -204,7 +204,7 @@ def _chosen(row_factors, targets):
     pattern = SparseProgram()._reduced_for(sp.csc_matrix(np.eye(3)), np.array([[0, 1, 2, -1, -1]])).pattern
     active = np.zeros(count, bool)
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("with_rows", "taken", "complete", "gap_of"):
+        for name in ("with_rows", "add_direction", "complete", "gap_of"):
             patch.setattr(vertex_programs, name, getattr(vertex_programs, name).py_func)
         vertex_programs.choose_rows.py_func(
             *pattern.blocks, pattern.values(sp.csc_matrix(np.eye(3))), np.zeros(1, np.int32),
