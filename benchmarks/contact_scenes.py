@@ -78,7 +78,7 @@ def seen_crossing(scene: bpy.types.Scene) -> int:
         return np.concatenate([jelly.played(one.name, frame) for one in found])
 
     surfaces = mesh.Surfaces(positions(scene.frame_start), np.concatenate(triangles), np.concatenate(groups))
-    return sum(surfaces.crossing(positions(frame)) is not None
+    return sum(surfaces.intersection(positions(frame)) is not None
                for frame in range(scene.frame_start, scene.frame_end + 1))
 
 

@@ -207,7 +207,7 @@ def scene_rows(name: str, watched: Watched, settings: dict[str, lively.Setting],
             row |= {"kept": round(watched.measured(np.array(seen)) / true, 3),
                     "cpu_s_s": float(f"{spent / watched.seconds:.3g}"),
                     "factors": round((world.linear.factored - began) / steps, 2),
-                    "redone": getattr(world.stage_solver, "redone", None), "braked": world.counts["braked"],
+                    "redone": getattr(world.stage_solver, "newton_stages", None), "braked": world.counts["braked"],
                     "notes": " ".join(world.summary)}
             print(name, row, file=sys.stderr, flush=True)
     return out

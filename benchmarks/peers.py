@@ -128,7 +128,7 @@ class Ruler:
     def of(self, x: Vec) -> Row:
         """x: (steps, b n, 3) [m]."""
         bodies = x.reshape(len(x), *self._start.shape)
-        crosses = any(self._surfaces.crossing(np.concatenate([one, self._crate])) is not None for one in x)
+        crosses = any(self._surfaces.intersection(np.concatenate([one, self._crate])) is not None for one in x)
         return {"depth_mm": round(1e3 * max(depth(one, self._triangles, HALF) for one in bodies), 4),
                 "crosses": "yes" if crosses else "no"}
 

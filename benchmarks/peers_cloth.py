@@ -74,7 +74,7 @@ class Ruler:
         """Return what is measured of places after each frame, (frames, n, 3) [m]."""
         low, high = cloth.BOX.min(axis=0), cloth.BOX.max(axis=0)
         inside = np.minimum(x - low, high - x).min(axis=2)
-        crossed = [self._surfaces.crossing(np.concatenate([one, self._box])) is not None for one in x]
+        crossed = [self._surfaces.intersection(np.concatenate([one, self._box])) is not None for one in x]
         return {"crosses": sum(crossed), "depth_mm": round(1e3 * max(float(inside.max()), 0.0), 3),
                 "stretch": round(max(float((self._lengths(one) / self._rest).max()) for one in x), 3)}
 

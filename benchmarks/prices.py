@@ -91,7 +91,7 @@ def drape(folder: Path) -> Part:
 
     def look(x: Vec) -> None:
         stretch.append(float((np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1) / rest).max()))
-        crossed.append(part.contacts[0].surfaces.crossing(x) is not None)  # type: ignore[attr-defined]
+        crossed.append(part.contacts[0].surfaces.intersection(x) is not None)  # type: ignore[attr-defined]
 
     spent = frames(part, cloth.H, DRAPED, look)
     landing = float(np.mean(spent[LANDING[0] - 2 : LANDING[1] - 1]))
@@ -111,7 +111,7 @@ def cubes(folder: Path) -> Part:
     part = touching.made(folder, bodies, {"Floor": (ends, np.array([[0, 1, 2], [0, 2, 3]]))}, 1 / 48, {})
     crossed = []
     spent = frames(part, 1 / 48, FALLEN + 1,
-                   lambda x: crossed.append(part.contacts[0].surfaces.crossing(x) is not None))  # type: ignore[attr-defined]
+                   lambda x: crossed.append(part.contacts[0].surfaces.intersection(x) is not None))  # type: ignore[attr-defined]
     return [claim("cubes_27_s", float(np.mean(spent)), "s a frame", "<= 1.5"),
             claim("cubes_27_crosses", sum(crossed), "frames", "<= 0")], {"frames_s": [round(s, 3) for s in spent],
                                                                          "nodes": len(nodes)}

@@ -63,8 +63,8 @@ class Watch:
 def crossing(law: Any, x: Any) -> bool:
     """Whether what touches goes through anything at positions of all nodes (n, 3) [m], by the exact test."""
     if isinstance(law, Embedded):
-        return law.inner.surfaces.crossing(law.embedded.positions(x)) is not None
-    return law.surfaces.crossing(x) is not None
+        return law.inner.surfaces.intersection(law.embedded.positions(x)) is not None
+    return law.surfaces.intersection(x) is not None
 
 
 def main() -> int:

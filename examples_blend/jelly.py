@@ -112,7 +112,7 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
             for shown, rows in riders:
                 move = now[shown] @ np.linalg.inv(first[shown])
                 x[rows] = start[rows] @ move[:3, :3].T + move[:3, 3]
-        if law.surfaces.crossing(x) is not None:
+        if law.surfaces.intersection(x) is not None:
             return 0.0
         nearest = min(nearest, float(np.sqrt(law.active_pairs(x).work[:, SQUARE].min(initial=np.inf))))
     return nearest

@@ -127,7 +127,7 @@ class GroupSteps:
         if len(touching) < 2:
             return []
         boxes = [boxes for _, boxes in (done[k] for k in touching) if boxes is not None]
-        touching_groups = self._regroup.meeting(boxes, [self._groups[k] for k in touching])
+        touching_groups = self._regroup.near_groups(boxes, [self._groups[k] for k in touching])
         return [[touching[k] for k in numbers] for numbers in touching_groups]
 
     def _through(self, group: BodyGroup, pace: Pace, state: State, number: int, timeline: Timeline, frame: int,

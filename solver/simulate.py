@@ -30,7 +30,7 @@ from .stepping import advance as advance
 if TYPE_CHECKING:  # a finished bake reports without them
     from .groups import GroupSteps
     from .reshape.reshape import Reshape
-    from .reuse.beside import PartialBake
+    from .reuse.partial_bake import PartialBake
     from .world.world import World
 
 LOGGED = 3  #: frames whose halved steps are logged one by one; a violent scene would fill the log with more
@@ -233,7 +233,7 @@ class _JobRun:
     def reusing(self, folder: Path, snapshot: int | None) -> None:
         """Simulate bodies that are affected by what has changed since an earlier bake, and copy frames of all others
         from it. folder: of the earlier bake. snapshot: frame to resume from, None for the start."""
-        from .reuse.beside import CannotReuse, PartialBake, find
+        from .reuse.partial_bake import CannotReuse, PartialBake, find
 
         earlier = find(folder, self.job, self.read)
         while earlier is not None:
@@ -258,7 +258,8 @@ class _JobRun:
         """
         report, origins = self.report, Origins(self.job)
         partial.check(self.job.cache, snapshot)
-        world, reshape, groups = (None, None, None) if partial.job is None else self._build(partial.job, partial.beside)
+        world, reshape, groups = (
+            (None, None, None) if partial.job is None else self._build(partial.job, partial.reused_steps))
         if snapshot is None:
             self._free_stale()
         store = partial.store(self.job.cache, self.check_lock, world)

@@ -279,7 +279,7 @@ def factor_that_leads_astray_on_the_ground():
 def increments_in_vain():
     """Number of increments of prescribed motion that leave nearly all of it before they are in vain."""
     shares = [1.0]
-    while not intersection_free.are_in_vain(shares):
+    while not intersection_free.have_stalled(shares):
         shares.append(0.9999 * shares[-1])
     return len(shares)
 

@@ -130,17 +130,17 @@ def contacts_whose_motion_is_prescribed():
 
 def passes_of_a_jam():
     """Passes of contacts and friction that never agree."""
-    return _pressed(0, 4, 5, 1.0).passes
+    return _pressed(0, 4, 5, 1.0).sweeps
 
 
 def passes_after_which_both_are_solved():
     """Passes of contacts and friction that Newton's method ends."""
-    return _pressed(16, 8, 10, 0.8).passes
+    return _pressed(16, 8, 10, 0.8).sweeps
 
 
 def iterations_of_contacts_with_friction():
     """Passes of contacts and friction, for which Newton's method takes more iterations or fewer."""
-    return [_pressed(64, 8, 10, 0.8).passes, _pressed(0, 6, 4, 1.5).passes]
+    return [_pressed(64, 8, 10, 0.8).sweeps, _pressed(0, 6, 4, 1.5).sweeps]
 
 
 def passes_until_contacts_agree():
@@ -148,7 +148,7 @@ def passes_until_contacts_agree():
     class Staggered(DenseDual):
         tries, newton_iterations = (), 0
 
-    return [_pressed(seed, 2, 6, 0.2, Staggered).passes for seed in range(4)]
+    return [_pressed(seed, 2, 6, 0.2, Staggered).sweeps for seed in range(4)]
 
 
 def _pinned(G, target=None, size=6):
@@ -192,7 +192,7 @@ def targets_of_one_node_that_differ():
 
 def directions_that_others_imply():
     """Whether a direction is new beside the first axis, in Python as kernels have the constant compiled in."""
-    return [bool(frames.taken.py_func(np.array([1.0, apart, 0.0]), 3, np.eye(5), 1, np.zeros((5, 5))))
+    return [bool(frames.add_direction.py_func(np.array([1.0, apart, 0.0]), 3, np.eye(5), 1, np.zeros((5, 5))))
             for apart in (1e-11, 1e-5)]
 
 
@@ -204,7 +204,7 @@ def _chosen(row_factors, targets):
     pattern = SparseProgram()._reduced_for(sp.csc_matrix(np.eye(3)), np.array([[0, 1, 2, -1, -1]])).pattern
     active = np.zeros(count, bool)
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("with_rows", "taken", "complete", "gap_of"):
+        for name in ("with_rows", "add_direction", "complete", "gap_of"):
             patch.setattr(vertex_programs, name, getattr(vertex_programs, name).py_func)
         vertex_programs.choose_rows.py_func(
             *pattern.blocks, pattern.values(sp.csc_matrix(np.eye(3))), np.zeros(1, np.int32),

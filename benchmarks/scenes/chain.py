@@ -134,7 +134,7 @@ def _rubbing(kind: str, agreement: float, links: int, one_sided: bool) -> Joints
     built = world(links=links, law={"kind": kind, "params": {"agreement": agreement}})
     assert isinstance(built.constraints, JointsWithFriction)
     law = cast(Any, built.constraints.law)
-    law.passes = MOST
+    law.max_sweeps = MOST
     if kind == "staggered":
         law.one_sided = one_sided
     return built

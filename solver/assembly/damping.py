@@ -170,8 +170,8 @@ class Damping:
         if self._stiffness_damping is None or (self.is_off and between is None):
             return None
         touched = self._stiffness_damping != 0.0 and node_blocks.any()
-        apart: Vec | None = -self._stiffness_damping * node_blocks if touched else None
-        return Damped(self._drag, self._stiffness_damping, None, apart, self._every, self._elements.tets, between)
+        of_nodes: Vec | None = -self._stiffness_damping * node_blocks if touched else None
+        return Damped(self._drag, self._stiffness_damping, None, of_nodes, self._every, self._elements.tets, between)
 
     def at(self, x: Vec, v: Vec, time: float) -> Damped | None:
         """Return D at positions x [m] and velocities v [m/s], (n, 3) each, and a time [s], with blocks of its own,

@@ -13,7 +13,7 @@ from ..meshing.volume import EDGES, unique_edges
 from ..state import Index, Vec
 from ..threads import parallel_for
 from .kernels import CHUNKS, changes_of_pieces, edge_changes, edge_stretches
-from .turning import Turning
+from .node_rotations import NodeRotations
 
 
 class Edges:
@@ -50,18 +50,18 @@ class Edges:
         displacement: d, (n, 3) [m]. groups: of edges. others: edges that all count. fraction: part of each group that
         counts.
         """
-        apart = displacement[self._pairs[:, 0]] - displacement[self._pairs[:, 1]]
-        squares = np.einsum("ki,ki->k", apart, apart) * self._inverse_square
-        found = [float(squares[others].max(initial=0.0))]
+        difference = displacement[self._pairs[:, 0]] - displacement[self._pairs[:, 1]]
+        squares = np.einsum("ki,ki->k", difference, difference) * self._inverse_square
+        largest = [float(squares[others].max(initial=0.0))]
         for own in filter(len, groups):
             last = int(fraction * (len(own) - 1))
-            found.append(float(np.partition(squares[own], last)[last]))
-        return float(np.sqrt(max(found)))
+            largest.append(float(np.partition(squares[own], last)[last]))
+        return float(np.sqrt(max(largest)))
 
     def changes(self, displacement: Vec) -> Vec:
         """Return |d_i − d_j| over the rest length of each edge, (k,), for displacements d (n, 3) [m]."""
-        apart = displacement[self._pairs[:, 0]] - displacement[self._pairs[:, 1]]
-        return np.asarray(np.sqrt(np.einsum("ki,ki->k", apart, apart) * self._inverse_square))
+        difference = displacement[self._pairs[:, 0]] - displacement[self._pairs[:, 1]]
+        return np.asarray(np.sqrt(np.einsum("ki,ki->k", difference, difference) * self._inverse_square))
 
     def usual_change(self, displacement: Vec) -> float:
         """Return the root mean square of `changes` over all edges, for displacements (n, 3) [m]."""
@@ -92,6 +92,6 @@ class Edges:
         return count, label[self._pairs[:, 0]]
 
     @cached_property
-    def turning(self) -> Turning:
+    def rotations(self) -> NodeRotations:
         """Return the rotations of the nodes with these edges; each evaluation starts from the last result."""
-        return Turning(self._pairs, self._rest)
+        return NodeRotations(self._pairs, self._rest)

@@ -13,7 +13,7 @@ from ..forces.stencils import BodyElements, StencilForce, Stencils, block_diagon
 from ..state import Index, Mask, Vec
 from .pattern import NodeSum
 
-ROOM = 2  #: tets for each other element that there is room for at first
+TETS_PER_ELEMENT = 2  #: tets for each other element that there is room for at first
 CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
 
 
@@ -37,7 +37,7 @@ class Elements:
         self._corners, self._count = NodeSum.build(self.tets, count), count
         self._forces = np.zeros((ends[-1], 4, 3))
         # with capacity for other elements: what is not written to costs nothing, to copy all for more pairs does
-        self._table = np.zeros((ends[-1] + ends[-1] // ROOM, 6, 9))
+        self._table = np.zeros((ends[-1] + ends[-1] // TETS_PER_ELEMENT, 6, 9))
         self.filled = np.zeros(len(elastic), dtype=np.int64)  #: how often the blocks of each body's tets were
         #: K of pairs of nodes as it was filled last, of the tets and then of `others`, (e + s, 6, 9)
         self.blocks = self.of_tets

@@ -83,17 +83,17 @@ def gather_fields(start, stop, corners, source_start, source, out):  # type: ign
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], f8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i4[::1], b1[::1], "
         "f8[::1])")
 def gather_matrix(  # type: ignore[no-untyped-def]
-    start, stop, blocks, node_blocks, scale, diagonal, order, source_start, source, column_start, indptr, wanted, data,
+    start, stop, blocks, node_blocks, scale, diagonal, order, source_start, source, column_start, indptr, written, data,
 ):
     """Write diag + scale K into the lower triangle, for CHUNKS start to stop of its columns.
 
-    blocks: of pairs of nodes, (6 e, 9), node_blocks: of single nodes, (n, 9). wanted: nodes whose columns are written,
+    blocks: of pairs of nodes, (6 e, 9), node_blocks: of single nodes, (n, 9). written: nodes whose columns are written,
     (p,). Other arrays as in Pattern.
     """
     count = order.shape[0]
     for chunk in range(start, stop):
         for j in range(chunk * count // CHUNKS, (chunk + 1) * count // CHUNKS):
-            if not wanted[j]:
+            if not written[j]:
                 continue
             # K_jj = −Σ_i K_ij over all that j shares an element with
             d0, d3, d6, d4, d7, d8 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -128,16 +128,16 @@ def gather_matrix(  # type: ignore[no-untyped-def]
                 d7 -= a7
                 d8 -= a8
                 if b > column_start[j]:
-                    behind = 3 * (b - column_start[j] - 1)
-                    first = indptr[3 * j] + 3 + behind
+                    offset = 3 * (b - column_start[j] - 1)
+                    first = indptr[3 * j] + 3 + offset
                     data[first] = scale * a0
                     data[first + 1] = scale * a3
                     data[first + 2] = scale * a6
-                    first = indptr[3 * j + 1] + 2 + behind
+                    first = indptr[3 * j + 1] + 2 + offset
                     data[first] = scale * a1
                     data[first + 1] = scale * a4
                     data[first + 2] = scale * a7
-                    first = indptr[3 * j + 2] + 1 + behind
+                    first = indptr[3 * j + 2] + 1 + offset
                     data[first] = scale * a2
                     data[first + 1] = scale * a5
                     data[first + 2] = scale * a8
@@ -166,7 +166,7 @@ def put_below(start, stop, vectors, order, indptr, data):  # type: ignore[no-unt
 
 
 @kernel("void(i8, i8, f8[:,:,::1], f8, f8[:,:,::1], f8[:,:,::1], f8, f8[:,:,::1])", fastmath=frozenset())
-def weigh_blocks(start, stop, blocks, factor, first, behind, weight, out):  # type: ignore[no-untyped-def]
+def weigh_blocks(start, stop, blocks, factor, first, appended, weight, out):  # type: ignore[no-untyped-def]
     """Write elements start to stop of out (e + m, 6, 9): factor blocks (e, 6, 9), with weight first (f, 6, 9) added to
     the first of them, then weight behind (m, 6, 9)."""
     count = blocks.shape[0]
@@ -182,7 +182,7 @@ def weigh_blocks(start, stop, blocks, factor, first, behind, weight, out):  # ty
         else:
             for k in range(6):
                 for i in range(9):
-                    out[e, k, i] = weight * behind[e - count, k, i]
+                    out[e, k, i] = weight * appended[e - count, k, i]
 
 
 @kernel("void(i8[::1], i4[::1], i8, i4[::1], i4[::1])")

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ..state import Index, Mask, Vec
 from ..threads import parallel_for
 from .kernels import CHUNKS, gather_fields, gather_matrix, gather_nodes, gather_pair, lay_out, put_below, weigh_blocks
-from .meeting_kernels import begin_columns, merge, pair_sources, widen
+from .pattern_kernels import begin_columns, merge, pair_sources, widen
 
 Long: TypeAlias = npt.NDArray[np.int64]
 PAIR_ROWS = (1, 2, 2, 3, 3, 3)
@@ -28,8 +28,8 @@ def node_graph(tets: Index, count: int) -> sp.csc_matrix:
     """
     rows = np.concatenate([tets[:, a] for a in range(4) for b in range(4) if a != b])
     columns = np.concatenate([tets[:, b] for a in range(4) for b in range(4) if a != b])
-    apart = rows != columns  # an element of fewer nodes repeats its last one
-    rows, columns = rows[apart], columns[apart]
+    differ = rows != columns  # an element of fewer nodes repeats its last one
+    rows, columns = rows[differ], columns[differ]
     graph = sp.coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(count, count)).tocsc()
     graph.data[:] = 1.0
     graph.sort_indices()
@@ -83,10 +83,10 @@ class _Sources:
         corners = position[nodes]
         keys, sources = [], []
         for pair, (a, b) in enumerate(zip(PAIR_ROWS, PAIR_COLUMNS)):
-            for row, column, turned in ((corners[:, a], corners[:, b], 0), (corners[:, b], corners[:, a], 1)):
+            for row, column, transposed in ((corners[:, a], corners[:, b], 0), (corners[:, b], corners[:, a], 1)):
                 inside = np.flatnonzero(column >= 0)
                 row, column = row[inside], column[inside]
-                keys.append(2 * (column * size + np.maximum(row, column)) + turned)
+                keys.append(2 * (column * size + np.maximum(row, column)) + transposed)
                 sources.append(6 * numbers[inside] + pair)
         key = np.concatenate(keys)
         by_block = np.argsort(key, kind="stable")
@@ -102,16 +102,16 @@ class _Indices:
     arrays, for as long as it holds them, and the first access to new memory takes longer than to fill it."""
 
     def __init__(self) -> None:
-        self._rooms: list[Index] = []
+        self._memories: list[Index] = []
 
     def take(self, count: int) -> Index:
         """Return `count` uninitialised indices, (count,)."""
-        for k in range(len(self._rooms)):
+        for k in range(len(self._memories)):
             # two references: this list's, and the call's
-            if len(self._rooms[k]) >= count and getrefcount(self._rooms[k]) == 2:
-                return self._rooms[k][:count]
-        self._rooms = [*self._rooms[1 - ROOMS :], np.empty(count + count // 8, np.int32)]
-        return self._rooms[-1][:count]
+            if len(self._memories[k]) >= count and getrefcount(self._memories[k]) == 2:
+                return self._memories[k][:count]
+        self._memories = [*self._memories[1 - ROOMS :], np.empty(count + count // 8, np.int32)]
+        return self._memories[-1][:count]
 
 
 class Pattern:
@@ -147,12 +147,12 @@ class Pattern:
             np.searchsorted(sources.key, (2 * block[:, None] + np.arange(2)).ravel()),
             len(sources.key)).astype(np.int32)
         #: of the tets alone, once other elements came: blocks, the first source of each, sources
-        self._alone: tuple[Index, Index, Index] | None = None
+        self._of_tets: tuple[Index, Index, Index] | None = None
         self._joined = 0  #: pairs of nodes that other elements joined where the blocks were found
         self._is_wide = False  #: whether there are blocks without sources
         nothing: Index = np.zeros(0, np.int32)
         #: memory of the last pattern and of that before it
-        self._rooms: list[tuple[Index, Index, Index]] = [(nothing.astype(np.int64), nothing, nothing)] * 2
+        self._memories: list[tuple[Index, Index, Index]] = [(nothing.astype(np.int64), nothing, nothing)] * 2
 
         self._weighed: Vec = np.zeros((0, 6, 9))
         self._values: Vec = np.zeros(0)  #: memory of data, once elements came
@@ -185,22 +185,22 @@ class Pattern:
         if np.array_equal(others, self._others) and (stays or not self._is_wide):
             return
         self._others = others
-        if self._alone is None:
-            self._alone = (self._block, self.source_start, self.source)
+        if self._of_tets is None:
+            self._of_tets = (self._block, self.source_start, self.source)
         most = 2 * len(PAIR_ROWS) * len(others)
         key, given = np.empty(most, np.int64), np.empty(most, np.int32)
         count = pair_sources(np.ascontiguousarray(others, np.int32), self.position, len(self.order), len(self.tets),
                              key, given)
-        alone, start, source = self._alone
+        base, start, source = self._of_tets
         if stays and count >= STAYS * self._joined:
             wide = np.empty(2 * len(self._block) + 1, np.int32)
-            widen(alone, start, self._block, wide)
+            widen(base, start, self._block, wide)
             block = self._merged((self._block, wide, source), key, given, count)
             if len(block) == len(self._block):
                 self._block, self._is_wide = block, True
                 return
-            self._rooms.reverse()  # memory in use is never written next
-        block = self._merged(self._alone, key, given, count)
+            self._memories.reverse()  # memory in use is never written next
+        block = self._merged(self._of_tets, key, given, count)
         self._joined, self._is_wide = count, False
         if len(block) == len(self._block) and np.array_equal(block, self._block):
             self._block = block
@@ -214,24 +214,24 @@ class Pattern:
         matrix = self._matrix
         matrix.data, matrix.indices, matrix.indptr = self.data, self.indices, self.indptr
 
-    def _merged(self, alone: tuple[Index, Index, Index], key: Long, given: Index, count: int) -> Index:
-        """Return the merged blocks, and set the first source of each and all sources: the blocks `alone`, and the first
+    def _merged(self, base: tuple[Index, Index, Index], key: Long, given: Index, count: int) -> Index:
+        """Return the merged blocks, and set the first source of each and all sources: the blocks `base`, and the first
         `count` entries of `pair_sources`."""
-        block, start, source = alone
-        more, self.source_start, self.source = self._room(len(block) + count, len(source) + count)
+        block, start, source = base
+        more, self.source_start, self.source = self._memory(len(block) + count, len(source) + count)
         made = merge(block, start, source, key, given, count, more, self.source_start, self.source)
         self.source_start = self.source_start[: 2 * made + 1]
         return more[:made]
 
-    def _room(self, blocks: int, sources: int) -> tuple[Index, Index, Index]:
+    def _memory(self, blocks: int, sources: int) -> tuple[Index, Index, Index]:
         """Return memory for blocks, the first source of each, and sources: not that in use, but that of the pattern
         before."""
-        self._rooms.reverse()
-        if len(self._rooms[0][0]) < blocks or len(self._rooms[0][2]) < sources:
+        self._memories.reverse()
+        if len(self._memories[0][0]) < blocks or len(self._memories[0][2]) < sources:
             more = blocks + blocks // 8
-            self._rooms[0] = (np.empty(more, np.int64), np.empty(2 * more + 1, np.int32),
+            self._memories[0] = (np.empty(more, np.int64), np.empty(2 * more + 1, np.int32),
                               np.empty(sources + sources // 8, np.int32))
-        block, start, source = self._rooms[0]
+        block, start, source = self._memories[0]
         return block, start, source[:sources]
 
     def put_border(self, vectors: Vec, pivots: Vec) -> None:
@@ -240,30 +240,31 @@ class Pattern:
         self.data[self.indptr[self.size - self.border : self.size]] = pivots
 
     def gather(self, blocks: Vec, node_blocks: Vec, scale: float, diagonal: Vec, others: Index | None = None,
-               wanted: Mask | None = None) -> Vec:
+               written: Mask | None = None) -> Vec:
         """Return values of diag(diagonal) + scale K on the pattern, (nnz,); each call overwrites the array.
 
         blocks: (e + s, 6, 9) of K = ∂f/∂x, of pairs of corners of the tets and then of the others. node_blocks: (n, 3,
         3) of K, from forces on single nodes. diagonal: (n,) one value for the three rows of a node. others: elements
-        after the tets, (s, 4); None where there are none. wanted: mask of the nodes, in the order of the pattern, whose
-        columns are written, (p,), on the present pattern where possible; other columns are undefined. None writes all.
+        after the tets, (s, 4); None where there are none. written: mask of the nodes, in the order of the pattern,
+        whose columns are written, (p,), on the present pattern where possible; other columns are undefined. None writes
+        all.
         """
-        self.update_pairs(others, stays=wanted is not None)
-        wanted = self._all if wanted is None else wanted
+        self.update_pairs(others, stays=written is not None)
+        written = self._all if written is None else written
         parallel_for(gather_matrix, CHUNKS, blocks.reshape(-1, 9), node_blocks.reshape(-1, 9), scale, diagonal,
                      self.order,
-                     self.source_start, self.source, self.column_start, self.indptr, wanted, self.data)
+                     self.source_start, self.source, self.column_start, self.indptr, written, self.data)
         return self.data
 
-    def weighed(self, blocks: Vec, factor: float, first: Vec | None, behind: Vec | None, weight: float) -> Vec:
+    def weighed(self, blocks: Vec, factor: float, first: Vec | None, appended: Vec | None, weight: float) -> Vec:
         """Return factor blocks (e, 6, 9), with weight first (f, 6, 9) added to the first of them, and then weight
         behind (m, 6, 9), (e + m, 6, 9); each call overwrites the array."""
-        first, behind = (np.zeros((0, 6, 9)) if one is None else one for one in (first, behind))
-        count = len(blocks) + len(behind)
+        first, appended = (np.zeros((0, 6, 9)) if one is None else one for one in (first, appended))
+        count = len(blocks) + len(appended)
         if len(self._weighed) < count:
             self._weighed = np.empty((count + count // 8, 6, 9))
         out = self._weighed[:count]
-        parallel_for(weigh_blocks, count, np.ascontiguousarray(blocks), factor, first, behind, weight, out)
+        parallel_for(weigh_blocks, count, np.ascontiguousarray(blocks), factor, first, appended, weight, out)
         return out
 
     def matrix(self) -> sp.csc_matrix:

@@ -43,7 +43,7 @@ class Bearing:
 
     def contacts(self) -> ContactPoints:
         """Return the contact points of the bearing in the joint's frame."""
-        return self.seat.shape(self.radius, self.length, self.points).turned(np.array(self.seat.axes))
+        return self.seat.shape(self.radius, self.length, self.points).rotated(np.array(self.seat.axes))
 
 
 @dataclass(frozen=True)
@@ -251,15 +251,15 @@ class BearingContacts:
         none = np.full(len(body), -1, dtype=np.int32)
         fill_jacobian(parent, dof, X, S, body, np.ascontiguousarray(wrench), none, np.zeros(len(body)), rows)
 
-    def loads(self, carried: Vec, in_loops: Vec | None) -> list[Vec]:
+    def loads(self, transmitted: Vec, in_loops: Vec | None) -> list[Vec]:
         """Return the loads α of all points, (k, p) [N s] for each group.
 
-        carried: impulses that joints transmit, (n, 6). in_loops: those that loops transmit, (l, 6), None without loops.
-        Both are in the frames of `body`.
+        transmitted: impulses that joints transmit, (n, 6). in_loops: those that loops transmit, (l, 6), None without
+        loops. Both are in the frames of `body`.
         """
         out = []
         for group, wrench_map in zip(self.bearings.groups, self._wrench_maps):
-            wrench = in_loops if group.is_loop else carried
+            wrench = in_loops if group.is_loop else transmitted
             assert wrench is not None
             out.append(group.loads(wrench, group.index, wrench_map))
         return out

@@ -9,7 +9,7 @@ from ..rows.bounded_rows import BoundedRows
 from ..rows.names import NO_MULTIPLIERS, RowMultipliers
 from ..state import Index, Vec
 from .bearings import BearingContacts, Bearings
-from .interface import FrictionAnswer, PosedJoints
+from .interface import FrictionSolution, PosedJoints
 from .kernels import add_lines, free_wrenches, size_in
 
 LEAST, FARTHEST = 0.2, 2.0  #: limits of the relaxation of bounds
@@ -22,7 +22,7 @@ class Bisp:
     In reduced coordinates joints need no constraints, so contact is no problem to solve: the impulse that a joint
     transmits follows from the step, accumulated from the leaves to the root, and is distributed to the points of its
     bearing locally. Friction is one quadratic program in the slips of all bearings, of which only the bounds change
-    from pass to pass. [Thesis Alg. 3.2, changed: f̃ in 3.5b too]
+    from sweep to sweep. [Thesis Alg. 3.2, changed: f̃ in 3.5b too]
     """
 
     acts_on = "everything"
@@ -30,15 +30,15 @@ class Bisp:
     def __init__(self, params: dict[str, float]) -> None:
         """params: passes, the largest number; agreement, relative change of contact forces below which they have
         converged."""
-        self.passes, self.agreement = int(params["passes"]), params["agreement"]
+        self.max_sweeps, self.agreement = int(params["passes"]), params["agreement"]
 
-    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionSolution:
         """Return the step's rates with friction. Raises StepFailed where the step cannot be solved.
 
         bearings: of all joints and loops. warm: friction impulses of the last step, the initial guess.
         """
         if not bearings.lines:
-            return FrictionAnswer(posed.solve(np.zeros(len(posed.S))), NO_MULTIPLIERS, 0, 0, True)
+            return FrictionSolution(posed.solve(np.zeros(len(posed.S))), NO_MULTIPLIERS, 0, 0, True)
         at = BearingContacts(bearings, posed.parent, posed.dof, posed.E, posed.X, posed.S)
         free = FreeDirections(posed, bearings)
         G, along = at.rows.G, warm.at(at.rows.name)
@@ -46,24 +46,24 @@ class Bisp:
         before: Vec | None = None
         most, last, part = np.zeros(0), np.zeros(0), 1.0
         loads: list[Vec] = []
-        for done in range(self.passes + 1):
+        for done in range(self.max_sweeps + 1):
             u = posed.solve(G.T @ along)
-            if done == self.passes:
+            if done == self.max_sweeps:
                 break
             # contact: the impulse that each joint transmits, and the loads of its points
-            carried = self.carried(posed, at, u, along, free)
+            transmitted = self.transmitted(posed, at, u, along, free)
             if before is not None:
-                most_of_it = min(part, 1.0) * self.agreement * size_in(carried, bearings.weight)
-                if size_in(carried - before, bearings.weight) <= most_of_it:
-                    # bounds were under-relaxed: now no friction exceeds the bounds of this pass
-                    loads = at.loads(carried, posed.in_loops())
+                most_of_it = min(part, 1.0) * self.agreement * size_in(transmitted, bearings.weight)
+                if size_in(transmitted - before, bearings.weight) <= most_of_it:
+                    # bounds were under-relaxed: now no friction exceeds the bounds of this sweep
+                    loads = at.loads(transmitted, posed.in_loops())
                     bound = at.bounds(loads)
                     if (np.abs(along) > bound).any():
                         along = np.clip(along, -bound, bound)
                         u = posed.solve(G.T @ along)
-                    return FrictionAnswer(u, friction.named(along), done + 1, friction.iterations, True, loads)
-            before = carried
-            loads = at.loads(carried, posed.in_loops())
+                    return FrictionSolution(u, friction.named(along), done + 1, friction.iterations, True, loads)
+            before = transmitted
+            loads = at.loads(transmitted, posed.in_loops())
             # friction within the bounds of these loads
             bound = at.bounds(loads)
             if done == 0:
@@ -72,13 +72,14 @@ class Bisp:
                 off = bound - most
                 part = _part(off, last, part)
                 most, last = np.maximum(most + part * off, 0.0), off
-            if done == self.passes - 1:  # not converged: at least no friction exceeds the bound of its load
+            if done == self.max_sweeps - 1:  # not converged: at least no friction exceeds the bound of its load
                 most = np.minimum(most, bound)
             along = friction.solve(u, (-most, most), present=along)
-        return FrictionAnswer(u, friction.named(along), self.passes, friction.iterations, False, loads)
+        return FrictionSolution(u, friction.named(along), self.max_sweeps, friction.iterations, False, loads)
 
     @staticmethod
-    def carried(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec, free: FreeDirections | None = None) -> Vec:
+    def transmitted(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec,
+                    free: FreeDirections | None = None) -> Vec:
         """Return the reaction of each joint on the body below it, without springs, motors and friction, (n, 6) [N m s,
         N s].
 
@@ -108,17 +109,17 @@ class FreeDirections:
         """posed: stage of the mechanism. bearings: of all joints and loops."""
         self._posed, self._at_joint = posed, bearings.at_joint
         #: the body below each rate, (m,), and the wrench along it, (m, 1, 6)
-        self._found: tuple[Index, Vec] | None = None
+        self._wrenches: tuple[Index, Vec] | None = None
 
     def wrenches(self, effort: Vec) -> Vec:
         """Return the wrenches of efforts on the rates, (m,) [N m s, N s], on the bodies below, (n, 6).
 
         The wrench of a hinge's motor is a torque about its axis alone.
         """
-        if self._found is None:
-            self._found = np.empty(len(effort), np.int32), np.empty((len(effort), 1, 6))
-            free_wrenches(self._posed.dof, self._posed.S, self._at_joint, *self._found)
-        body, along = self._found
+        if self._wrenches is None:
+            self._wrenches = np.empty(len(effort), np.int32), np.empty((len(effort), 1, 6))
+            free_wrenches(self._posed.dof, self._posed.S, self._at_joint, *self._wrenches)
+        body, along = self._wrenches
         out = np.zeros((len(self._posed.parent), 6))
         add_lines(body, effort[:, None], along, 1.0, out)
         return out

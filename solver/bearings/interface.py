@@ -57,12 +57,12 @@ class PosedJoints(Protocol):
 
 
 @dataclass(frozen=True)
-class FrictionAnswer:
+class FrictionSolution:
     """Result of a step with friction."""
 
     u: Vec  #: rates, (m,)
     friction: RowMultipliers  #: impulses along the law's own rows, from which the next step starts [N s]
-    passes: int  #: number of passes over contact and friction
+    sweeps: int  #: number of sweeps over contact and friction
     iterations: int  #: of quadratic programs, in all
     converged: bool
     loads: list[Vec] = field(default_factory=list)  #: α of the points by which the friction is bounded, (k, p) [N s]
@@ -90,7 +90,7 @@ class JointFriction(Protocol):
 
     def __init__(self, params: dict[str, float]) -> None: ...
 
-    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionSolution:
         """Return the step's rates with friction. Raises StepFailed where the step cannot be solved.
 
         warm: impulses of the last step; the result depends on them only to within `agreement`.
@@ -105,6 +105,6 @@ class Frictionless:
     def __init__(self, params: dict[str, float]) -> None:
         """params: none."""
 
-    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionSolution:
         """Return the step's rates without friction."""
-        return FrictionAnswer(posed.solve(np.zeros(int(posed.dof[-1]))), NO_MULTIPLIERS, 0, 0, True)
+        return FrictionSolution(posed.solve(np.zeros(int(posed.dof[-1]))), NO_MULTIPLIERS, 0, 0, True)

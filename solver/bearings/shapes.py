@@ -42,7 +42,7 @@ class ContactPoints:
     #: the lines are the parts of one torque along X, Y and Z: tangents slip with all of them, and `line` is not used
     all_directions: bool = False
 
-    def turned(self, axes: Vec) -> ContactPoints:
+    def rotated(self, axes: Vec) -> ContactPoints:
         """Return these points with X, Y and Z along the columns of `axes`, (3, 3)."""
         whole = np.kron(np.eye(2), axes)
         return replace(self, normal=self.normal @ whole.T, tangent=self.tangent @ whole.T, lead=self.lead @ whole.T)
@@ -144,9 +144,9 @@ def _spread(points: int) -> Vec:
                           (golden, 0, -1)]) / np.hypot(1.0, golden)
     else:
         height = (np.arange(half) + 0.5) / half
-        turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(half)
+        angle = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(half)
         flat = np.sqrt(1.0 - height**2)
-        upper = np.stack([flat * np.cos(turn), flat * np.sin(turn), height], axis=1)
+        upper = np.stack([flat * np.cos(angle), flat * np.sin(angle), height], axis=1)
     return np.concatenate([upper, -upper])
 
 

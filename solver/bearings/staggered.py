@@ -12,10 +12,10 @@ from ..constraints.rows import Rows
 from ..rows.bilateral import Respond
 from ..rows.bounded_rows import BoundedRows
 from ..rows.names import NO_MULTIPLIERS, Names, RowMultipliers, row_names, tangent_names
-from ..rows.tables import DenseRows, together
+from ..rows.tables import DenseRows, concatenate_tables
 from ..state import Index, Vec
 from .bearings import REGULARISATION, TINY, Bearings
-from .interface import FrictionAnswer, PosedJoints, free_directions
+from .interface import FrictionSolution, PosedJoints, free_directions
 
 OF_FIXED_DIRECTIONS = 10  #: kind of the names of rows that constrain a joint without a bearing
 
@@ -63,9 +63,9 @@ class Staggered:
     def __init__(self, params: dict[str, float]) -> None:
         """params: passes, the largest number; agreement, relative change of contact forces below which they have
         converged."""
-        self.passes, self.agreement = int(params["passes"]), params["agreement"]
+        self.max_sweeps, self.agreement = int(params["passes"]), params["agreement"]
 
-    def solve(self, posed: PosedBodies, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionAnswer:
+    def solve(self, posed: PosedBodies, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionSolution:
         """Return the step's rates with friction.
 
         warm: friction impulses of the last step, the initial guess. Raises StepFailed where the step cannot be solved,
@@ -84,9 +84,9 @@ class Staggered:
         alpha: Vec | None = None
         loads: list[Vec] = []
         before: Vec | None = None
-        converged, passes = False, 0
-        for _ in range(self.passes):
-            passes += 1
+        converged, sweeps = False, 0
+        for _ in range(self.max_sweeps):
+            sweeps += 1
             alpha = contact.solve(free + friction.Y @ beta)
             moved = contact.Y @ alpha
             pressed = alpha @ contact.rows.G
@@ -104,7 +104,7 @@ class Staggered:
         assert alpha is not None
         twist = (free + friction.Y @ beta + contact.Y @ alpha).reshape(-1, 6)
         of_joints = RowMultipliers(tangents.name[:inside], beta[:inside])
-        return FrictionAnswer(rates_of(posed, bearings, twist), of_joints, passes,
+        return FrictionSolution(rates_of(posed, bearings, twist), of_joints, sweeps,
                               contact.iterations + friction.iterations, converged, loads)
 
     def _contact_rows(self, posed: PosedBodies, bearings: Bearings) -> DenseRows:
@@ -164,7 +164,7 @@ def _rows(G: Vec, low: Vec, soft: Vec, name: Names, target: Vec | None = None, m
 
 def _together(tables: list[DenseRows], posed: PosedBodies) -> DenseRows:
     """Return all rows on twists in one table, which may be empty."""
-    return together(*tables) if tables else DenseRows.none(6 * len(posed.parent))
+    return concatenate_tables(*tables) if tables else DenseRows.none(6 * len(posed.parent))
 
 
 def _response_of(posed: PosedBodies) -> Respond:
@@ -177,8 +177,8 @@ def _on_bodies(rows: Rows, bodies: int) -> Vec:
     """Return rows on bodies as a dense matrix, (r, 6 n)."""
     out = np.zeros((len(rows), bodies, 6))
     for side in range(2):
-        there = np.flatnonzero(rows.body[:, side] >= 0)
-        out[there, rows.body[there, side]] += rows.wrench[there, side]
+        on_body = np.flatnonzero(rows.body[:, side] >= 0)
+        out[on_body, rows.body[on_body, side]] += rows.wrench[on_body, side]
     return out.reshape(len(rows), 6 * bodies)
 
 

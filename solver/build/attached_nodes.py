@@ -9,7 +9,7 @@ import numpy as np
 
 from ..coordinates.attached import Attached
 from ..coordinates.free_nodes import FreeNodes
-from ..coordinates.prescribed import Carried, Concatenated, Constant, OverTime
+from ..coordinates.prescribed import Concatenated, Constant, OverTime, Transformed
 from ..coupling.skeleton import rates_that_move
 from ..state import Index, Vec
 from ..world.joints_part import JointsPart
@@ -59,7 +59,7 @@ class AttachedNodes:
         """
         nodes = np.concatenate([prescribed, self.fixed, *(nodes for nodes, _ in self.prescribed)]).astype(np.int32)
         return nodes, Concatenated([motion, Constant(rest[self.fixed]),
-                                  *(Carried(frames, rest[mine]) for mine, frames in self.prescribed)])
+                                    *(Transformed(frames, rest[nodes]) for nodes, frames in self.prescribed)])
 
 
 def find_attached(prepared: list[Prepared], first: Index, rigid: JointsPart, rest: Vec,
@@ -82,14 +82,14 @@ def find_attached(prepared: list[Prepared], first: Index, rigid: JointsPart, res
           for one, start in zip(prepared, first) for k, attach in enumerate(one.body.attach)]
     on += [(shown, first[-1] + np.arange(of.start, of.stop)) for shown, of in skins]
     for shown, of_shown in on:
-        body, mine = int(rigid.shown.body[shown]), of_shown.astype(np.int32)
+        body, own = int(rigid.shown.body[shown]), of_shown.astype(np.int32)
         if body < 0:
-            prescribed.append((mine, rigid.shown.obstacles[shown]))
+            prescribed.append((own, rigid.shown.obstacles[shown]))
         elif not len(rates_that_move(rigid.tree, np.array([body]))):
-            fixed.append(mine)
+            fixed.append(own)
         else:
-            nodes.append(mine)
-            bodies.append(np.full(len(mine), body, dtype=np.int32))
-            positions.append(rest[mine])
+            nodes.append(own)
+            bodies.append(np.full(len(own), body, dtype=np.int32))
+            positions.append(rest[own])
     attached = Attached.at(np.concatenate(nodes), np.concatenate(bodies), np.concatenate(positions), E)
     return AttachedNodes(attached, np.concatenate(fixed), prescribed)

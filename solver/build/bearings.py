@@ -40,9 +40,9 @@ def friction_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_ind
             raise BadScene(f"{entry.label} support neither drives nor limits, nor friction in loops and universal "
                            "joints",
                            "Choose BISP for the friction inside joints", where="$.joint_friction")
-    given = MechanismConstraints(tree) if outside is None else outside
-    return JointsWithFriction(tree, given.loops, given.drives, given.limits, given.ball_limits, given.colliders,
-                              law=law, bearings=Bearings(bearings, tree.inertia, tree.in_child))
+    constraints = MechanismConstraints(tree) if outside is None else outside
+    return JointsWithFriction(tree, constraints.loops, constraints.drives, constraints.limits, constraints.ball_limits,
+                              constraints.colliders, law=law, bearings=Bearings(bearings, tree.inertia, tree.in_child))
 
 
 def _bearings(placed: Sequence[WorldPositions], tree: Tree, body_index: Mapping[str, int],

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import catalogue
 from ..errors import NoFreeNode
-from ..fields.attach import PINNED, attached_nodes, listed_nodes, nobody
+from ..fields.attach import PINNED, attached_nodes, listed_nodes, no_attachments
 from ..fields.build import Fields
 from ..fields.pins import follow, hard_weights
 from ..job import schema
@@ -74,7 +74,7 @@ class PreparedCloth(Prepared):
         params = parameters("membrane", self._cloth.membrane)
         return max(float(params[name]) for name in ("stretch_warp", "stretch_weft") if name in params)
 
-    def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
+    def material_data(self, job: Job, rest: Vec, start: int) -> MaterialData:
         """Return the membrane, bending and hard limits of the cloth as elements, with the mass of each node. rest:
         positions of all nodes, (n, 3) [m]. start: first node of the cloth among them."""
         from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there is cloth
@@ -101,17 +101,17 @@ class PreparedCloth(Prepared):
 
         mass = self._cloth.area_density * float(sheet.areas.sum())
         step = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]
-        found: list[Limits] = []
+        limits: list[Limits] = []
         if self._cloth.length_limit:
             sides = np.concatenate([sheet.triangles[:, [i, j]] for i, j in ((0, 1), (1, 2), (2, 0))])
             flat = np.concatenate([sheet.material[:, j] - sheet.material[:, i] for i, j in ((0, 1), (1, 2), (2, 0))])
             edges, first = np.unique(np.sort(sides, axis=1), axis=0, return_index=True)
-            found.append(LengthLimit(edges, np.linalg.norm(flat[first], axis=1), -np.inf, self._cloth.length_limit,
-                                     mass, step))
+            limits.append(LengthLimit(edges, np.linalg.norm(flat[first], axis=1), -np.inf, self._cloth.length_limit,
+                                      mass, step))
         if self._cloth.area_limit:
-            found.append(AreaLimit(sheet.triangles, sheet.areas, -self._cloth.area_limit, self._cloth.area_limit, mass,
-                                   step))
-        return found
+            limits.append(AreaLimit(sheet.triangles, sheet.areas, -self._cloth.area_limit, self._cloth.area_limit, mass,
+                                    step))
+        return limits
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         """Return the vertices of the artist's mesh at these nodes, (k,): those with equal numbers."""
@@ -142,7 +142,7 @@ def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) ->
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
             raise NoFreeNode("every vertex is pinned or attached, so nothing can move", "Pin or attach less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
-    fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
+    fields = Fields({}, np.zeros(0), no_attachments(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
                     tuple(notes), attached, by)
     material = (laid_flat(volume.nodes, triangles, np.array(cloth.warp)) if cloth.uv is None
                 else scaled(np.asarray(job.array(cloth.uv), dtype=float), volume.nodes, triangles))
@@ -194,12 +194,12 @@ def pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes
         is_pinned |= hard_weights(pin, weights) > PINNED
         if not is_pinned.any() and (pin.stiffness is None or not weights.any()):
             notes.append("Pin is painted on nothing, so no part is held")
-    loose: NDArray[np.bool_] = np.ones(len(nodes), dtype=bool)
-    loose[faces] = False
-    if loose.any():
+    is_unused: NDArray[np.bool_] = np.ones(len(nodes), dtype=bool)
+    is_unused[faces] = False
+    if is_unused.any():
         what = "face" if body.rope is None else "edge"
-        notes.append(f"{loose.sum()} vertices belong to no {what} and do not move")
-    return np.flatnonzero(is_pinned | loose).astype(np.int32)
+        notes.append(f"{is_unused.sum()} vertices belong to no {what} and do not move")
+    return np.flatnonzero(is_pinned | is_unused).astype(np.int32)
 
 
 def motion_of(job: Job, body: schema.Body, nodes: Vec, pinned: Index) -> Vec | None:

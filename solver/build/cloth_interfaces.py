@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..coordinates.attached import Attached
-from ..coordinates.prescribed import Carried, Interpolated, OverTime, StepMotion
+from ..coordinates.prescribed import Interpolated, OverTime, StepMotion, Transformed
 from ..coupling.interface_points import BonePoints, InterfacePoints, NodePoints
 from ..coupling.staggered import CoupledInterface, InterfaceLink, StaggeredPart
 from ..embedding.bind import bind
@@ -87,35 +87,35 @@ class ClothSurroundings:
         if scene.contact is None:
             return []
         usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
-        found = []
+        surfaces = []
         for other in self._prepared:
-            ours, theirs = own.touches, other.body.touches
-            if (ours is None or other.body.name in ours) and (theirs is None or own.name in theirs):
+            ours, its = own.touches, other.body.touches
+            if (ours is None or other.body.name in ours) and (its is None or own.name in its):
                 mu = usual if other.body.friction is None else other.body.friction
-                found.append(self._skin(other, mu))
+                surfaces.append(self._skin(other, mu))
         if self._rigid is None:
-            return found
+            return surfaces
         from .rigid_skins import skins_of  # where something is rigid
 
         for skin in skins_of(self._job):
             if own.touches is None or skin.mechanism in own.touches:
                 seen = self._on_body(skin.shown, skin.vertices)
-                found.append(CoupledSurface(seen.positions, seen.motion, seen.on, skin.name, skin.triangles,
-                                            skin.friction, skin.mass))
-        return found
+                surfaces.append(CoupledSurface(seen.positions, seen.motion, seen.on, skin.name, skin.triangles,
+                                               skin.friction, skin.mass))
+        return surfaces
 
-    def holds(self, one: Prepared) -> list[CoupledPins]:
+    def attachments(self, one: Prepared) -> list[CoupledPins]:
         """Return the points of bones and soft bodies to which vertices of a cloth are attached."""
         shown = [(mechanism.name, body.name) for mechanism in self._job.scene.mechanisms for body in mechanism.bodies]
-        found = []
+        pins = []
         for k, attach in enumerate(one.body.attach):
             vertices = one.fields.attached[one.fields.attached_by == k]
             if len(vertices) and attach.mechanism:
                 seen = self._on_body(shown.index((attach.mechanism, attach.body)), one.volume.nodes[vertices])
-                found.append(CoupledPins(seen.positions, seen.motion, seen.on, vertices))
+                pins.append(CoupledPins(seen.positions, seen.motion, seen.on, vertices))
             elif len(vertices):
-                found.append(self._in_flesh(attach.body, one, vertices))
-        return found
+                pins.append(self._in_flesh(attach.body, one, vertices))
+        return pins
 
     def _in_flesh(self, name: str, one: Prepared, vertices: Index) -> CoupledPins:
         """Return the points of a soft body's tetrahedra to which vertices of a cloth are attached, in them or next to
@@ -153,7 +153,7 @@ class ClothSurroundings:
         rigid = self._rigid
         body = int(rigid.shown.body[shown])
         if body < 0:
-            return CoupledPoints(positions, Carried(rigid.shown.obstacles[shown], positions), None)
+            return CoupledPoints(positions, Transformed(rigid.shown.obstacles[shown], positions), None)
         state = rigid.initial_state()
         E = rigid.tree.posture(state.q, state.u, state.memory).E
         nodes = np.arange(len(positions), dtype=np.int32)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..coordinates.prescribed import Constant
-from ..fields.attach import nobody
-from ..forces.yielding_pins import CompliantAttachment, YieldingPins
+from ..fields.attach import no_attachments
+from ..forces.compliant_pins import CompliantAttachment, CompliantPins
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
 from ..state import Index, Vec
@@ -32,13 +32,13 @@ class CompliantAnchors:
 def anchors_of(job: Job, prepared: list[Prepared]) -> list[CompliantAnchors]:
     """Return the anchors of all bodies that are attached to mechanisms and have compliant pins."""
     shown = [(mechanism.name, body.name) for mechanism in job.scene.mechanisms for body in mechanism.bodies]
-    found = []
+    anchors = []
     for one in prepared:
         for k, attach in enumerate(one.body.attach if one.body.pins_yield else ()):
             nodes = one.fields.attached[one.fields.attached_by == k]
-            found.append(CompliantAnchors(one.body.name, nodes, one.volume.nodes[nodes],
-                                 shown.index((attach.mechanism, attach.body))))
-    return [one for one in found if len(one.nodes)]
+            anchors.append(CompliantAnchors(one.body.name, nodes, one.volume.nodes[nodes],
+                                            shown.index((attach.mechanism, attach.body))))
+    return [one for one in anchors if len(one.nodes)]
 
 
 def compliant_attachments(job: Job, prepared: list[Prepared], mass: Vec, first: Index,
@@ -46,30 +46,30 @@ def compliant_attachments(job: Job, prepared: list[Prepared], mass: Vec, first: 
     """Return the springs from soft bodies to their anchors on rigid bodies. mass: of all nodes, (n,) [kg]. first: first
     node of each body, (bodies + 1,). anchored: anchors, each with a slice of its nodes, counted from the first node
     after the bodies."""
-    found, clock, body_index = [], job.scene.time, {one.body.name: k for k, one in enumerate(prepared)}
+    springs, clock, body_index = [], job.scene.time, {one.body.name: k for k, one in enumerate(prepared)}
     for anchors, span in anchored:
         one, start = prepared[body_index[anchors.body]], int(first[body_index[anchors.body]])
         edge, nodes = mean_edge(one.volume.nodes, one.skin), (anchors.nodes + start).astype(np.int32)
         stiffness = FIRM * (mass[nodes] / clock.step**2
                             + np.broadcast_to(one.resistance(edge), len(one.volume.nodes))[anchors.nodes])
         attached = int(first[-1]) + np.arange(span.start, span.stop)
-        found.append(CompliantAttachment(anchors.body, nodes, attached, stiffness, Constant(anchors.positions),
-                                         REPORTED * edge, lambda time: clock.start + time * clock.fps))
-    return found
+        springs.append(CompliantAttachment(anchors.body, nodes, attached, stiffness, Constant(anchors.positions),
+                                           REPORTED * edge, lambda time: clock.start + time * clock.fps))
+    return springs
 
 
 def without_pins(one: Prepared) -> Prepared:
     """Return a body without its pins and attachments where these are compliant; else the body itself."""
     if not one.body.pins_yield:
         return one
-    return replace(one, fields=replace(one.fields, pinned=np.zeros(0, np.int32), motion=None, attached=nobody(),
-                                       attached_by=nobody()))
+    return replace(one, fields=replace(one.fields, pinned=np.zeros(0, np.int32), motion=None, attached=no_attachments(),
+                                       attached_by=no_attachments()))
 
 
-def yielding_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[YieldingPins]:
+def compliant_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[CompliantPins]:
     """Return the springs that replace compliant pins. mass: of all nodes, (n,) [kg]. first: first node of each body,
     (bodies + 1,)."""
-    found, clock = [], job.scene.time
+    springs, clock = [], job.scene.time
     for one, start in zip(prepared, first):
         pinned = one.fields.pinned
         if not one.body.pins_yield or not len(pinned):
@@ -77,7 +77,7 @@ def yielding_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -
         x, edge = one.volume.nodes, mean_edge(one.volume.nodes, one.skin)
         nodes = (pinned + start).astype(np.int32)
         stiffness = FIRM * (mass[nodes] / clock.step**2 + np.broadcast_to(one.resistance(edge), len(x))[pinned])
-        found.append(YieldingPins(one.body.name, nodes, stiffness,
-                                  positions_over_time(job, one.fields.motion, x[pinned]), REPORTED * edge,
-                                  lambda time: clock.start + time * clock.fps))
-    return found
+        springs.append(CompliantPins(one.body.name, nodes, stiffness,
+                                    positions_over_time(job, one.fields.motion, x[pinned]), REPORTED * edge,
+                                    lambda time: clock.start + time * clock.fps))
+    return springs

@@ -82,7 +82,7 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
     """Return a body as a draft that steps by projections. make: its stepping from masses, constraints and pins.
     of_tets, of_cloth, of_rows: constraints of solids, cloth and ropes. notes: of its damping."""
     scene, body, nodes = job.scene, one.body, one.volume.nodes
-    matter = one.matter(job, nodes, 0)
+    material = one.material_data(job, nodes, 0)
     air = None
     if isinstance(one, PreparedCloth):
         from ..forces.cloth.sheet import Sheet  # its kernels are compiled where there is cloth
@@ -97,7 +97,7 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
         laws: list[Any] = around.laws([one], np.array([0, len(nodes)]), len(nodes))
         air = (laws[0], around.motions[0]) if laws else None
     elif isinstance(one, PreparedRope):
-        constraints = [of_rows(_rope(job, one, matter.mass))]
+        constraints = [of_rows(_rope(job, one, material.mass))]
         assert body.rope is not None
         if body.rope.keeps_shape:
             notes = [*notes, f"{method} straightens ropes: bake with Vanilla FEM to see how one Keeps Its Shape"]
@@ -118,7 +118,7 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
     shown = BodyInWorld(body.name, slice(0, len(nodes)), one.volume.diagonal, one.embedding, to_object, drawn_at_pins,
                         above=drawn_above(job, one, drawn_at_pins))
     first = np.array([0, len(nodes)])
-    pulls = [*pulls_of(job, [one], matter.mass, first), *soft_pins(job, [one], matter.mass, first)]
+    pulls = [*pulls_of(job, [one], material.mass, first), *soft_pins(job, [one], material.mass, first)]
     half_life = body.wobble_half_life
     if isinstance(half_life, str):
         notes.append(f"{method} does not support Wobble Half-Life with keyframes")
@@ -129,7 +129,7 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
     obstacles = draft_obstacles(job, one, nodes[surface_nodes], friction_of_nodes(job, one)[surface_nodes],
                                 one.volume.diagonal)
     with blame(scene, body, "method"):
-        stepped = make(matter.mass, constraints, pinned)
+        stepped = make(material.mass, constraints, pinned)
     return ConstraintDraft(stepped, shown, motion, ground_of(job), scene.time.start, method, pulls, air,
                            half_life or 0.0, None if obstacles is None else (obstacles, surface_nodes), all_notes)
 
@@ -157,10 +157,10 @@ def _rope(job: Job, one: PreparedRope, mass: Vec) -> Lengths:
         rows = [springs(nodes, edges, params["axial_stiffness"] / length)]
     else:
         rows = [ropes(nodes, edges, STRETCHED * float(mass.sum()) / step**2)]
-    turns = bends_of(edges, nodes)
-    if rope.bending_stiffness and len(turns):
-        sides = np.linalg.norm(np.diff(nodes[turns], axis=1), axis=2)
+    bends = bends_of(edges, nodes)
+    if rope.bending_stiffness and len(bends):
+        sides = np.linalg.norm(np.diff(nodes[bends], axis=1), axis=2)
         # κ = Σ c x with c of a second difference over the mean length, ½ B |κ|² a metre
         c = np.stack([1.0 / sides[:, 0], -1.0 / sides[:, 0] - 1.0 / sides[:, 1], 1.0 / sides[:, 1]], axis=1)
-        rows.append(Lengths.of(turns, c, rope.bending_stiffness / sides.mean(axis=1), 0.0))
+        rows.append(Lengths.of(bends, c, rope.bending_stiffness / sides.mean(axis=1), 0.0))
     return Lengths.joined(rows)

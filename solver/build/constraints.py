@@ -41,7 +41,7 @@ def constraints_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_
     limits, ball_limits = JointLimits.of(tree, *bounds), BallLimits.of(tree, *bounds)
     colliders = _colliders(job, placed, tree, body_index)
     if colliders is not None and colliders.touches_itself.any():
-        colliders = _let_overlaps_be(colliders, tree, at.E)
+        colliders = _ignore_overlaps(colliders, tree, at.E)
     made = MechanismConstraints(tree, loops if len(loops) else None, drives if len(drives) else None,
                                 limits if len(limits) else None, ball_limits if len(ball_limits) else None, colliders)
     return None if made.is_bare else made
@@ -114,7 +114,7 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_inde
     friction: list[float] = []
     motion: dict[int, OverTime] = {}
     mechanism = np.zeros(tree.count, dtype=np.int32)
-    apart: list[list[int]] = []
+    looped: list[list[int]] = []
     ground = ground_of(job)
     is_fixed = tree.dof[1:] == tree.dof[:-1]  # fixed to the world, by all joints above
     for i, above in enumerate(tree.parent):
@@ -134,15 +134,15 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_inde
             fixed = np.eye(4) if rigid.motion is not None else one.own[rigid.name]
             offset.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name] if moves else fixed)
             friction.append(rigid.friction)
-        apart += [[body_index[one.key(name)] for name in (loop.body_a, loop.body_b)
-                   if name is not None and name in one.bodies]
-                  for loop in one.scene.loops]
-    pairs: Index = np.array([pair for pair in apart if len(pair) == 2], np.int32).reshape(-1, 2)
-    if not shapes or (not ground.is_there and len(shapes) < 2):
+        looped += [[body_index[one.key(name)] for name in (loop.body_a, loop.body_b)
+                    if name is not None and name in one.bodies]
+                   for loop in one.scene.loops]
+    pairs: Index = np.array([pair for pair in looped if len(pair) == 2], np.int32).reshape(-1, 2)
+    if not shapes or (not ground.exists and len(shapes) < 2):
         return None
     itself = np.array([one.scene.self_collisions for one in placed])
     moving = [i for i in body if i >= 0]
-    if not ground.is_there and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:
+    if not ground.exists and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:
         return None  # a single mechanism without self-collisions
     return Colliders(Shapes.of(shapes), np.array(body, np.int32), np.array(offset), np.array(friction), tree.parent,
                      mechanism, itself, pairs, ground, motion, np.array(link, np.int32))
@@ -152,16 +152,16 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_inde
 DEEP = 0.05
 
 
-def _let_overlaps_be(colliders: Colliders, tree: Tree, E: Vec) -> Colliders:
+def _ignore_overlaps(colliders: Colliders, tree: Tree, E: Vec) -> Colliders:
     """Return the colliders without contact of jointed bodies that overlap at the start, E (n, 4, 4): shoulder and
     breast of a ragdoll, whose contact would act against their joints for ever."""
     top = np.arange(tree.count, dtype=np.int32)  # root of each body in the tree
     for i, above in enumerate(tree.parent):
         if above >= 0:
             top[i] = top[above]
-    found = colliders.find(E, np.zeros((tree.count, 6)), 0.0, 0.0)
-    between = (found.body >= 0).all(axis=1)
-    shape, body, gap = found.shape[between], found.body[between], found.gap[between]
+    contacts = colliders.find(E, np.zeros((tree.count, 6)), 0.0, 0.0)
+    between = (contacts.body >= 0).all(axis=1)
+    shape, body, gap = contacts.shape[between], contacts.body[between], contacts.gap[between]
     deep = (gap < -DEEP * colliders.extent[shape].min(axis=1)) & (top[body[:, 0]] == top[body[:, 1]])
     return replace(colliders, excluded=np.concatenate([colliders.excluded, np.unique(body[deep], axis=0)]))
 

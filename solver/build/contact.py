@@ -20,7 +20,7 @@ from ..meshing.volume import mean_edge
 from ..meshing.winding import winding_numbers
 from ..parts.eol.offset_surface import is_closed
 from ..state import CarrierMotion, Index, Vec
-from .diagonals import quads_of, without_crossing
+from .diagonals import quads_of, without_intersections
 from .fields import Prepared
 from .obstacles import Obstacles
 from .painted_weights import weights_at_nodes
@@ -30,11 +30,11 @@ REACH = 0.1  #: largest activation distance, relative to the shortest mean edge 
 LEAST_REACH = 0.02  #: least one of a body with itself
 LEAST_TO_OTHERS = 0.002  #: least one of two bodies
 COINCIDENT = 1.0e-6  #: of the shortest mean edge: pieces of a mesh that are so near each other cannot be kept apart
-OF_REST = 0.5  #: of how near a body is to itself where it rests, or to others where it starts: so far it does not push
-GAP = 0.04  #: of the shortest mean edge: how far apart what crosses at the start is pushed
-RESISTS = 0.1  #: of a node's inertia over a step and of its elasticity: what a contact resists with
-#: groups of nodes that do not touch each other: of obstacles, rigid bodies and pins, and of flesh that rides on joints
-HARD, CARRIED = 0, 1
+OF_REST = 0.5  #: of the distance of a body to itself at rest, or to others at the start: no contact force from there on
+GAP = 0.04  #: of the shortest mean edge: distance to which surfaces that intersect at the start are separated
+RESISTS = 0.1  #: of a node's inertia over a step and of its elasticity: stiffness of a contact
+#: groups of nodes that do not touch each other: of obstacles, rigid bodies and pins, and of flesh attached to joints
+PRESCRIBED, ATTACHED = 0, 1
 
 
 def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: Index,
@@ -73,11 +73,11 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     edges = [_usual_edge(rest, skin, one.wires + np.int32(start)) for skin, one, start in zip(skins, prepared, first)]
     if len(embedded.corners):
         _refuse_coincident(touching.surfaces, now, COINCIDENT * min(edges), names, of_node)
-    apart = _without_intersecting(touching.surfaces, between, may_touch, now, of_node) if seconds else may_touch
-    surfaces, crossing = touching.surfaces if apart is may_touch else between(apart), may_touch & ~apart
+    separate = _without_intersecting(touching.surfaces, between, may_touch, now, of_node) if seconds else may_touch
+    surfaces, intersecting = touching.surfaces if separate is may_touch else between(separate), may_touch & ~separate
     if not reshaped:
-        _refuse_crossing(surfaces, now, names, of_node)
-        _refuse_inside(prepared, skins, first, obstacles, now, apart)
+        _refuse_intersections(surfaces, now, names, of_node)
+        _refuse_inside(prepared, skins, first, obstacles, now, separate)
 
     stiffness = _stiffness(job, prepared, mass, first, edges, embedded)
     surface_offset = np.array([one.surface_offset for one in prepared] + [0.0] * len(obstacles.names))[of_node]
@@ -89,22 +89,22 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     made: ContactLaw = law(surfaces, rest, stiffness, friction, activation, *how)
     if not reshaped:
         _refuse_too_near(made, now, names, of_node)
-    if crossing.any():
+    if intersecting.any():
         gap = GAP * min(edges)
         of_all: ContactLaw = law(between(may_touch), rest, stiffness, friction,
-                                 np.where(crossing, OF_REST * gap, activation), *how)
+                                 np.where(intersecting, OF_REST * gap, activation), *how)
         made = SeparateIntersections(made, of_all, IntersectingBodies(
-            between(crossing), names, of_node, crossing, faces, [is_closed(one) for one in faces], seconds,
+            between(intersecting), names, of_node, intersecting, faces, [is_closed(one) for one in faces], seconds,
             _distances(gap, len(names), of_node, surface_offset), stiffness, now))
     return [Embedded(made, embedded) if len(embedded.corners) else made]
 
 
 def _at_start(coordinates: FreeNodes, rest: Vec) -> Vec:
     """Return the positions of all nodes at the start, (n, 3) [m]."""
-    carried = rest[coordinates.attached.nodes]
-    carrier_motion = CarrierMotion(carried, np.zeros_like(carried)) if len(carried) else None
-    found: Vec = coordinates.positions(rest[coordinates.free].ravel(), 0.0, carrier_motion)
-    return found
+    attached = rest[coordinates.attached.nodes]
+    carrier_motion = CarrierMotion(attached, np.zeros_like(attached)) if len(attached) else None
+    positions: Vec = coordinates.positions(rest[coordinates.free].ravel(), 0.0, carrier_motion)
+    return positions
 
 
 def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Obstacles, group: Index,
@@ -116,28 +116,29 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
     """
     nodes, start_of_obstacles = len(rest), np.int32(first[-1])
 
-    def arrange(bodies: list[Prepared], carried: EmbeddedVertices | None) -> Touching:
+    def arrange(bodies: list[Prepared], replacement: EmbeddedVertices | None) -> Touching:
         # embedded vertices come after the nodes, free where one of the nodes that carry them is
         skins, embedded = _skins(job, bodies, first, nodes)
-        embedded = embedded if carried is None else carried
+        embedded = embedded if replacement is None else replacement
         faces = [*skins, *(one + start_of_obstacles for one in obstacles.triangles)]
         wires = [one.wires + np.int32(start) for one, start in zip(bodies, first)]
         of_node = np.full(nodes + len(embedded.corners), -1)
         for number, own in (*enumerate(faces), *enumerate(wires)):
             of_node[own] = number
         among = np.concatenate(wires).astype(np.int32)
-        groups, apart = embedded.least(group), embedded.least(prescribed)
-        now, both_ways = embedded.positions(at_start), quads
+        groups, is_prescribed = embedded.least(group), embedded.least(prescribed)
+        now, colliding_quads = embedded.positions(at_start), quads
 
         def surfaces() -> Surfaces:
             return Surfaces(embedded.positions(rest), np.concatenate(faces).astype(np.int32), groups, of_node,
-                            None if may_touch.all() else may_touch, wires=among, quads=both_ways, is_prescribed=apart)
+                            None if may_touch.all() else may_touch, wires=among, quads=colliding_quads,
+                            is_prescribed=is_prescribed)
 
         made = surfaces()
-        if len(quads) and made.crossing(now) is not None:
-            both_ways = without_crossing(quads, made, now)
+        if len(quads) and made.intersection(now) is not None:
+            colliding_quads = without_intersections(quads, made, now)
             made = surfaces()
-        return Touching(bodies, skins, among, both_ways, embedded, made, now, of_node)
+        return Touching(bodies, skins, among, colliding_quads, embedded, made, now, of_node)
 
     return arrange
 
@@ -147,8 +148,8 @@ def _without_intersecting(surfaces: Surfaces, between: Callable[[NDArray[np.bool
     """Return which bodies collide with each other at first, (b, b): those of `may_touch` that do not intersect at the
     start; `may_touch` itself where none do. A body that intersects itself is not removed. between: makes surfaces of
     such pairs."""
-    while (found := surfaces.crossing(now)) is not None:
-        one, other = of_node[found[0][0]], of_node[found[1][0]]
+    while (intersection := surfaces.intersection(now)) is not None:
+        one, other = of_node[intersection[0][0]], of_node[intersection[1][0]]
         if one == other:
             break
         may_touch = may_touch.copy()
@@ -171,8 +172,8 @@ def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obsta
               embedded: EmbeddedVertices, of_node: Index) -> Vec:
     """Return the friction coefficient of each node and embedded vertex, (n + v,). usual: coefficient of bodies without
     one."""
-    given = [one.body.friction for one in prepared] + obstacles.friction
-    friction: Vec = np.array([usual if mu is None else mu for mu in given], dtype=float)[of_node]
+    coefficients = [one.body.friction for one in prepared] + obstacles.friction
+    friction: Vec = np.array([usual if mu is None else mu for mu in coefficients], dtype=float)[of_node]
     painted, first_obstacle = np.ones(embedded.nodes), int(first[len(prepared)])
     for one, start in zip(prepared, first):
         painted[start : start + len(one.volume.nodes)] = painted_friction(job, one)
@@ -188,15 +189,15 @@ def _distances(gap: float, count: int, of_node: Index, surface_offset: Vec) -> V
     thickness: Vec = np.zeros(count)
     solid = of_node >= 0
     np.maximum.at(thickness, of_node[solid], surface_offset[solid])
-    found: Vec = gap + thickness[:, None] + thickness[None, :]
-    return found
+    distances: Vec = gap + thickness[:, None] + thickness[None, :]
+    return distances
 
 
 def _groups(coordinates: FreeNodes, mass: Vec) -> Index:
     """Return the group of each node, (n,): nodes of one group do not touch each other, and -1 is none. mass: (n,) [kg].
     """
-    group = np.where(coordinates.is_free, -1, HARD)
-    group[coordinates.attached.nodes] = np.where(mass[coordinates.attached.nodes] > 0.0, CARRIED, HARD)
+    group = np.where(coordinates.is_free, -1, PRESCRIBED)
+    group[coordinates.attached.nodes] = np.where(mass[coordinates.attached.nodes] > 0.0, ATTACHED, PRESCRIBED)
     return group
 
 
@@ -206,12 +207,12 @@ def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, first_obstacle: in
 
     first_obstacle: number of nodes before those of the obstacles.
     """
-    found: NDArray[np.bool_] = ~coordinates.is_free
-    found[coordinates.attached.nodes] = False
+    is_prescribed: NDArray[np.bool_] = ~coordinates.is_free
+    is_prescribed[coordinates.attached.nodes] = False
     masses = obstacles.masses[len(obstacles.masses) - len(obstacles.attached) + len(obstacles.anchored):]
     for (_, own), weight in zip(obstacles.attached, masses):
-        found[first_obstacle + own.start : first_obstacle + own.stop] = weight == 0.0
-    return found
+        is_prescribed[first_obstacle + own.start : first_obstacle + own.stop] = weight == 0.0
+    return is_prescribed
 
 
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
@@ -317,8 +318,8 @@ def _may_touch(job: Job, called: list[str], bodies: int) -> NDArray[np.bool_]:
     """
     touches = {body.name: body.touches for body in job.scene.bodies}
     lists = [touches[name] if k < bodies else None for k, name in enumerate(called)]
-    says: NDArray[np.bool_] = np.array([[other is None or name in other for name in called] for other in lists])
-    both: NDArray[np.bool_] = says & says.T
+    permits: NDArray[np.bool_] = np.array([[other is None or name in other for name in called] for other in lists])
+    both: NDArray[np.bool_] = permits & permits.T
     return both
 
 
@@ -342,30 +343,30 @@ def _activations(surfaces: Surfaces, rest: Vec, now: Vec, thickness: Vec, bounds
     own, finite = bounds.diagonal(), np.isfinite(bounds)
     far = float(bounds[finite].max()) / OF_REST
     nearest = OF_REST * surfaces.nearest_to_itself(rest, far, len(bounds))
-    alone = np.maximum(np.minimum(own, nearest), np.minimum(own, LEAST_REACH * edge.diagonal()))
-    both = np.minimum(bounds, np.minimum(alone[:, None], alone[None, :]))
+    without_others = np.maximum(np.minimum(own, nearest), np.minimum(own, LEAST_REACH * edge.diagonal()))
+    both = np.minimum(bounds, np.minimum(without_others[:, None], without_others[None, :]))
     to_others = OF_REST * surfaces.nearest_of_pieces(now, far, thickness, len(bounds))
-    found: Vec = np.minimum(both, np.maximum(to_others, LEAST_TO_OTHERS * edge))
-    return np.where(finite, found, float(found[finite].min()))
+    activation: Vec = np.minimum(both, np.maximum(to_others, LEAST_TO_OTHERS * edge))
+    return np.where(finite, activation, float(activation[finite].min()))
 
 
-def _refuse_crossing(surfaces: Surfaces, now: Vec, names: list[str], owner: Index) -> None:
+def _refuse_intersections(surfaces: Surfaces, now: Vec, names: list[str], owner: Index) -> None:
     """Raise BadScene where surfaces intersect at the start. now: positions, (n, 3) [m]. owner: body of each node."""
-    crossing = surfaces.crossing(now)
-    if crossing is None:
+    intersection = surfaces.intersection(now)
+    if intersection is None:
         return
-    edge, face = crossing
+    edge, face = intersection
     one, other = names[owner[edge[0]]], names[owner[face[0]]]
     where = ", ".join(f"{c:.4g}" for c in now[face].mean(axis=0))
     if one == other:
         near = now[np.concatenate([edge, face])]
-        raise BadScene(f"it crosses itself at the start, near ({where}) m", _apart_or_merged(near), one)
+        raise BadScene(f"it crosses itself at the start, near ({where}) m", _remedy_for_itself(near), one)
     raise BadScene(f'it crosses "{other}" at the start, near ({where}) m',
                    "Move them apart, with a little air between, give Push Apart some frames, or let them not "
                    "collide with each other", one)
 
 
-def _apart_or_merged(near: Vec) -> str:
+def _remedy_for_itself(near: Vec) -> str:
     """Return the remedy for a body that intersects itself. near: different vertices of it there, (k, 3)
     [m]; of meshes that are split along their seams, as imported clothes are, some lie on each other."""
     doubled = len(np.unique(near, axis=0)) < len(near)

@@ -22,13 +22,13 @@ FLAT = 0.9  #: cosine of a fold: a quad that is folded further at the start touc
 def quads_of(job: Job, prepared: Sequence[Prepared], first: Index, now: Vec) -> Index:
     """Return the nearly flat quads of all cloths at positions now (n, 3) [m], (q, 4): corners in order, the first and
     the third of which both triangles share. first: first node of each body."""
-    found = [np.zeros((0, 4), dtype=np.int32)]
+    quads_of_cloths = [np.zeros((0, 4), dtype=np.int32)]
     for one, start in zip(prepared, first):
         cloth = one.body.cloth
         if cloth is not None and cloth.quads is not None:
             corners = np.asarray(job.array(cloth.quads), dtype=np.int32)
-            found.append(_as_cut(corners, one.skin, len(one.volume.nodes)) + np.int32(start))
-    quads = np.concatenate(found)
+            quads_of_cloths.append(_as_cut(corners, one.skin, len(one.volume.nodes)) + np.int32(start))
+    quads = np.concatenate(quads_of_cloths)
     straight: Index = quads[_is_flat(quads, now)]
     return straight
 
@@ -38,9 +38,10 @@ def _as_cut(quads: Index, triangles: Index, nodes: int) -> Index:
     (k, 4)."""
     known, remaining = _keys(triangles, nodes), []
     for shift in (0, 1):
-        turned = np.roll(quads, -shift, axis=1)
-        there = np.isin(_keys(turned[:, [0, 1, 2]], nodes), known) & np.isin(_keys(turned[:, [0, 2, 3]], nodes), known)
-        remaining.append(turned[there])
+        shifted = np.roll(quads, -shift, axis=1)
+        is_known = (np.isin(_keys(shifted[:, [0, 1, 2]], nodes), known) &
+                    np.isin(_keys(shifted[:, [0, 2, 3]], nodes), known))
+        remaining.append(shifted[is_known])
     return np.concatenate(remaining)
 
 
@@ -59,11 +60,11 @@ def _is_flat(quads: Index, now: Vec) -> Index:
     return flat
 
 
-def without_crossing(quads: Index, surfaces: Surfaces, now: Vec) -> Index:
+def without_intersections(quads: Index, surfaces: Surfaces, now: Vec) -> Index:
     """Return the quads (k, 4), of quads (q, 4), whose other diagonal intersects nothing at positions now (n, 3) [m]."""
     ends = {tuple(sorted(pair)): k for k, pair in enumerate(quads[:, [1, 3]].tolist())}
     crossed = set()
-    for edge, face in surfaces.crossings(now):
+    for edge, face in surfaces.intersections(now):
         a, b, c = face.tolist()
         for pair in (edge.tolist(), (a, b), (b, c), (c, a)):
             crossed.add(ends.get(tuple(sorted(pair)), -1))

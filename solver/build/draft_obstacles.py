@@ -22,15 +22,16 @@ def draft_obstacles(job: Job, one: Prepared, start: Vec, painted: Vec | float, s
     contact = job.scene.contact
     if contact is None:
         return None
-    found, touches = obstacles_of(job), one.body.touches
+    obstacles, touches = obstacles_of(job), one.body.touches
     usual = float(parameters("contact", contact.law).get("friction_coefficient", 0.0))
     made = []
-    for name, triangles, motion, own, rough in zip(found.names, found.triangles, found.motions, found.spans,
-                                                   found.friction):
+    for name, triangles, motion, own, mu in zip(obstacles.names, obstacles.triangles, obstacles.motions,
+                                                obstacles.spans, obstacles.friction):
         if touches is not None and name not in touches:
             continue
         mesh = ObstacleMesh(triangles - own.start, motion)
-        made.append(DraftObstacle(mesh, mesh.side_of(start), (usual if rough is None else rough) * found.painted[own]))
+        made.append(DraftObstacle(mesh, mesh.side_of(start),
+                                  (usual if mu is None else mu) * obstacles.painted[own]))
     own_friction = usual if one.body.friction is None else one.body.friction
     # thin bodies keep a distance of their thickness from their middle surface
     gap = one.surface_offset or one.thickness or 0.0
@@ -47,5 +48,5 @@ def friction_of_nodes(job: Job, one: Prepared) -> Vec:
 def touching_nodes(one: Prepared) -> Index:
     """Return the nodes of a body's skin and wires, which collide, (p,) ascending."""
     corners = np.concatenate([one.skin.ravel(), one.wires.ravel()])
-    found: Index = np.unique(corners).astype(np.int32)
-    return found
+    nodes: Index = np.unique(corners).astype(np.int32)
+    return nodes

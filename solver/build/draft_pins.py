@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates.prescribed import Carried, Concatenated, OverTime
+from ..coordinates.prescribed import Concatenated, OverTime, Transformed
 from ..job.folder import Job
 from ..state import Index
 from .fields import Prepared
@@ -19,7 +19,7 @@ def draft_pins(job: Job, one: Prepared) -> tuple[Index, OverTime]:
     for k, attach in enumerate(one.body.attach):
         bone = job.scene.holder_of(attach)
         assert bone is not None and bone.motion is not None  # `check_drafts` has refused others
-        mine = fields.attached[fields.attached_by == k]
-        groups.append(mine)
-        motions.append(Carried(over_time(job, bone.motion), nodes[mine]))
+        own = fields.attached[fields.attached_by == k]
+        groups.append(own)
+        motions.append(Transformed(over_time(job, bone.motion), nodes[own]))
     return np.concatenate(groups).astype(np.int32), Concatenated(motions) if one.body.attach else motions[0]

@@ -61,7 +61,7 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     stepping = Stepping(scene.integrator.kind, (float(scene.gravity[0]), float(scene.gravity[1]),
                                                 float(scene.gravity[2])), iterating=iterating)
     pins = [pinned[group] for group in groups]
-    mass, first = one.matter(job, nodes, 0).mass, np.array([0, len(nodes)])
+    mass, first = one.material_data(job, nodes, 0).mass, np.array([0, len(nodes)])
     pulls = pulls_of(job, [one], mass, first)
     pulled = [pull.nodes for pull in pulls[:MOST_PULLS]]
     springs = [*pulls, *soft_pins(job, [one], mass, first)]
@@ -79,7 +79,7 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     alpha, beta, damping_notes = _damping(job, one, reduced)
     ground = ground_of(job)
     floor = None
-    if ground.is_there:
+    if ground.exists:
         floor = reduced.floor(ground.normal, float(ground.point(0.0) @ ground.normal), ground.friction)
     reduced.stepping = replace(stepping, stiffness_damping=alpha, mass_damping=beta, floor=floor)
     surface = body.surface
@@ -96,10 +96,10 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
                                                    describe_truth(reduced, one))]
     motions = [_OfGroup(motion, group) for group in groups]
     moving = fibers if fibers is not None and body.fiber_activation is not None else None
-    sprung = [(spring, reduced.points_at(spring.nodes)) for spring in springs]
+    point_springs = [(spring, reduced.points_at(spring.nodes)) for spring in springs]
     start = reduced.touching.rest
     painted = friction_of_nodes(job, one)[cKDTree(nodes).query(start)[1]]
-    return Draft(reduced, shown, motions, ground, scene.time.start, moving, sprung,
+    return Draft(reduced, shown, motions, ground, scene.time.start, moving, point_springs,
                  draft_obstacles(job, one, start, painted, size), FIRM * reduced.floor(np.eye(3)[2], 0.0).stiffness,
                  notes)
 
@@ -112,13 +112,13 @@ class _OfGroup:
 
     def at(self, time: float) -> Vec:
         """Return the positions at `time` [s], (k, 3) [m]."""
-        found: Vec = self._motion.at(time)[self._rows]
-        return found
+        positions: Vec = self._motion.at(time)[self._rows]
+        return positions
 
     def velocity(self, time: float) -> Vec:
         """Return the velocities at `time` [s], (k, 3) [m/s]."""
-        found: Vec = self._motion.velocity(time)[self._rows]
-        return found
+        velocities: Vec = self._motion.velocity(time)[self._rows]
+        return velocities
 
 
 def _groups(volume: Volume, pinned: Index, motion: OverTime, last: float) -> list[Index]:
@@ -140,8 +140,8 @@ def _groups(volume: Volume, pinned: Index, motion: OverTime, last: float) -> lis
         if off <= RIGID_ENOUGH * size or len(rows) < 8 or len(done) + len(pending) + 2 > MOST_GROUPS:
             done.append(rows)
             continue
-        apart = rest[rows] - rest[rows].mean(axis=0)
-        along = apart @ np.linalg.svd(apart, full_matrices=False)[2][0]
+        offsets = rest[rows] - rest[rows].mean(axis=0)
+        along = offsets @ np.linalg.svd(offsets, full_matrices=False)[2][0]
         low = along <= np.median(along)
         pending += [rows[low], rows[~low]] if 0 < low.sum() < len(rows) else []
         if low.all() or not low.any():
@@ -163,7 +163,7 @@ def _damping(job: Job, one: Prepared, reduced: ReducedBody) -> tuple[float, floa
         return alpha, beta, []
     omega = 2.0 * math.pi * float(reduced.truth.frequencies[0])
     _, h = step_size(job.scene.time.fps, job.scene.time.step)
-    steps = lost_in_steps(job.scene.integrator.kind, omega, h)
+    steps = numerical_damping(job.scene.integrator.kind, omega, h)
     lacks = max(2.0 * math.log(2.0) / half_life - steps - alpha * omega**2 - beta, 0.0)
     alpha += lacks / omega**2
     half = 2.0 * math.log(2.0) / (steps + alpha * omega**2 + beta)
@@ -171,7 +171,7 @@ def _damping(job: Job, one: Prepared, reduced: ReducedBody) -> tuple[float, floa
                          f"in {half:.2g} s"]
 
 
-def lost_in_steps(integrator: str, omega: float, h: float) -> float:
+def numerical_damping(integrator: str, omega: float, h: float) -> float:
     """Return the damping rate d of q̈ + d q̇ + ω² q = 0 that an integrator has by itself in steps of h [s] [1/s].
     omega: ω [rad/s]."""
     z = 1j * omega * h

@@ -37,8 +37,8 @@ from .inputs import positions_over_time
 
 FINE = 0.5  #: of the mesh's edges: to what it is remeshed where it folds
 LONGEST = 1.05  #: of the mesh's longest edge: nothing is split where nothing bends
-ALONE = "Sharp Edges: it touches {what}"
-NEAR = 0.9  #: of the thickness: how near cloth is to itself and to what is round where that pushes
+TOUCHES = "Sharp Edges: it touches {what}"
+NEAR = 0.9  #: of the thickness: distance to itself and to smooth obstacles at which contact forces begin
 
 
 def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothSurroundings) -> tuple[EolCloth,
@@ -46,23 +46,23 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
     """Return sheets of cloth with Sharp Edges as one part of the world, and its interface with the parts that it
     touches or is attached to.
 
-    sheets: a group of `together`. index: index of the part in the world. around: the other parts. Raises a ConJacError
-    that names a sheet and the field.
+    sheets: a group of `sheets_of_one_cloth`. index: index of the part in the world. around: the other parts.
+    Raises a ConJacError that names a sheet and the field.
     """
     prepared, body = sheets[0], sheets[0].body
-    materials, meshes, holds, numbers = [], list[SheetMesh](), list[list[CoupledPins]](), []
+    materials, meshes, attachments, numbers = [], list[SheetMesh](), list[list[CoupledPins]](), []
     for one in sheets:
         with blame(job.scene, one.body, "surface"):
             materials.append(_material(one))
-            holds.append(around.holds(one))
+            attachments.append(around.attachments(one))
             mesh, vertices = _mesh(one.volume.nodes, materials[-1], one.skin, np.concatenate(
-                [one.fields.pinned, *(coupled.vertices for coupled in holds[-1])]))
+                [one.fields.pinned, *(coupled.vertices for coupled in attachments[-1])]))
         meshes.append(mesh)
         number = np.full(len(one.volume.nodes), -1)
         number[vertices] = np.arange(len(vertices)) + sum(len(earlier.x) for earlier in meshes[:-1])
         numbers.append(number)
-    apart = SheetOffsets.of([one.material for one in meshes])
-    mesh = _as_one(meshes, apart)
+    offsets = SheetOffsets.of([one.material for one in meshes])
+    mesh = _as_one(meshes, offsets)
     surfaces, settings = around.surfaces(prepared), SheetSettings.of([_cloth(one) for one in sheets])
     obstacles = feature_obstacles(job, [one.body for one in sheets], settings, surfaces)
     pins, motions = [np.zeros(0, np.int64)], []
@@ -70,21 +70,21 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
         in_mesh = np.flatnonzero(number[one.fields.pinned] >= 0)
         pins.append(number[one.fields.pinned[in_mesh]])
         motions.append((in_mesh, positions_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])))
-    pins += [number[one.vertices] for each, number in zip(holds, numbers) for one in each]
-    all_holds = [one for each in holds for one in each]
+    pins += [number[one.vertices] for each, number in zip(attachments, numbers) for one in each]
+    all_attachments = [one for each in attachments for one in each]
 
     def pins_at(time: float) -> Vec:
         return np.concatenate([*(motion.at(time)[in_mesh] for in_mesh, motion in motions),
-                               *(one.motion.at(time) for one in all_holds)])
+                               *(one.motion.at(time) for one in all_attachments)])
 
-    linked = _linked(obstacles, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_holds)
-    contact = _contact_settings(job, sheets, settings.thickness, obstacles, surfaces, apart)
+    linked = _linked(obstacles, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_attachments)
+    contact = _contact_settings(job, sheets, settings.thickness, obstacles, surfaces, offsets)
     if contact is not None:
-        _refuse_crossing(contact, mesh, obstacles.at(0.0, job.scene.time.step), body.name)
+        _refuse_intersections(contact, mesh, obstacles.at(0.0, job.scene.time.step), body.name)
     limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), settings.thickness)
-    steps = SlidingCloth([_fabric(one) for one in sheets], np.array(job.scene.gravity), obstacles, limits,
-                         _sizing([_cloth(one) for one in sheets], meshes, apart), pins_at, contact=contact,
-                         air=_air(job, sheets), sheet_offsets=apart, needs_reactions=bool(linked))
+    steps = SlidingCloth([_elements(one) for one in sheets], np.array(job.scene.gravity), obstacles, limits,
+                         _sizing([_cloth(one) for one in sheets], meshes, offsets), pins_at, contact=contact,
+                         air=_air(job, sheets), sheet_offsets=offsets, needs_reactions=bool(linked))
     shown, notes = [], []
     for one, material in zip(sheets, materials):
         surface, own = one.body.surface, one.body.cloth
@@ -92,15 +92,15 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
         to_object = None if surface.to_object is None else job.array(surface.to_object)
         shown.append(ShownSheet(one.volume.nodes, material, one.skin, to_object))
         notes += [f'"{one.body.name}": {note}' for note in (
-            *one.volume.notes, *one.fields.notes, ALONE.format(what=_touched(surfaces, contact, one, sheets)),
+            *one.volume.notes, *one.fields.notes, TOUCHES.format(what=_touched(surfaces, contact, one, sheets)),
             *_passed(job, one.body, sheets), *settings.changes(own), *_unlimited(own))]
     part = EolCloth([one.body.name for one in sheets], steps,
-                    Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, apart,
+                    Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, offsets,
                     notes)
     return part, CoupledInterface(index, part, len(obstacles.smooth_triangles[1]), linked)
 
 
-def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
+def sheets_of_one_cloth(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
     """Return the groups of sheets that are simulated as one cloth: sheets that touch each other and otherwise touch the
     same bodies."""
     groups = list[list[Prepared]]()
@@ -131,7 +131,7 @@ def _cloth(prepared: Prepared) -> schema.Cloth:
     return prepared.body.cloth
 
 
-def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], apart: SheetOffsets) -> Sizing:
+def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], offsets: SheetOffsets) -> Sizing:
     """Return the shortest and longest edges to which each sheet is remeshed."""
     bounds = []
     for cloth, mesh in zip(cloths, meshes):
@@ -139,7 +139,7 @@ def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], apart: 
         assert sharp is not None
         coarsest = sharp.coarser * (sharp.coarsest or LONGEST * float(edges.max()))
         bounds.append((min(sharp.coarser * (sharp.finest or FINE * float(np.median(edges))), coarsest), coarsest))
-    return Sizing(*bounds[0], other_sheets=[(apart.begins(k), *one) for k, one in enumerate(bounds) if k])
+    return Sizing(*bounds[0], other_sheets=[(offsets.begins(k), *one) for k, one in enumerate(bounds) if k])
 
 
 def _material(one: Prepared) -> Vec:
@@ -150,12 +150,12 @@ def _material(one: Prepared) -> Vec:
         else from_corners(one.volume.nodes, one.skin, one.in_material)
 
 
-def _as_one(meshes: Sequence[SheetMesh], apart: SheetOffsets) -> SheetMesh:
+def _as_one(meshes: Sequence[SheetMesh], offsets: SheetOffsets) -> SheetMesh:
     """Return all sheets as one mesh, apart from each other in material space."""
     if len(meshes) == 1:
         return meshes[0]
     first = np.cumsum([0, *(len(one.x) for one in meshes)])
-    placed = [apart.to_common_space(k, one.material) for k, one in enumerate(meshes)]
+    placed = [offsets.to_common_space(k, one.material) for k, one in enumerate(meshes)]
     faces = [one.faces + np.int32(start) for one, start in zip(meshes, first)]
     x, v, slide, on, required = (np.concatenate([getattr(one, name) for one in meshes])
                              for name in ("x", "v", "slide", "on", "required"))
@@ -184,14 +184,14 @@ def _unlimited(cloth: schema.Cloth) -> list[str]:
 
 
 def _linked(obstacles: FeatureObstacles, surfaces: list[CoupledSurface], pinned: int,
-            holds: list[CoupledPins]) -> list[InterfaceLink]:
+            attachments: list[CoupledPins]) -> list[InterfaceLink]:
     """Return the links to other parts: smooth surfaces are first among the interface points, pins after them."""
     linked = list[InterfaceLink]()
     _, which = obstacles.smooth_triangles
     # surfaces of other parts are the last smooth ones
     first = len(which) - sum(len(one.positions) for one in surfaces)
-    for one in [*surfaces, *holds]:
-        if one is (holds[0] if holds else None):
+    for one in [*surfaces, *attachments]:
+        if one is (attachments[0] if attachments else None):
             first += pinned
         if one.on is not None:
             carrier, path = one.on
@@ -209,8 +209,8 @@ def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[S
     faces = row[triangles]
     corners = material[triangles]
     one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    turned = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0] < 0.0
-    if turned.all():
+    is_inverted = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0] < 0.0
+    if is_inverted.all():
         faces = faces[:, [0, 2, 1]]
     is_pinned = np.zeros(len(nodes), dtype=bool)
     is_pinned[pinned] = True
@@ -224,7 +224,7 @@ def _lengths(mesh: SheetMesh) -> Vec:
     return lengths
 
 
-def _fabric(prepared: Prepared) -> EolElements:
+def _elements(prepared: Prepared) -> EolElements:
     cloth, damping = _cloth(prepared), parameters("damping", prepared.body.damping)
     sharp = cloth.eulerian
     assert sharp is not None
@@ -256,7 +256,7 @@ def _air(job: Job, sheets: Sequence[Prepared]) -> AirFlow | None:
 
 def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, obstacles: FeatureObstacles,
              surfaces: list[CoupledSurface],
-             apart: SheetOffsets) -> ContactSettings | None:
+                      offsets: SheetOffsets) -> ContactSettings | None:
     """Return the contact of a cloth with itself and with smooth obstacles; None without any."""
     contact = job.scene.contact
     if contact is None:
@@ -268,7 +268,7 @@ def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, ob
     params = parameters("contact", contact.law)
     usual, distance = float(params.pop("friction_coefficient")), float(params.pop("distance"))
     activation = NEAR * min(distance or thickness, thickness)
-    given = np.array([one.friction for one in obstacles.smooth_surfaces])[which] if len(which) else np.zeros(0)
+    of_obstacles = np.array([one.friction for one in obstacles.smooth_surfaces])[which] if len(which) else np.zeros(0)
     make = catalogue.find("contact", contact.law.kind).load()
     stretch = max(float(one.resistance(0.0).max()) for one in sheets)
     # surfaces of other parts are the last smooth ones
@@ -279,25 +279,25 @@ def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, ob
     own = np.array([usual if one.body.friction is None else one.body.friction for one in sheets])
 
     def law(surfaces: Surfaces, rest: Vec, mesh: SheetMesh) -> ContactLaw:
-        sheet = apart.sheet_of(mesh.material)
+        sheet = offsets.sheet_of(mesh.material)
         mass = densities[sheet] * mesh.vertex_areas
         stiffness = np.concatenate([RESISTS * (mass / job.scene.time.step**2 + stretch), np.full(len(which), np.inf)])
-        friction = np.concatenate([own[sheet], given])
+        friction = np.concatenate([own[sheet], of_obstacles])
         loads = LoadsOnCloth(np.concatenate([mesh.vertex_areas, np.zeros(len(which))]),
                              np.concatenate([np.zeros(len(mesh.x)), areal_mass])) if areal_mass.any() else None
         made: ContactLaw = make(surfaces, rest, stiffness, friction, activation, params, np.zeros(len(rest)), loads)
         return made
 
     names = [*(one.body.name for one in sheets), *(one.name for one in obstacles.each if one.smooth is not None)]
-    return ContactSettings(law, triangles, which + np.int32(len(sheets)), itself, names, apart.sheet_of)
+    return ContactSettings(law, triangles, which + np.int32(len(sheets)), itself, names, offsets.sheet_of)
 
 
-def _refuse_crossing(contact: ContactSettings, mesh: SheetMesh, now: ObstacleMotion, name: str) -> None:
+def _refuse_intersections(contact: ContactSettings, mesh: SheetMesh, now: ObstacleMotion, name: str) -> None:
     """Raise BadScene where a cloth intersects itself or a smooth obstacle at the start."""
-    crossing = contact.intersecting_pair(mesh, now)
-    if crossing is None:
+    intersection = contact.intersecting_pair(mesh, now)
+    if intersection is None:
         return
-    one, other, point = crossing
+    one, other, point = intersection
     where = ", ".join(f"{c:.4g}" for c in point)
     if one == other:
         raise BadScene(f"it crosses itself at the start, near ({where}) m", "Move its parts away from each other", name)

@@ -55,18 +55,18 @@ def feature_obstacles(job: Job, bodies: Sequence[schema.Body], settings: SheetSe
               surfaces: Sequence[CoupledSurface] = ()) -> FeatureObstacles:
     """Return all that a cloth touches: the scene's obstacles, its ground, and surfaces of other parts. bodies: sheets
     of the cloth. settings: their contact settings."""
-    scene, found, touches = job.scene, list[Obstacle](), bodies[0].touches
+    scene, obstacles, touches = job.scene, list[Obstacle](), bodies[0].touches
     if scene.contact is not None:
         usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
         own = np.array([usual if one.friction is None else one.friction for one in bodies])
         for one in scene.obstacles:
             if touches is None or one.name in touches:
-                found += _obstacle(job, one, settings, own, usual if one.friction is None else one.friction)
-    for met in surfaces:
+                obstacles += _obstacle(job, one, settings, own, usual if one.friction is None else one.friction)
+    for surface in surfaces:
         nowhere, smooth = Constant(np.zeros((0, 3))), nails(NO_FACES[:, :2])
-        found.append(Obstacle(met.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
-                           SmoothSurface(met.motion, met.triangles, met.friction)))
-    return FeatureObstacles(found, ground_of(job), settings.thickness)
+        obstacles.append(Obstacle(surface.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,
+                                  SmoothSurface(surface.motion, surface.triangles, surface.friction)))
+    return FeatureObstacles(obstacles, ground_of(job), settings.thickness)
 
 
 def _obstacle(job: Job, one: schema.Obstacle, settings: SheetSettings, own: Vec, its: float) -> list[Obstacle]:
@@ -75,18 +75,18 @@ def _obstacle(job: Job, one: schema.Obstacle, settings: SheetSettings, own: Vec,
     x = np.asarray(job.array(one.vertices), dtype=float)
     motion = positions_over_time(job, one.motion, x)
     mu = mixed(own, its)
-    at_edges = np.array([usual if given is None else given for usual, given in zip(mu.tolist(), settings.at_edges)])
-    found = list[Obstacle]()
+    at_edges = np.array([usual if edge is None else edge for usual, edge in zip(mu.tolist(), settings.at_edges)])
+    obstacles = list[Obstacle]()
     if one.triangles is not None:
-        found.append(_faces(job, one, x, motion, settings, (mu, at_edges), its))
+        obstacles.append(_faces(job, one, x, motion, settings, (mu, at_edges), its))
     if one.wires is not None:
         lines = wires(x, np.asarray(job.array(one.wires), dtype=np.int32), settings.angle)
-        found.append(Obstacle(one.name, motion, NO_FACES, False, lines, mu, at_edges, 0.0))
+        obstacles.append(Obstacle(one.name, motion, NO_FACES, False, lines, mu, at_edges, 0.0))
     if one.nails is not None:
         ends = np.asarray(job.array(one.nails), dtype=np.int32)
         tips = ExtrapolatedPath(motion, ends, settings.thickness)
-        found.append(Obstacle(one.name, tips, NO_FACES, False, nails(ends), mu, at_edges, 0.0))
-    return found
+        obstacles.append(Obstacle(one.name, tips, NO_FACES, False, nails(ends), mu, at_edges, 0.0))
+    return obstacles
 
 
 def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, settings: SheetSettings, friction: tuple[Vec, Vec],
@@ -97,15 +97,15 @@ def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, settings: S
     triangles = outwards(x, np.asarray(job.array(one.triangles), dtype=np.int32))
     marked = None if one.sharp_edges is None else np.asarray(job.array(one.sharp_edges), dtype=np.int32)
     closed = is_closed(triangles)
-    is_round = bends_softly(x, triangles, settings.angle if closed else max(settings.angle, BEVEL))
-    # the barrier keeps cloth off both sides of an open surface that is round, and rounds its borders; so of one that is
+    is_smooth = bends_softly(x, triangles, settings.angle if closed else max(settings.angle, BEVEL))
+    # the barrier keeps cloth off both sides of an smooth open surface, and rounds its borders; so of one that is
     # bevelled: cloth that sits on both edges of a bevel would lie in its face, from where it has to leave to both sides
-    found = sharp_surface(x, triangles, settings.angle, marked, borders=closed or not is_round)
-    has_sides = closed or is_round
+    edges = sharp_surface(x, triangles, settings.angle, marked, borders=closed or not is_smooth)
+    has_sides = closed or is_smooth
     offset: OverTime = OffsetSurface(motion, triangles, settings.thickness) if has_sides else motion
-    apart = 0.0 if has_sides else settings.thickness
-    if is_round:
+    thickness = 0.0 if has_sides else settings.thickness
+    if is_smooth:
         # pairs with rows over several vertices would be hundreds there
-        return Obstacle(one.name, offset, NO_FACES, closed, found, *friction, apart,
+        return Obstacle(one.name, offset, NO_FACES, closed, edges, *friction, thickness,
                         SmoothSurface(motion, triangles, its))
-    return Obstacle(one.name, offset, triangles, closed, found, *friction, apart)
+    return Obstacle(one.name, offset, triangles, closed, edges, *friction, thickness)

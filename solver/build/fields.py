@@ -81,12 +81,12 @@ class Prepared:
         """
         return self.body.thickness or 0.0
 
-    def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
+    def material_data(self, job: Job, rest: Vec, start: int) -> MaterialData:
         """Return the elements, masses and stiffness of the body. rest: positions of all nodes of the part, (n, 3) [m].
         start: the body's first node."""
-        from .tetrahedra import matter_of  # its kernels are compiled where something moves
+        from .tetrahedra import material_data_of  # its kernels are compiled where something moves
 
-        return matter_of(job, self.body, self.volume, self.fields, modulus_of(self), rest, start)
+        return material_data_of(job, self.body, self.volume, self.fields, modulus_of(self), rest, start)
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         """Return the vertex of the surface for each node, (p,): the nearest painted one. nodes: (p,). painted: whether
@@ -102,11 +102,11 @@ class Prepared:
         """Return positions of animated nodes at each sample, (T, k, 3) [m]; None where they are at rest. nodes: (k,)
         ascending. Raises BadScene where the samples do not fit the mesh."""
         surface, embedding = self.body.surface, self.embedding
-        carried = None
+        embedded = None
         if surface is not None and embedding is not None:
             rest = np.asarray(job.array(surface.vertices), dtype=float)
-            carried = rest, embedding.corners[: len(rest)]
-        return prescribed_motion(self.body, job.array, self.volume, carried, nodes)
+            embedded = rest, embedding.corners[: len(rest)]
+        return prescribed_motion(self.body, job.array, self.volume, embedded, nodes)
 
     def resistance(self, edge: float) -> Vec:
         """Return the stiffness of each node against contact, (k,) [N/m]. edge: mean length of the skin's edges [m]."""
@@ -197,13 +197,13 @@ def fused_of(job: Job, body: schema.Body, volume: Volume) -> tuple[Vec, float]:
     return fused_lines(volume, bind(volume.nodes, volume.tets, vertices, triangles), vertices, triangles)
 
 
-def fused_note(ends: Vec, apart: float) -> list[str]:
-    """Return notes on sheets of a mesh that move as one. ends, apart: lines and edge length as `fused_lines` returns
+def fused_note(ends: Vec, distance: float) -> list[str]:
+    """Return notes on sheets of a mesh that move as one. ends, distance: lines and edge length as `fused_lines` returns
     them."""
     if not len(ends):
         return []
     where = ", ".join(f"{c:.3g}" for c in ends[0].mean(axis=0))
-    return [f"Parts of its mesh that are {apart:.2g} m apart share tetrahedra, such as near ({where}) m: they "
+    return [f"Parts of its mesh that are {distance:.2g} m apart share tetrahedra, such as near ({where}) m: they "
             "move as one. Tetrahedralize shows where. Move them apart, or lower Edge Length"]
 
 

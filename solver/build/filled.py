@@ -59,9 +59,9 @@ def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = Non
         else:
             tries = [_like_bake(job, body), _filled(job, body, cells, True, True)]
         for one in tries:
-            alone = replace(job, scene=structs.replace(job.scene, bodies=[one]))
+            isolated = replace(job, scene=structs.replace(job.scene, bodies=[one]))
             try:
-                volumes.append(volume_of(alone, one, hashes(settings(alone)).bodies[one.name]["tets"], report))
+                volumes.append(volume_of(isolated, one, hashes(settings(isolated)).bodies[one.name]["tets"], report))
             except (BadMesh, Environment):
                 if one is tries[-1]:
                     raise
@@ -106,8 +106,8 @@ def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool
     if body.surface is None or body.tets is not None or body.rope is not None:
         return body
     if by_bake:
-        found = load_stage(job, "tets", body.name, hashes(settings(job)).bodies[body.name]["tets"])
-        if found is not None and len(found.get("tets", ())) <= MOST:
+        stage = load_stage(job, "tets", body.name, hashes(settings(job)).bodies[body.name]["tets"])
+        if stage is not None and len(stage.get("tets", ())) <= MOST:
             return body
     box, volume = _sizes(job, body.surface)
     if inside:

@@ -48,14 +48,14 @@ def on_ground(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, coordina
     per_area, law = one.stiffness_per_area, one.friction
     stiffness = np.full(len(rest), one.stiffness) if per_area is None else per_area * _skin(prepared, rest)
     friction = None if law is None else catalogue.find("friction", law.kind).load()(parameters("friction", law))
-    reach, heavy = np.zeros(len(rest)), _rigid_masses(job)
+    reach, heaviest = np.zeros(len(rest)), _rigid_masses(job)
     start = 0
     for body in prepared:
         stop = start + len(body.volume.nodes)
         reach[start:stop] = drawn_reach(job, body)
-        if per_area is not None and heavy and body.body.cloth is None:
+        if per_area is not None and heaviest and body.body.cloth is None:
             touches = body.body.touches
-            on_it = max((most for name, most in heavy.items() if touches is None or name in touches), default=0.0)
+            on_it = max((most for name, most in heaviest.items() if touches is None or name in touches), default=0.0)
             stiffness[start:stop] *= max(1.0, on_it / float(mass[start:stop].sum()))
         start = stop
     return GroundPenalty(ground_of(job), stiffness, coordinates.is_free, friction, one.tangential_share, reach)
@@ -107,7 +107,7 @@ def drawn_above(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -
     drawn_at_pins: vertices that are drawn where they are prescribed.
     """
     ground = ground_of(job)
-    if not ground.is_there or (one.embedding is None and one.body.cloth is None):
+    if not ground.exists or (one.embedding is None and one.body.cloth is None):
         return None
     if one.embedding is None:  # its vertices are its nodes
         start, prescribed = one.volume.nodes, one.fields.pinned
@@ -117,7 +117,7 @@ def drawn_above(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -
     return AboveGround(ground, start, prescribed, 1.0 / job.scene.time.fps)
 
 
-def sunk(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
+def notes_on_sunk_bodies(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
     """Return notes on bodies that start deep in the ground, whose springs throw them out. rest: positions of all nodes,
     (n, 3) [m]. free: indices of free nodes, ascending."""
     notes, inside = [], ground.find(rest[free], 0.0)

@@ -30,7 +30,7 @@ from .fields import Prepared
 from .inputs import over_time
 from .material_data import MaterialData
 from .ropes import PreparedRope
-from .wobble import Wobbles, hung, slowest
+from .wobble import Wobbles, equilibrium_under_weight, slowest
 
 TABLE = 40  #: half-lives that are solved for where more of them are keyframed; those between are read between them
 CRITICAL = 1.0  #: ρ / ω of what comes back without a swing
@@ -71,7 +71,7 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
     first = int(np.argmax(seen)) if seen.any() else len(seen) - 1
     # a body whose wobbles are too fast to be seen may rock on the ground slowly
     omega = min(float(wobbles.omegas[first]), 2.0 * math.pi * SEEN[1])
-    numerical = _Numerical(job, one, integrator, omega, float(wobbles.lost[0][first]) + own.drag)
+    numerical = _Numerical(job, one, integrator, omega, float(wobbles.damping_rates[0][first]) + own.drag)
     hertz = float(wobbles.omegas[0]) / (2.0 * math.pi)
     samples, requested, fades = _over_time(job, half_life, numerical)
     law = _more_damped(rest, made, own, _at_times(job, requested, half_life), numerical.h)
@@ -79,14 +79,14 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
     if isinstance(half_life, str):
         least = float(samples[samples > 0.0].min(initial=math.inf))
         begins = f"Wobble Half-Life over time, the least {least:.3g} s" if least < math.inf else "Wobble Half-Life 0 s"
-        return parts, law, [f"{begins}: {numerical.alone(hertz)}"], hertz
+        return parts, law, [f"{begins}: {numerical.of_integrator(hertz)}"], hertz
     slow = ""
     if not seen[0]:
         slowest = half_life * SEEN[0] / hertz
         slow = (f"; {np.count_nonzero(~seen)} of its wobbles are slower than {SEEN[0]:g} Hz and lose as much a swing, "
                 f"the slowest half in {slowest:.2g} s")
     ends = numerical.sentence(half_life, float(fades[0]))
-    return parts, law, [f"Wobble Half-Life {half_life:.3g} s: {numerical.alone(hertz)}{slow}{ends}"], hertz
+    return parts, law, [f"Wobble Half-Life {half_life:.3g} s: {numerical.of_integrator(hertz)}{slow}{ends}"], hertz
 
 
 def _of_cloth(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, mass: Vec, is_free: Mask,
@@ -120,15 +120,15 @@ def _of_ropes(job: Job, one: Prepared, edges: Index, made: MaterialData, own: Da
     """Return the damping of ropes, in the form of `losses_of`, each strand by its fundamental mode where it hangs, see
     `swing`."""
     half_life, weight = one.body.wobble_half_life, float(np.linalg.norm(job.scene.gravity))
-    found: list[HalfLifeDamping] = []
+    dampings: list[HalfLifeDamping] = []
     notes: list[str] = []
     for part in made.parts:
         hertz = swing(edges, rest, mass, part, part[~is_free[part]], weight)
         numerical = _Numerical(job, one, integrator, 2.0 * math.pi * hertz, own.drag)
         slower = max(SEEN[0] / hertz, 1.0)
         samples, _, fades = _over_time(job, half_life, numerical, slower)
-        alone = replace(made, parts=[part])
-        found += _parts(alone, is_free, mass, _at_times(job, fades, half_life), None) if fades.any() else []
+        strand = replace(made, parts=[part])
+        dampings += _parts(strand, is_free, mass, _at_times(job, fades, half_life), None) if fades.any() else []
         least = float(samples[samples > 0.0].min(initial=math.inf))
         if least < math.inf and not notes:
             slow = f", slower than {SEEN[0]:g} Hz, so it loses as much a swing" if hertz < SEEN[0] else ""
@@ -136,7 +136,7 @@ def _of_ropes(job: Job, one: Prepared, edges: Index, made: MaterialData, own: Da
                          f"{numerical.sentence(slower * least, float(fades.max(initial=0.0)))}")
     if len(made.parts) > 1 and notes:
         notes[0] = notes[0].replace("it swings", "the first of its strands swings")
-    return found, own, notes, None
+    return dampings, own, notes, None
 
 
 def swing(edges: Index, rest: Vec, mass: Vec, part: Index, pins: Index, weight: float) -> float:
@@ -155,8 +155,8 @@ def swing(edges: Index, rest: Vec, mass: Vec, part: Index, pins: Index, weight: 
     depth = np.where(np.isfinite(from_pins), from_pins, 0.0)
     if len(pins) > 1:
         # a bow of length L over a chord C sags by √(3 C (L − C)/8), in the shape of a parabola
-        apart = np.linalg.norm(rest[pins] - rest[pins[0]], axis=1)
-        chord, whole = float(apart.max()), 2.0 * float(depth.max())
+        distances = np.linalg.norm(rest[pins] - rest[pins[0]], axis=1)
+        chord, whole = float(distances.max()), 2.0 * float(depth.max())
         fraction = np.clip(depth / max(0.5 * whole, 1e-300), 0.0, 1.0)
         sag = math.sqrt(0.375 * chord * max(whole - chord, 0.0)) if chord > 0.5 * whole else 0.5 * (whole - chord)
         depth = sag * (1.0 - (1.0 - fraction) ** 2)
@@ -177,9 +177,9 @@ def _over_time(job: Job, half_life: float | str, numerical: _Numerical, slower: 
                                   samples)
 
 
-def _at_times(job: Job, values: Vec, given: float | str) -> Callable[[float], float]:
+def _at_times(job: Job, values: Vec, half_life: float | str) -> Callable[[float], float]:
     """Return the value as a function of time [s]: the only one, or the curve through those over time."""
-    if not isinstance(given, str):
+    if not isinstance(half_life, str):
         only = float(values[0])
         return lambda time: only
     curve = over_time(job, values[:, None])
@@ -203,9 +203,9 @@ def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest:
     free = np.setdiff1d(np.arange(nodes.start, nodes.stop), fixed).astype(np.int32)
     if not len(free):  # all of its pins end within the bake, and it wobbles from then on
         free, fixed = np.arange(nodes.start, nodes.stop, dtype=np.int32), fixed[:0]
-    carried = [part for part in made.parts if np.isin(part, fixed).any()]
-    hanging = np.intersect1d(free, np.concatenate(carried)).astype(np.int32) if carried else free[:0]
-    x = hung(made.elements, rest, mass, hanging, np.array(job.scene.gravity), linear())
+    pinned_parts = [part for part in made.parts if np.isin(part, fixed).any()]
+    hanging = np.intersect1d(free, np.concatenate(pinned_parts)).astype(np.int32) if pinned_parts else free[:0]
+    x = equilibrium_under_weight(made.elements, rest, mass, hanging, np.array(job.scene.gravity), linear())
     dynamic = followed(job, one, one.fields.dynamic + np.int32(nodes.start))
     return slowest(made.elements, (own,), x, mass, free, dynamic, linear())
 
@@ -214,14 +214,14 @@ def _parts(made: MaterialData, is_free: Mask, mass: Vec, rate: Callable[[float],
            wobbles: Wobbles | None) -> list[HalfLifeDamping]:
     """Return the half-life damping of each connected part."""
     graph = sp.csr_array(node_graph(made.elements.tets, len(mass)))
-    found = []
+    dampings = []
     for part in made.parts:
         nodes, pins = part[is_free[part]], part[~is_free[part]]
         if len(nodes):
-            carried = PinMotion(graph, pins, nodes) if len(pins) else None
+            pin_motion = PinMotion(graph, pins, nodes) if len(pins) else None
             slow = None if wobbles is None else _slow(wobbles, mass, nodes)
-            found.append(HalfLifeDamping(nodes, pins, mass[nodes], rate, slow, carried))
-    return found
+            dampings.append(HalfLifeDamping(nodes, pins, mass[nodes], rate, slow, pin_motion))
+    return dampings
 
 
 def _slow(wobbles: Wobbles, mass: Vec, nodes: Index) -> SlowModes | None:
@@ -267,8 +267,8 @@ def _table(strength: Callable[[float], float], samples: Vec) -> Vec:
         inverse = np.where(samples > 0.0, 1.0 / np.maximum(samples, shortest), 0.0)
         return np.where(samples > 0.0, np.interp(inverse, rates, known), strength(0.0))
     known = np.array([strength(float(value)) for value in values])
-    found: Vec = known[np.searchsorted(values, samples)]
-    return found
+    strengths: Vec = known[np.searchsorted(values, samples)]
+    return strengths
 
 
 class _Numerical:
@@ -288,7 +288,7 @@ class _Numerical:
         remaining = left(self._integrator, omega * self.h, self._beta, own * self.h, math.exp(-2.0 * rho * self.h))
         return max(-math.log(remaining) / self.h, 0.0)
 
-    def alone(self, hertz: float) -> str:
+    def of_integrator(self, hertz: float) -> str:
         """Return a sentence on the integrator's own damping of the slowest wobble [Hz]."""
         omega = 2.0 * math.pi * hertz
         return (f"its slowest wobble has {_frequency(omega)}, which {self._label} at 1/{1.0 / self.h:.4g} s alone "
@@ -299,8 +299,8 @@ class _Numerical:
         one."""
         requested, omega, own = math.log(2.0) / half_life, self._omega, self._own
         fastest = max(omega, 2.0 * math.pi * SEEN[1])
-        apart = self.loses(fastest, own, 0.0) - self.loses(omega, own, 0.0)
-        requested -= min(max(0.5 * apart, 0.0), SPREAD * requested)
+        spread = self.loses(fastest, own, 0.0) - self.loses(omega, own, 0.0)
+        requested -= min(max(0.5 * spread, 0.0), SPREAD * requested)
         most = CRITICAL * omega
         if self.loses(omega, own, 0.0) >= requested:
             return 0.0

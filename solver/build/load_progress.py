@@ -32,8 +32,8 @@ def kernels_of(modules: Iterable[str]) -> dict[str, list[str]]:
             continue
         seen.add(path)
         text = path.read_text(encoding="utf-8")
-        if found := KERNEL.findall(text):
-            kernels[".".join(path.relative_to(ROOT).with_suffix("").parts)] = found
+        if kernel_names := KERNEL.findall(text):
+            kernels[".".join(path.relative_to(ROOT).with_suffix("").parts)] = kernel_names
         for dots, module, names in FROM.findall(text):
             base = path.parents[len(dots) - 1].joinpath(*filter(None, module.split(".")))
             pending.append(_file(base))

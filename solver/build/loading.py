@@ -73,18 +73,18 @@ class Loading:
     def _modules(self) -> list[str]:
         """Return the modules that `_load` imports, named from the solver's root."""
         scene, entries = self._scene, [("joint", kind) for kind in self._joints]
-        found = ["build.mechanisms"] if self._joints else []
+        modules = ["build.mechanisms"] if self._joints else []
         entries.append(("integrator", scene.integrator.kind))
         if scene.bodies:
-            found += ["build.world", "linear.choose", *FACTOR]
+            modules += ["build.world", "linear.choose", *FACTOR]
             entries += [("stage_solver", scene.stage_solver.kind), *self._choices[0]]
             entries += [("method", method.kind) for method in self._methods]
             entries += [("force", force.law.kind) for force in scene.forces]
-        return found + [catalogue.find(family, key).path.partition(":")[0] for family, key in entries]
+        return modules + [catalogue.find(family, key).path.partition(":")[0] for family, key in entries]
 
     def _load(self) -> None:
         """Import the modules after the second process has ended, and mark their kernels as compiled."""
-        began = time.monotonic()
+        start = time.monotonic()
         try:
             if self._joints:
                 importlib.import_module(".mechanisms", __package__)
@@ -109,7 +109,7 @@ class Loading:
             for one in self._scene.constraints:
                 catalogue.find("constraint", one.kind.kind).load()
             # both processes take about as long: a second one that takes three times as long does not end
-            self._wait_for_second(2.0 * (time.monotonic() - began) + 5.0)
+            self._wait_for_second(2.0 * (time.monotonic() - start) + 5.0)
             load_kernels(*self._choices)
             # these call kernels of the linear solver and of materials, which the second process has compiled by now
             for entry in methods:

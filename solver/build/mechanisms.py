@@ -35,10 +35,10 @@ from .positions import WorldPositions, frame, inverse, place_mechanism, target_o
 def build_mechanisms(job: Job) -> Joints:
     """Return a scene's mechanisms as a part that steps by itself. Raises BadInput or BadScene that names the body and
     its field."""
-    return alone(job, mechanisms_part(job))
+    return uncoupled_joints(job, mechanisms_part(job))
 
 
-def alone(job: Job, part: JointsPart) -> Joints:
+def uncoupled_joints(job: Job, part: JointsPart) -> Joints:
     """Return a scene's mechanisms as a part that steps by itself, with the scene's integrator. part: the mechanisms as
     a part of a coupling."""
     return Joints.of(part, integrator_of(job.scene, keep_spin=False))  # rigid bodies conserve their spin anyway
@@ -115,8 +115,8 @@ def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:
         if name in started:
             q[tree.dof[i]:tree.dof[i + 1]] = started[name]
     # the joint's frame is fixed in the parent: the child's frame is where the start moves it
-    turned = tree.posture(q, np.zeros(tree.rates), tree.fresh).joint_poses
-    return replace(tree, in_child=tree.in_child @ turned), q
+    start_poses = tree.posture(q, np.zeros(tree.rates), tree.fresh).joint_poses
+    return replace(tree, in_child=tree.in_child @ start_poses), q
 
 
 def _law(job: Job, placed: list[WorldPositions], rates: dict[str, Index], start: Vec, balls: set[int],

@@ -13,7 +13,7 @@ from ..state import Index, Vec
 from .compliant_pins import CompliantAnchors
 from .inputs import over_time
 from .rigid_skins import RigidSkin
-from .supported import SupportedBody, footing_of
+from .supported import SupportedBody, support_of
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Co
     positions, triangles, motions, first = [np.zeros((0, 3))], list[Index](), list[OverTime](), 0
     spans = list[slice]()
     with_faces = [(one, one.triangles) for one in scene.obstacles if one.triangles is not None]
-    footing = footing_of(job)
+    support = support_of(job)
     for one, path in with_faces:
         faces = np.asarray(job.array(path), dtype=np.int32)
         seen = np.asarray(job.array(one.vertices), dtype=float)
-        positions.append(seen if footing is None else footing.deepened(seen, faces))
+        positions.append(seen if support is None else support.extended_below(seen, faces))
         moves = Constant(positions[-1]) if one.motion is None else over_time(job, one.motion)
-        motions.append(moves if footing is None or one.motion is None else SupportedBody(moves, faces, footing))
+        motions.append(moves if support is None or one.motion is None else SupportedBody(moves, faces, support))
         triangles.append(faces + np.int32(first))
         spans.append(slice(first, first + len(positions[-1])))
         first += len(positions[-1])

@@ -51,8 +51,8 @@ class Rigid:
         """Return positions of the vertices [m], (p, 3), with the body's nodes at x [m], (k, 3), at any frame."""
         before, now = self.node_rest.mean(axis=0), x[self.nodes].mean(axis=0)
         arms = self.node_rest - before
-        turn = nearest_rotations((x[self.nodes] - now).T @ arms, arms.T @ arms)
-        positions: Vec = now + (self.rest - before) @ turn.T
+        rotation = nearest_rotations((x[self.nodes] - now).T @ arms, arms.T @ arms)
+        positions: Vec = now + (self.rest - before) @ rotation.T
         return positions
 
 
@@ -77,9 +77,9 @@ def drawn_pinned(job: Job, one: Prepared) -> PinnedVertices | None:
         nodes = one.fields.attached[one.fields.attached_by == k]
         if attach.weights is None or len(nodes) < 3:
             continue
-        mine = (np.asarray(job.array(attach.weights)) > PINNED) & ~taken
-        taken |= mine
-        vertices = np.flatnonzero(mine & np.isin(corners, nodes).any(axis=1))
+        own = (np.asarray(job.array(attach.weights)) > PINNED) & ~taken
+        taken |= own
+        vertices = np.flatnonzero(own & np.isin(corners, nodes).any(axis=1))
         if len(vertices):
             targets.append(Rigid(vertices, rest[vertices], nodes, one.volume.nodes[nodes]))
     if not targets:
@@ -107,8 +107,8 @@ def _animated(job: Job, one: Prepared, vertices: Index, rest: Vec) -> Animated |
         corners = one.embedding.corners[vertices]
         weights = np.zeros((len(vertices), len(fields.pinned)))
         column = np.minimum(np.searchsorted(fields.pinned, corners), len(fields.pinned) - 1)
-        heavy = np.where(np.isin(corners, fields.pinned), np.maximum(one.embedding.weights[vertices], 1e-3), 0.0)
-        np.add.at(weights, (np.arange(len(vertices))[:, None], column), heavy / heavy.sum(axis=1, keepdims=True))
+        by_node = np.where(np.isin(corners, fields.pinned), np.maximum(one.embedding.weights[vertices], 1e-3), 0.0)
+        np.add.at(weights, (np.arange(len(vertices))[:, None], column), by_node / by_node.sum(axis=1, keepdims=True))
     return Animated(vertices, positions_over_time(job, samples, rest[vertices]), fields.pinned,
                     positions_over_time(job, fields.motion, one.volume.nodes[fields.pinned]), weights,
                     1.0 / job.scene.time.fps)

@@ -90,7 +90,7 @@ def ties_of(job: Job, prepared: list[Prepared], targets: TargetNodes, first_targ
 
     Raises BadScene that names a constraint with a distance of 0, or without the face or edge that it needs.
     """
-    found = list[Tie]()
+    ties = list[Tie]()
     for k in among(job, prepared):
         one, where = job.scene.constraints[k], f"$.constraints[{k}]"
         ends = [_end(job, one, end, prepared, targets.spans.get((k, i)), first_target, rest, first)
@@ -101,8 +101,8 @@ def ties_of(job: Job, prepared: list[Prepared], targets: TargetNodes, first_targ
                 *ends, rest, parameters("constraint", one.kind), length)
         except BadScene as failure:
             raise refuse(f"{called(one)}: {failure.what}", where, failure.remedy) from failure
-        found.append(Tie(k, one, ends, kind))
-    return found
+        ties.append(Tie(k, one, ends, kind))
+    return ties
 
 
 def point_constraints(job: Job, prepared: list[Prepared], ties: Sequence[Tie], replaced: Set[int], rest: Vec, mass: Vec,
@@ -113,7 +113,7 @@ def point_constraints(job: Job, prepared: list[Prepared], ties: Sequence[Tie], r
 
     Raises BadScene that names a constraint which cannot be satisfied, or which contradicts others.
     """
-    found, kinds = list[PointConstraint](), list[tuple[str, PointKind]]()
+    laws, kinds = list[PointConstraint](), list[tuple[str, PointKind]]()
     h = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]
     for number, tie in enumerate(ties):
         one = tie.constraint
@@ -123,14 +123,14 @@ def point_constraints(job: Job, prepared: list[Prepared], ties: Sequence[Tie], r
                               None if one.strength is None else number_over_time(job, one.strength),
                               one.lasts or np.inf)
         if number not in replaced:
-            found.append(law)
+            laws.append(law)
         if law.is_hard(0.0) and not one.lasts:
             kinds.append((called(one), tie.kind))
     if kinds:
-        from .meeting import refuse_unmet
+        from .satisfiable import refuse_unmet
 
         refuse_unmet(kinds, rest, mass, is_free)
-    return found
+    return laws
 
 
 def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared], span: slice | None, first_target: int,

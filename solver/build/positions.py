@@ -54,12 +54,12 @@ def place_mechanism(job: Job, index: int, mechanism: schema_mechanisms.Mechanism
 
 def frame(position: schema_values.Vector, rotation: schema_values.Quaternion) -> Vec:
     """Return the frame (4, 4) at a position [m], turned by a quaternion (w, x, y, z) of any length but 0."""
-    turn = np.asarray(rotation, dtype=float)
-    turn /= np.abs(turn).max()  # so that its square does not overflow
-    w, (x, y, z) = turn[0], turn[1:]
+    quaternion = np.asarray(rotation, dtype=float)
+    quaternion /= np.abs(quaternion).max()  # so that its square does not overflow
+    w, (x, y, z) = quaternion[0], quaternion[1:]
     skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     out = np.eye(4)
-    out[:3, :3] += 2.0 / (turn @ turn) * (w * skew + skew @ skew)
+    out[:3, :3] += 2.0 / (quaternion @ quaternion) * (w * skew + skew @ skew)
     out[:3, 3] = position
     return out
 

@@ -18,8 +18,8 @@ from ..state import Index, Mask, Vec
 from .fields import Prepared
 from .point_constraints import TargetNodes, Tie
 
-ALONE = 1.0e-12  #: smaller weights are rounding
-APART = 1.0e-9  #: of the size of all: smaller gaps are none
+NO_WEIGHT = 1.0e-12  #: smaller weights are rounding
+NO_GAP = 1.0e-9  #: of the size of all: smaller gaps are none
 
 
 @dataclass(frozen=True)
@@ -32,21 +32,21 @@ class PrescribedEnds:
 
     def without(self, is_free: Mask) -> Mask:
         """Return which nodes move freely apart from these constraints, (n,). is_free: which do so with them, (n,)."""
-        found = is_free.copy()
-        found[self.nodes] = True
-        return found
+        free = is_free.copy()
+        free[self.nodes] = True
+        return free
 
 
 def integrated_nodes(job: Job, prepared: Sequence[Prepared], count: int) -> Mask:
     """Return which nodes are integrated in time each by itself, (count,): no pin or bone moves them, and the method of
     their body has no quasistatic nodes. count: number of all nodes."""
-    found, start = np.zeros(count, dtype=bool), 0
+    integrated, start = np.zeros(count, dtype=bool), 0
     for one in prepared:
         stop = start + len(one.volume.nodes)
-        found[start:stop] = not catalogue.find("method", job.scene.method_of(one.body).kind).follows
-        found[start + np.concatenate([one.fields.pinned, one.fields.attached])] = False
+        integrated[start:stop] = not catalogue.find("method", job.scene.method_of(one.body).kind).follows
+        integrated[start + np.concatenate([one.fields.pinned, one.fields.attached])] = False
         start = stop
-    return found
+    return integrated
 
 
 def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, first_target: int, rest: Vec,
@@ -59,23 +59,23 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, first_t
     """
     size, nodes, motions, replaced = float(np.ptp(rest, axis=0).max()), list[Index](), list[OverTime](), []
     users = Counter[int](node for tie in ties for node in np.unique(_moving(tie)).tolist())
-    of_given_motion = dict(zip(targets.spans, targets.motions))
+    motion_of_end = dict(zip(targets.spans, targets.motions))
     for number, tie in enumerate(ties):
-        far = next((i for i in (0, 1) if (tie.index, i) in of_given_motion), None)
+        far = next((i for i in (0, 1) if (tie.index, i) in motion_of_end), None)
         if far is None or not tie.is_always_hard or not catalogue.find("constraint", tie.constraint.kind.kind).able(
                 "whole displacement"):
             continue
         gap, near = cast(WholeDisplacement, tie.kind).displacement, tie.ends[1 - far]
-        alone = _single(near.nodes, near.weights)
-        if alone is None or not can_move[alone].all() or any(users[node] > 1 for node in alone.tolist()):
+        single = _single(near.nodes, near.weights)
+        if single is None or not can_move[single].all() or any(users[node] > 1 for node in single.tolist()):
             continue
         # a straight path may lead through other bodies
-        if gap.jump > APART * size or job.scene.contact is not None and np.abs(gap.at(0.0)).max() > APART * size:
+        if gap.jump > NO_GAP * size or job.scene.contact is not None and np.abs(gap.at(0.0)).max() > NO_GAP * size:
             continue
         span = targets.spans[tie.index, far]
-        motion = _on(of_given_motion[tie.index, far], tie.ends[far].nodes - first_target - span.start,
+        motion = _on(motion_of_end[tie.index, far], tie.ends[far].nodes - first_target - span.start,
                      tie.ends[far].weights, span.stop - span.start)
-        nodes.append(alone)
+        nodes.append(single)
         motions.append(Displaced(motion, gap, 1.0 if far == 1 else -1.0))
         replaced.append(number)
     return PrescribedEnds(np.concatenate([np.zeros(0, np.int32), *nodes]), motions, frozenset(replaced))
@@ -83,17 +83,17 @@ def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, first_t
 
 def _moving(tie: Tie) -> Index:
     """Return the nodes of both ends of a constraint; nodes of several points are repeated."""
-    return np.concatenate([end.nodes[np.abs(end.weights) > ALONE] for end in tie.ends])
+    return np.concatenate([end.nodes[np.abs(end.weights) > NO_WEIGHT] for end in tie.ends])
 
 
 def _single(nodes: Index, weights: Vec) -> Index | None:
     """Return the node of each point, (p,), where every point is one node alone, and no node is two points; else None.
     nodes: (p, w). weights: (p, w)."""
-    counts = np.abs(weights) > ALONE
-    found: Index = nodes[np.arange(len(nodes)), counts.argmax(axis=1)].astype(np.int32)
-    if (counts.sum(axis=1) > 1).any() or len(np.unique(found)) < len(found):
+    counts = np.abs(weights) > NO_WEIGHT
+    single: Index = nodes[np.arange(len(nodes)), counts.argmax(axis=1)].astype(np.int32)
+    if (counts.sum(axis=1) > 1).any() or len(np.unique(single)) < len(single):
         return None
-    return found
+    return single
 
 
 def _on(motion: OverTime, nodes: Index, weights: Vec, count: int) -> OverTime:

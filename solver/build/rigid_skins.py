@@ -32,11 +32,11 @@ class RigidSkin:
 
 def skins_of(job: Job) -> list[RigidSkin]:
     """Return the contact surfaces of all rigid colliders that carry no soft body, which would be their surface."""
-    fleshed = {(one.mechanism, one.body) for body in job.scene.bodies for one in body.attach}
+    with_flesh = {(one.mechanism, one.body) for body in job.scene.bodies for one in body.attach}
     skins, shown = [], 0
     for mechanism in job.scene.mechanisms:
         for body in mechanism.bodies:
-            if body.is_collider and (mechanism.name, body.name) not in fleshed:
+            if body.is_collider and (mechanism.name, body.name) not in with_flesh:
                 vertices, triangles = surface_of(job, body)
                 at = frame(body.position, body.rotation)
                 skins.append(RigidSkin(body.name, mechanism.name, vertices @ at[:3, :3].T + at[:3, 3], triangles,

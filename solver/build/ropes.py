@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import catalogue
 from ..errors import NoFreeNode
-from ..fields.attach import attached_nodes, nobody
+from ..fields.attach import attached_nodes, no_attachments
 from ..fields.build import Fields
 from ..job import schema
 from ..job.folder import Job, blame, parameters
@@ -77,7 +77,7 @@ class PreparedRope(Prepared):
         assert rope is not None
         return rope
 
-    def matter(self, job: Job, rest: Vec, start: int) -> MaterialData:
+    def material_data(self, job: Job, rest: Vec, start: int) -> MaterialData:
         """Return the links, bending, twisting and hard limits of the ropes as elements, with the mass of each node.
         rest: positions of all nodes, (n, 3) [m]. start: first node of the ropes among them."""
         from ..forces.cloth.elements import ClothElements  # its kernels are compiled where there are ropes
@@ -109,7 +109,7 @@ class PreparedRope(Prepared):
 
             twisted = twist.pinned_strands(edges, self.fields.pinned + np.int32(start), rest)
             if len(twisted.nodes):
-                twists.append(twist.RodTwist(twisted, rest, rope.twisting_stiffness, _turn(job, rope)))
+                twists.append(twist.RodTwist(twisted, rest, rope.twisting_stiffness, _twist_angle(job, rope)))
         stiffness = float(links.stiffness.max())
         laws += [*twists, *limits]
         return MaterialData(ClothElements(laws, twists), np.full(len(edges), stiffness), mass,
@@ -153,12 +153,12 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
             raise NoFreeNode("every point is pinned or attached, so nothing can move", "Pin or attach less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
-    fields = Fields({}, np.zeros(0), nobody(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
+    fields = Fields({}, np.zeros(0), no_attachments(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
                     tuple(notes), attached, by)
     return PreparedRope(body, volume, None, fields, edges)
 
 
-def _turn(job: Job, rope: Rope) -> Callable[[float], float]:
+def _twist_angle(job: Job, rope: Rope) -> Callable[[float], float]:
     """Return the rotation of the ends of strands relative to each other [rad] as a function of time [s]."""
     from ..forces.ropes.twist import wound
 
@@ -174,8 +174,8 @@ def shape_of(bends: Index, rest: Vec, rope: Rope) -> list[SheetLaw]:
     from ..forces.ropes.shape import TORSION, CurvedBends, RodTorsion, in_a_row
 
     rows = in_a_row(bends, rest)
-    turned = [RodTorsion(rows, rest, TORSION * rope.bending_stiffness)] if len(rows) else []
-    return [CurvedBends(bends, rest, rope.bending_stiffness), *turned]
+    torsion = [RodTorsion(rows, rest, TORSION * rope.bending_stiffness)] if len(rows) else []
+    return [CurvedBends(bends, rest, rope.bending_stiffness), *torsion]
 
 
 def bends_of(edges: Index, positions: Vec) -> Index:
@@ -188,15 +188,15 @@ def bends_of(edges: Index, positions: Vec) -> Index:
     for first, second in edges.tolist():
         around[first].append(second)
         around[second].append(first)
-    found = []
+    bends = []
     for node in sorted(around):
         ends = around[node]
         away = positions[ends] - positions[node]
         away /= np.linalg.norm(away, axis=1)[:, None]
         for i in range(len(ends)):
-            found += [(ends[i], node, ends[j]) for j in range(i + 1, len(ends))
+            bends += [(ends[i], node, ends[j]) for j in range(i + 1, len(ends))
                       if len(ends) == 2 or -float(away[i] @ away[j]) > CONTINUES]
-    return np.array(found, dtype=np.int32).reshape(-1, 3)
+    return np.array(bends, dtype=np.int32).reshape(-1, 3)
 
 
 def strands(edges: Index, count: int) -> list[Index]:

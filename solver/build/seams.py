@@ -21,13 +21,13 @@ def seams_of(job: Job, prepared: list[Prepared], first: Index, rest: Vec) -> lis
         return []
     from ..forces.cloth.seams import Seams
 
-    found: list[StencilForce] = []
+    forces: list[StencilForce] = []
     for one, cloth, start in sewn:
         pairs = np.asarray(job.array(cloth.seams or ""))
         with blame(job.scene, one.body, "cloth.seams"):
             refuse_longer(pairs, one)
-        found.append(Seams(pairs + start, cloth.seam_stiffness, cloth.seam_time, rest))
-    return found
+        forces.append(Seams(pairs + start, cloth.seam_stiffness, cloth.seam_time, rest))
+    return forces
 
 
 def refuse_longer(pairs: Index, one: Prepared) -> None:

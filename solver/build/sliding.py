@@ -14,17 +14,17 @@ from .fields import Prepared
 from .material_data import MaterialData
 
 
-def sliding_bodies(prepared: Sequence[Prepared], matter: Sequence[MaterialData], bodies: Sequence[BodyInWorld],
+def sliding_bodies(prepared: Sequence[Prepared], materials: Sequence[MaterialData], bodies: Sequence[BodyInWorld],
                    rest: Vec, mass: Vec, coordinates: FreeNodes) -> list[SlidingBody]:
     """Return the bodies that are damped while they slide: solids with a half-life and no prescribed node. rest, mass:
     of all nodes, (n, 3) [m] and (n,) [kg]."""
-    found = []
-    for one, made, body in zip(prepared, matter, bodies):
+    damped = []
+    for one, made, body in zip(prepared, materials, bodies):
         if not one.body.wobble_half_life or one.body.cloth is not None or one.body.rope is not None:
             continue
         if coordinates.is_free[body.nodes].all():
             viscous = Green(rest, made.elements, made.modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})
             volume = float(tet_volumes(rest, made.elements.tets[: len(made.modulus)]).sum())
-            found.append(SlidingBody.of_material(viscous, made.elements.tets, body.nodes, mass[body.nodes], volume,
-                                                 made.modulus))
-    return found
+            damped.append(SlidingBody.of_material(viscous, made.elements.tets, body.nodes, mass[body.nodes], volume,
+                                                  made.modulus))
+    return damped

@@ -15,7 +15,7 @@ from ..constraints.points.point_constraint import PointConstraint
 from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
-from ..coordinates.prescribed import Carried, Concatenated, Constant
+from ..coordinates.prescribed import Concatenated, Constant, Transformed
 from ..embedding.nodes_near import nodes_near
 from ..errors import BadScene
 from ..forces.multipliers import WithMultipliers
@@ -39,10 +39,10 @@ from ..world.nodes_part import NodesPart
 from ..world.sliding_damping import SlidingDampers
 from .air import AirAround, air_of
 from .cloth import prepare_cloth
-from .compliant_pins import compliant_attachments, without_pins, yielding_pins
+from .compliant_pins import compliant_attachments, compliant_pins, without_pins
 from .fields import Prepared, prepare
 from .follow import followers
-from .ground import drawn_above, on_ground, sunk
+from .ground import drawn_above, notes_on_sunk_bodies, on_ground
 from .half_life import losses_of
 from .inputs import activation_of, over_time, positions_over_time
 from .integrators import integrator_of
@@ -92,8 +92,8 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
     rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.positions, targets.positions,
                            air.position])
     first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
-    matter = [one.matter(job, rest, int(start)) for one, start in zip(prepared, first)]
-    mass = np.concatenate([*(one.mass for one in matter), np.zeros(len(rest) - int(first[-1]))])
+    materials = [one.material_data(job, rest, int(start)) for one, start in zip(prepared, first)]
+    mass = np.concatenate([*(one.mass for one in materials), np.zeros(len(rest) - int(first[-1]))])
     bodies = [_in_world(job, one, slice(int(start), int(stop)))
               for one, start, stop in zip(prepared, first[:-1], first[1:])]
 
@@ -105,28 +105,28 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
     is_free = ends.without(coordinates.is_free)
     linear, linear_kind = _linear_solver(job, prepared, make_coordinates is not None, len(ends.ties) < len(ties))
     methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
-    joins = joins_apart(job, prepared)
+    joins = joins_different_methods(job, prepared)
     awake = _asleep(job, methods, joins)
-    mesh = _mesh(prepared, matter, rest, mass, first, coordinates)
+    mesh = _mesh(prepared, materials, rest, mass, first, coordinates)
     condensation = _condensation(job, prepared, first, mesh, linear, joins)
     integrator = integrator_of(scene)
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
 
     damping = [_damping(job, one, made, rest, mass, is_free, body.nodes, integrator, linear_kind)
-               for one, made, body in zip(prepared, matter, bodies)]
+               for one, made, body in zip(prepared, materials, bodies)]
     bodies = [replace(body, hertz=one.hertz) for body, one in zip(bodies, damping)]
     losses = [loss for one in damping for loss in one.losses]
-    slides = sliding_bodies(prepared, matter, bodies, rest, mass, coordinates)
+    slides = sliding_bodies(prepared, materials, bodies, rest, mass, coordinates)
     contacts, ignored = _contacts(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
     ground = on_ground(job, prepared, rest, mass, coordinates)
     notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *ignored]
     notes += [] if ground.friction is None else ground.friction.notes(has_dynamic=condensation.whole is None)
-    notes += [*sunk(bodies, ground.plane, rest, coordinates.free), *_notes_of_bodies(prepared, damping)]
+    notes += [*notes_on_sunk_bodies(bodies, ground.plane, rest, coordinates.free), *_notes_of_bodies(prepared, damping)]
     constraints = point_constraints(job, prepared, ties, ends.ties, rest, mass, first, is_free)
-    acting = _acting(job, prepared, matter, rest, mass, first, obstacles, air, constraints)
+    acting = _acting(job, prepared, materials, rest, mass, first, obstacles, air, constraints)
     make = _stepped(integrator, coordinates, condensation)
-    return make(bodies, [one.elements for one in matter], coordinates, rest, mass, np.array(scene.gravity), ground,
+    return make(bodies, [one.elements for one in materials], coordinates, rest, mass, np.array(scene.gravity), ground,
                 scene.time.start, condensation=condensation, stage_solver=stage_solver, linear=linear, notes=notes,
                 damping_laws=[one.law for one in damping], contacts=contacts,
                 balanced=[body for body, params in zip(bodies, methods) if params["quasistatic_start"]],
@@ -146,15 +146,15 @@ def _stepped(integrator: Integrator, coordinates: FreeNodes, condensation: Conde
     return partial(NodesPart, turns_freely=integrator.turns_freely and condensation.whole is not None)
 
 
-def _mesh(prepared: list[Prepared], matter: list[MaterialData], rest: Vec, mass: Vec, first: Index,
+def _mesh(prepared: list[Prepared], materials: list[MaterialData], rest: Vec, mass: Vec, first: Index,
           coordinates: FreeNodes) -> Mesh:
     """Return the elements of all bodies as one mesh, from which methods make their condensation."""
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     patches = [Patch(patch.nodes + np.int32(start), patch.motions)
                for one, start in zip(prepared, first) for patch in one.fields.patches]
-    tets = np.concatenate([one.elements.tets for one in matter])
-    return Mesh(tets, rest, mass, [part for one in matter for part in one.parts], coordinates, dynamic,
-                max(one.stiffness for one in matter), tuple(patches))
+    tets = np.concatenate([one.elements.tets for one in materials])
+    return Mesh(tets, rest, mass, [part for one in materials for part in one.parts], coordinates, dynamic,
+                max(one.stiffness for one in materials), tuple(patches))
 
 
 def _notes_of_bodies(prepared: list[Prepared], damping: list[_Damping]) -> list[str]:
@@ -183,7 +183,7 @@ class _Acting(NamedTuple):
     constraints: list[PointConstraint]
 
 
-def _acting(job: Job, prepared: list[Prepared], matter: list[MaterialData], rest: Vec, mass: Vec, first: Index,
+def _acting(job: Job, prepared: list[Prepared], materials: list[MaterialData], rest: Vec, mass: Vec, first: Index,
             obstacles: Obstacles, air: AirAround, ties: list[PointConstraint]) -> _Acting:
     """Return all forces and constraints on these bodies. ties: constraints of points, which precede constraints that
     are forces."""
@@ -194,8 +194,8 @@ def _acting(job: Job, prepared: list[Prepared], matter: list[MaterialData], rest
         between=[*between, *anchored_pins, *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
                  *seams_of(job, prepared, first, rest), *constraints],
         pulls=[*pulls_of(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
-               *yielding_pins(job, prepared, mass, first), *anchored_pins],
-        links=[*(one for made in matter for one in made.links), *breaking, *constraints], constraints=constraints)
+               *compliant_pins(job, prepared, mass, first), *anchored_pins],
+        links=[*(one for made in materials for one in made.links), *breaking, *constraints], constraints=constraints)
 
 
 def _linear_solver(job: Job, prepared: list[Prepared], is_attached: bool, has_rows: bool
@@ -250,7 +250,7 @@ def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, 
     """Return the condensation of the bodies' method, or of several methods. Where bones carry bodies with dense columns
     and none touch, each body is condensed by itself. joins: whether forces join bodies of different methods."""
     touching = job.scene.contact is not None or joins
-    groups = _alike(job, prepared) if touching else _apart(job, prepared)
+    groups = _alike(job, prepared) if touching else _groups_by_forces(job, prepared)
     follow = any(catalogue.find("method", job.scene.method_of(one.body).kind).follows for one in prepared)
     if len(groups) == 1 or not (touching or (follow and len(mesh.coordinates.attached.nodes))):
         make, params = _method(job, prepared[0])
@@ -287,14 +287,14 @@ def _alike(job: Job, prepared: list[Prepared]) -> list[list[int]]:
     return [*groups.values()]
 
 
-def joins_apart(job: Job, prepared: list[Prepared]) -> bool:
+def joins_different_methods(job: Job, prepared: list[Prepared]) -> bool:
     """Return whether a force joins some of these bodies that have different methods or different settings of one
     method."""
     group = {prepared[k].body.name: number for number, own in enumerate(_alike(job, prepared)) for k in own}
     return any(len({group[name] for name in bodies}) > 1 for bodies in job.scene.joins() if group.keys() >= {*bodies})
 
 
-def _apart(job: Job, prepared: list[Prepared]) -> list[list[int]]:
+def _groups_by_forces(job: Job, prepared: list[Prepared]) -> list[list[int]]:
     """Return the groups of bodies, as indices, that forces join to each other."""
     groups: dict[str, list[int]] = {}
     for k, one in enumerate(prepared):
@@ -332,7 +332,7 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
                        for some in (prepared[body_index[name]].skin, prepared[body_index[name]].wires))
         return ElasticBody(name, slice(start, stop), tets, skin, wires)
 
-    found: list[StencilForce] = []
+    forces: list[StencilForce] = []
     breaking: list[WithMultipliers] = []
     hard: list[PointConstraint] = []
     for force in job.scene.forces:
@@ -342,9 +342,9 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
                 painted = weights_at_nodes(job, prepared[body_index[force.bodies[0]]], force.weights)
                 bodies[0] = replace(bodies[0], weights=painted)
             law = catalogue.find("force", force.law.kind).load()(bodies, rest, params)
-            (hard if catalogue.find("force", force.law.kind).able("hard rows") else found).append(law)
+            (hard if catalogue.find("force", force.law.kind).able("hard rows") else forces).append(law)
             breaking += [law] if params.get(catalogue.BREAKS.key) or params.get(catalogue.BEGINS.key) else []
-    return found, breaking, hard
+    return forces, breaking, hard
 
 
 def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[Pull]:
@@ -364,7 +364,7 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
             nodes = (near + start).astype(np.int32)
             # by mass, so that the force does not depend on the mesh
             stiffness = pull.stiffness * mass[nodes] / mass[nodes].sum()
-            targets = Constant(x[near]) if pull.motion is None else Carried(over_time(job, pull.motion), x[near])
+            targets = Constant(x[near]) if pull.motion is None else Transformed(over_time(job, pull.motion), x[near])
             strength = None if pull.strength is None else activation_of(job, pull.strength)
             pulls.append(Pull(nodes, stiffness, targets, strength))
     return pulls

@@ -19,8 +19,8 @@ from .inputs import number_over_time, positions_over_time
 def soft_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[SoftPins]:
     """Return the soft pins of all bodies that have some. mass: of all nodes, (n,) [kg]. first: first node of each body,
     (bodies + 1,)."""
-    found = (_of_body(job, one, mass[start:stop], int(start)) for one, start, stop in zip(prepared, first, first[1:]))
-    return [one for one in found if one is not None]
+    pins = (_of_body(job, one, mass[start:stop], int(start)) for one, start, stop in zip(prepared, first, first[1:]))
+    return [one for one in pins if one is not None]
 
 
 def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
@@ -54,13 +54,13 @@ def _carrying_nodes(one: Prepared, rest: Vec, triangles: Index, vertices: Index,
     skin = np.bincount(triangles.ravel(), np.repeat(area, 3), len(rest))
     own = mass.sum() * skin[vertices] / skin.sum() if len(triangles) else mass[vertices]
     if one.embedding is None:
-        carriers, weights = vertices[:, None], np.ones((len(vertices), 1))
+        bound_nodes, weights = vertices[:, None], np.ones((len(vertices), 1))
     else:
-        carriers = one.embedding.corners[vertices].astype(np.int64)
+        bound_nodes = one.embedding.corners[vertices].astype(np.int64)
         weights = np.maximum(one.embedding.weights[vertices], 0.0)  # negative where a vertex is outside
         weights /= weights.sum(axis=1, keepdims=True)
-    nodes, row = np.unique(carriers, return_inverse=True)
-    column = np.repeat(np.arange(len(vertices)), carriers.shape[1])
+    nodes, row = np.unique(bound_nodes, return_inverse=True)
+    column = np.repeat(np.arange(len(vertices)), bound_nodes.shape[1])
     vertex_mass = csr_matrix(((own[:, None] * weights).ravel(), (row.ravel(), column)),
                              shape=(len(nodes), len(vertices)))
     return nodes.astype(np.int32), vertex_mass

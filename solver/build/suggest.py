@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import catalogue
 from ..errors import BadInput, Diverged, StepFailed
-from ..fields.attach import nobody
+from ..fields.attach import no_attachments
 from ..fields.spots import dynamic_of
 from ..fields.suggest import equal_energy_motion, farthest_nodes
 from ..integrators.modes import lowest
@@ -45,11 +45,11 @@ def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
     report("suggest", body.name, None, "Finding where it swings most")
     constrained = np.union1d(fields.pinned, fields.attached).astype(np.int32)
     isolated = msgspec.structs.replace(body, attach=[], cuts=[], nails=[], pulls=[], wobble_half_life=0.0)
-    alone = replace(prepared, body=isolated, fields=replace(fields, pinned=constrained, motion=None, attached=nobody(),
-                                                         attached_by=nobody()))
+    separate = replace(prepared, body=isolated, fields=replace(
+        fields, pinned=constrained, motion=None, attached=no_attachments(), attached_by=no_attachments()))
     scene = msgspec.structs.replace(job.scene, bodies=[isolated], mechanisms=[], obstacles=[], forces=[], contact=None)
     try:
-        positions = _suggested_positions(replace(job, scene=scene), alone, count, 1)
+        positions = _suggested_positions(replace(job, scene=scene), separate, count, 1)
     except (BadInput, Diverged) as none:  # no node is free, or there are no vibrations: all is quasistatic
         return replace(prepared, fields=replace(fields, notes=(*fields.notes, f"no spots are suggested: {none.what}")))
     made = msgspec.structs.replace(isolated, dynamic=schema.Dynamic(points="suggested.npy"))
@@ -64,11 +64,11 @@ def _suggested_positions(job: Job, prepared: Prepared, count: int, least: int) -
     `least`."""
     volume, fields = prepared.volume, prepared.fields
     middles = [patch.nodes[_middle(volume.nodes[patch.nodes])] for patch in fields.patches]
-    there = np.union1d(fields.dynamic, np.array(middles, dtype=np.int32)).astype(np.int32)
-    shapes, stiffness, mass = vibration(job, prepared, min(3 * (count + len(there)) + MODES[0], MODES[1]))
+    existing = np.union1d(fields.dynamic, np.array(middles, dtype=np.int32)).astype(np.int32)
+    shapes, stiffness, mass = vibration(job, prepared, min(3 * (count + len(existing)) + MODES[0], MODES[1]))
     motion = equal_energy_motion(shapes, stiffness)
-    found = farthest_nodes(volume.nodes, volume.tets, mass, motion, count, fields.pinned, there, least)
-    positions: Vec = volume.nodes[found]
+    nodes = farthest_nodes(volume.nodes, volume.tets, mass, motion, count, fields.pinned, existing, least)
+    positions: Vec = volume.nodes[nodes]
     return positions
 
 

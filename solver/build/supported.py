@@ -59,7 +59,7 @@ class Support:
         shift = np.where(h > 0.0, self.depth * (h / near - 1.0), -self.depth - h)
         return nodes, shift, np.where(h > 0.0, self.depth / near, -1.0)
 
-    def deepened(self, positions: Vec, triangles: Index) -> Vec:
+    def extended_below(self, positions: Vec, triangles: Index) -> Vec:
         """Return positions (o, 3) [m] with walls continued below the ground; unchanged where none stands on it."""
         nodes, shift, _ = self.shifts(positions, triangles)
         if not len(nodes):
@@ -75,7 +75,7 @@ class SupportedBody:
 
     motion: OverTime  #: of the collider as it is seen, (o, 3) [m] at a time
     triangles: Index
-    footing: Support
+    support: Support
 
     @property
     def moves(self) -> bool:
@@ -84,14 +84,14 @@ class SupportedBody:
 
     def at(self, time: float) -> Vec:
         """Return the positions of the vertices at `time` [s], (o, 3) [m]."""
-        return self.footing.deepened(self.motion.at(time), self.triangles)
+        return self.support.extended_below(self.motion.at(time), self.triangles)
 
     def velocity(self, time: float) -> Vec:
         """Return the velocities of the vertices at `time` [s], (o, 3) [m/s]."""
         rate = self.motion.velocity(time)
-        nodes, _, slope = self.footing.shifts(self.motion.at(time), self.triangles)
+        nodes, _, slope = self.support.shifts(self.motion.at(time), self.triangles)
         if len(nodes):
-            normal = self.footing.ground.normal
+            normal = self.support.ground.normal
             rate[nodes] += (slope * (rate[nodes] @ normal))[:, None] * normal
         return rate
 
@@ -109,7 +109,7 @@ def _deep(job: Job, body: Body) -> float:
     return DEPTH * float(np.ptp(points, axis=0).max())
 
 
-def footing_of(job: Job) -> Support | None:
+def support_of(job: Job) -> Support | None:
     """Return the scene's ground with the depth of walls below it; None without a ground, without bodies that are
     pressed into it, or where its level changes."""
     one, ground = job.scene.ground, ground_of(job)

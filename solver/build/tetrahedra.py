@@ -17,8 +17,8 @@ from .inputs import activation_of
 from .material_data import MaterialData
 
 
-def matter_of(job: Job, body: schema.Body, volume: Volume, fields: Fields, modulus: Vec, rest: Vec,
-              start: int) -> MaterialData:
+def material_data_of(job: Job, body: schema.Body, volume: Volume, fields: Fields, modulus: Vec, rest: Vec,
+                     start: int) -> MaterialData:
     """Return the tetrahedra of a soft body as elements of its material. modulus: Young's modulus of each element, (e,)
     [Pa]. rest: positions of all nodes of the part, (n, 3) [m], of which the body's own begin at `start`."""
     nodes, tets = volume.nodes, volume.tets

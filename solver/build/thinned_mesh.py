@@ -27,8 +27,8 @@ class ThinnedMesh:
 
     def positions(self, nodes: Vec) -> Vec:
         """Return positions of the vertices [m], (v, 3), for node positions (n, 3) [m]."""
-        found: Vec = np.einsum("vc,vci->vi", self.weights, nodes[self.corners])
-        return found
+        positions: Vec = np.einsum("vc,vci->vi", self.weights, nodes[self.corners])
+        return positions
 
 
 def thinned_mesh(volume: Volume, embedding: Embedding, triangles: Index, fraction: float) -> ThinnedMesh | None:
@@ -37,13 +37,13 @@ def thinned_mesh(volume: Volume, embedding: Embedding, triangles: Index, fractio
     triangles: of the mesh, (m, 3). fraction: largest distance from the mesh, of the body's largest extent.
     """
     rest, faces = embedding.apply(volume.nodes), boundary_faces(volume.tets)[0]
-    found = thinned(rest, triangles, fraction * float(volume.extents_of(rest).max()), mean_edge(volume.nodes, faces))
-    if len(found.triangles) > MOST * len(faces):
+    surface = thinned(rest, triangles, fraction * float(volume.extents_of(rest).max()), mean_edge(volume.nodes, faces))
+    if len(surface.triangles) > MOST * len(faces):
         return None
     # faces move outwards by as much as the mesh is outside of them, so that none of it is outside
     far = np.zeros(len(rest))
-    np.maximum.at(far, found.triangles, np.repeat(found.outside[:, None], 3, axis=1))
-    used, own = np.unique(found.triangles, return_inverse=True)
-    positions = (rest + far[:, None] * out_of_all(rest, found.triangles))[used]
+    np.maximum.at(far, surface.triangles, np.repeat(surface.outside[:, None], 3, axis=1))
+    used, own = np.unique(surface.triangles, return_inverse=True)
+    positions = (rest + far[:, None] * out_of_all(rest, surface.triangles))[used]
     corners = embedding.corners[used]
     return ThinnedMesh(own.reshape(-1, 3).astype(np.int32), corners, barycentric(positions, volume.nodes[corners]))

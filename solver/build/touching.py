@@ -23,8 +23,8 @@ from .fields import Prepared
 
 INSETS = (1e-3, 2e-3, 3e-3)  #: of a body's largest extent: how far within its mesh it touches, the first that does
 NEAR = 4.0  #: of that: nearer to others its vertices are moved
-APART = 0.02  #: of the inset: what is nearer afterwards lies on each other, such as what crossed by just the inset
-MOST = 10_000  #: crossings that are looked at
+COINCIDENT = 0.02  #: of the inset: what is nearer afterwards lies on each other, such as what crossed by just the inset
+MOST = 10_000  #: intersections that are examined
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,16 @@ class Touching:
     now: Vec  #: positions of nodes and vertices [m], (n + v, 3)
     owner: Index  #: index of the body or obstacle of each, (n + v,)
 
-    def crossing(self) -> set[tuple[int, int]]:
+    def intersecting_pairs(self) -> set[tuple[int, int]]:
         """Return the pairs of bodies and obstacles that intersect, as indices, the lower one first; twice the same
         where one intersects itself."""
-        if self.surfaces.crossing(self.now) is None:
+        if self.surfaces.intersection(self.now) is None:
             return set()
-        found = islice(self.surfaces.crossings(self.now), MOST)
+        intersections = islice(self.surfaces.intersections(self.now), MOST)
         return {(min(pair), max(pair)) for pair in
-                ((int(self.owner[edge[0]]), int(self.owner[face[0]])) for edge, face in found)}
+                ((int(self.owner[edge[0]]), int(self.owner[face[0]])) for edge, face in intersections)}
 
-    def is_apart(self, distance: float) -> bool:
+    def is_separated(self, distance: float) -> bool:
         """Return whether no body is within a distance [m] of another body or of an obstacle."""
         near = self.surfaces.near(self.now, distance)
         return bool(near.is_self.all())
@@ -64,14 +64,14 @@ def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
     by other surfaces as it takes. No surface is replaced where intersections would remain. arrange: makes the contact
     surfaces of bodies."""
     first = made = arrange(prepared, None)
-    pairs = made.crossing()
+    pairs = made.intersecting_pairs()
     while pairs:
-        crossing = {k for pair in pairs for k in pair}
-        bodies = [_otherwise(one) if k in crossing else one for k, one in enumerate(made.prepared)]
+        intersecting = {k for pair in pairs for k in pair}
+        bodies = [_with_next_surface(one) if k in intersecting else one for k, one in enumerate(made.prepared)]
         if all(one is before for one, before in zip(bodies, made.prepared)):
             break
         made = arrange(bodies, None)
-        pairs = made.crossing()
+        pairs = made.intersecting_pairs()
     if not pairs:
         return made
     inset = {k for pair in pairs if pair[0] != pair[1] for k in pair
@@ -81,12 +81,12 @@ def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
     for fraction in INSETS:
         within = arrange(made.prepared, _within(made, inset, fraction))
         size = min(float(made.prepared[k].volume.extents.max()) for k in inset)
-        if not within.crossing() and within.is_apart(APART * fraction * size):
+        if not within.intersecting_pairs() and within.is_separated(COINCIDENT * fraction * size):
             return within
     return first
 
 
-def _otherwise(one: Prepared) -> Prepared:
+def _with_next_surface(one: Prepared) -> Prepared:
     """Return a body with its next choice of a contact surface: after a simplified mesh the tetrahedra, after these the
     mesh; the body itself where there is no other choice."""
     body = one.body

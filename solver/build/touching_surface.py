@@ -28,8 +28,8 @@ class TouchingSurface:
 
     def at(self, state: ReducedState) -> Vec:
         """Return positions of the vertices in a state of the reduced body, (n, 3) [m]."""
-        found: Vec = self.rest + self.functions @ state.y
-        return found + self.prescribed @ state.carrier_motion if len(state.carrier_motion) else found
+        positions: Vec = self.rest + self.functions @ state.y
+        return positions + self.prescribed @ state.carrier_motion if len(state.carrier_motion) else positions
 
 
 def touching_surface(body: ReducedBody, prepared: Prepared, triangles: Index | None) -> TouchingSurface:

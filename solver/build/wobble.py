@@ -23,9 +23,9 @@ from ..nonlinear.equilibrium import equilibrium
 from ..state import Index, Mask, Vec
 
 UNDEFORMED = 1.0e-6  #: of the fastest one found, in ω²: what is slower moves and turns without being deformed
-RIGID, BESIDES = 6, 8  #: motions of a part that nothing holds; wobbles that are looked for besides
+RIGID, EXTRA = 6, 8  #: motions of a part that nothing holds; wobbles that are looked for besides
 DENSE = 150  #: unknowns: of so few all wobbles are found at once
-HUNG = 1.0e-5  #: of the weight: a smaller force is a balance
+NEGLIGIBLE_FORCE = 1.0e-5  #: of the weight: a smaller force is a balance
 SHIFT = 1.0e-4  #: of an even stretch's ω²: how far under zero the spectrum is looked at from
 
 
@@ -36,7 +36,7 @@ class Wobbles:
     x: Vec  #: equilibrium positions, (n, 3) [m]
     omegas: Vec  #: ω [rad/s], (m,)
     fields: Vec  #: orthonormal in the product of the masses, (m, n, 3)
-    lost: tuple[Vec, ...]  #: d of the modes by each damping law, without mass damping, (m,) [1/s]
+    damping_rates: tuple[Vec, ...]  #: d of the modes by each damping law, without mass damping, (m,) [1/s]
 
 
 def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec, free: Index, dynamic: Index | None,
@@ -52,7 +52,7 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec
         return None
     forces, blocks = np.zeros((*elastic.tets.shape, 3)), np.zeros((len(elastic.tets), 6, 9))
 
-    def lost_by(field: Vec, blocks: Vec) -> float:
+    def damping_rate(field: Vec, blocks: Vec) -> float:
         corners = field[None, elastic.tets]
         return -float(np.vdot(corners, corner_products(blocks, corners)) / np.vdot(field, mass[:, None] * field))
 
@@ -60,7 +60,7 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec
     elastic.fill(x, True, forces, blocks)
     stretch = np.zeros_like(x)
     stretch[free] = x[free] - x[free].mean(axis=0)
-    shift = SHIFT * lost_by(stretch, blocks)
+    shift = SHIFT * damping_rate(stretch, blocks)
     graph = node_graph(elastic.tets, len(mass))[free][:, free]
     pattern = Pattern(elastic.tets, free[linear.order(graph)], len(mass))
     matrix, weight = pattern.matrix(), np.repeat(mass[pattern.order], 3)
@@ -79,21 +79,22 @@ def slowest(elastic: BodyElements, laws: Sequence[DampingLaw], x: Vec, mass: Vec
     if dynamic is not None:
         squares, modes = _of_dynamic(linear, weight, pattern.position[dynamic], shift)
     else:
-        squares, modes = _of_all(linear, weight, RIGID * connected_components(graph)[0] + BESIDES, shift)
+        squares, modes = _of_all(linear, weight, RIGID * connected_components(graph)[0] + EXTRA, shift)
     deformed = np.flatnonzero(squares > UNDEFORMED * squares.max(initial=0.0))
     if not len(deformed):
         return None
     fields = np.zeros((len(deformed), *x.shape))
     fields[:, pattern.order] = modes[:, deformed].T.reshape(len(deformed), -1, 3)
     fields /= np.sqrt(np.einsum("mni,n,mni->m", fields, mass, fields))[:, None, None]
-    lost = []
+    damping_rates = []
     for law in laws:
         law.fill(x, 0.0, forces, blocks)
-        lost.append(np.array([lost_by(field, blocks) for field in fields]))
-    return Wobbles(x, np.sqrt(squares[deformed]), fields, tuple(lost))
+        damping_rates.append(np.array([damping_rate(field, blocks) for field in fields]))
+    return Wobbles(x, np.sqrt(squares[deformed]), fields, tuple(damping_rates))
 
 
-def hung(elastic: BodyElements, rest: Vec, mass: Vec, supported: Index, gravity: Vec, linear: LinearSolver) -> Vec:
+def equilibrium_under_weight(elastic: BodyElements, rest: Vec, mass: Vec, supported: Index, gravity: Vec,
+                             linear: LinearSolver) -> Vec:
     """Return the equilibrium positions of a body under its weight, (n, 3) [m]; its rest shape where none is found.
 
     rest, mass: of all nodes, (n, 3) [m] and (n,) [kg]. supported: free nodes of parts that have prescribed ones.
@@ -102,13 +103,13 @@ def hung(elastic: BodyElements, rest: Vec, mass: Vec, supported: Index, gravity:
     if not len(supported) or not gravity.any():
         return rest
     try:
-        return equilibrium(_Alone(elastic, rest, mass, gravity), rest, 0.0, supported, elastic.tets, linear,
-                           tolerance=HUNG)
+        return equilibrium(_IsolatedBody(elastic, rest, mass, gravity), rest, 0.0, supported, elastic.tets, linear,
+                           tolerance=NEGLIGIBLE_FORCE)
     except StepFailed:
         return rest
 
 
-class _Alone:
+class _IsolatedBody:
     """A body under its own weight and no other load, in the form in which a stage evaluates forces and masses."""
 
     friction = None
@@ -142,7 +143,7 @@ class _Alone:
     def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
         return np.ones(len(start))
 
-    def taken_along(self, begun: Vec, end: Vec) -> Vec | None:
+    def taken_along(self, step_start: Vec, end: Vec) -> Vec | None:
         return None
 
     def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
@@ -163,14 +164,14 @@ def _of_all(linear: LinearSolver, weight: Vec, count: int, shift: float) -> tupl
     of each row [kg]."""
     size, root = len(weight), np.sqrt(weight)
     if size <= DENSE or count >= size - 1:
-        yielding = root[:, None] * linear.solve(np.diag(root))
-        found, modes = scipy.linalg.eigh(0.5 * (yielding + yielding.T))
+        compliance = root[:, None] * linear.solve(np.diag(root))
+        eigenvalues, modes = scipy.linalg.eigh(0.5 * (compliance + compliance.T))
     else:
-        yielding = sla.LinearOperator((size, size), lambda y: root * linear.solve(root * np.ravel(y)), dtype=float)
+        compliance = sla.LinearOperator((size, size), lambda y: root * linear.solve(root * np.ravel(y)), dtype=float)
         start = np.random.default_rng(0).normal(size=size)
-        found, modes = sla.eigsh(yielding, k=count, v0=start, tol=1e-8)
-    slowest_first = np.argsort(-found)
-    return 1.0 / found[slowest_first] - shift, modes[:, slowest_first] / root[:, None]
+        eigenvalues, modes = sla.eigsh(compliance, k=count, v0=start, tol=1e-8)
+    slowest_first = np.argsort(-eigenvalues)
+    return 1.0 / eigenvalues[slowest_first] - shift, modes[:, slowest_first] / root[:, None]
 
 
 def _of_dynamic(linear: LinearSolver, weight: Vec, dynamic: Index, shift: float) -> tuple[Vec, Vec]:
@@ -179,11 +180,11 @@ def _of_dynamic(linear: LinearSolver, weight: Vec, dynamic: Index, shift: float)
     rows = (3 * dynamic[:, None] + np.arange(3)).ravel()
     if not len(rows):
         return np.zeros(0), np.zeros((len(weight), 0))
-    pushes = np.zeros((len(weight), len(rows)))
-    pushes[rows, np.arange(len(rows))] = 1.0
-    yielding = linear.solve(pushes)
-    stiffness = np.linalg.inv(yielding[rows])
-    jacobian = yielding @ stiffness
+    unit_forces = np.zeros((len(weight), len(rows)))
+    unit_forces[rows, np.arange(len(rows))] = 1.0
+    compliance = linear.solve(unit_forces)
+    stiffness = np.linalg.inv(compliance[rows])
+    jacobian = compliance @ stiffness
     inertia = jacobian.T @ (weight[:, None] * jacobian)
     squares, modes = scipy.linalg.eigh(0.5 * (stiffness + stiffness.T), 0.5 * (inertia + inertia.T))
     return squares - shift, jacobian @ modes

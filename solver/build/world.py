@@ -16,7 +16,7 @@ from ..world.nodes_part import NodesPart
 from ..world.world import World
 from .fields import Prepared
 from .integrators import integrator_of
-from .soft_bodies import assemble, joins_apart, prepare_all
+from .soft_bodies import assemble, joins_different_methods, prepare_all
 from .volumes import Stage as Report
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ class Mechanisms(NamedTuple):
     itself."""
 
     coupled: JointsPart
-    alone: Joints
+    uncoupled: Joints
 
     def beside(self, couplings: Sequence[Coupling]) -> JointsPart:
         """Return the form of the mechanisms for a world with these couplings: the coupled one, or without couplings the
         one that steps by itself."""
-        return self.coupled if couplings else self.alone
+        return self.coupled if couplings else self.uncoupled
 
 
 @dataclass(frozen=True)
@@ -78,18 +78,18 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     sharp = [one for one in prepared if slides(one.body)]
     drafted = [one for one in prepared if is_drafted(job.scene, one.body)]
     staggered = [one for one in drafted if touches_bodies(job.scene, one.body)]
-    together = [one for one in prepared if not (slides(one.body) or is_drafted(job.scene, one.body))]
+    coupled = [one for one in prepared if not (slides(one.body) or is_drafted(job.scene, one.body))]
     if grouping is not None:
-        soft = grouping(together, rigid)
+        soft = grouping(coupled, rigid)
     else:
-        soft = _soft_parts(job, together, rigid)
+        soft = _soft_parts(job, coupled, rigid)
     soft_couplings = [coupling for one in soft for coupling in one.couplings]
     joints = None if rigid is None else rigid.beside(soft_couplings)
     parts: list[Part] = [*(one.part for one in soft), *([] if joints is None else [joints])]
     beside = rigid is not None and len(parts) - len(soft_couplings) > 1 and job.scene.contact is None
     couplings = soft_couplings
     if sharp or staggered:
-        around = [one.part for one in soft], together, joints
+        around = [one.part for one in soft], coupled, joints
         couplings = _add_staggered(job, parts, sharp, staggered, around, soft_couplings, report)
     if len(drafted) > len(staggered):
         # kernels are compiled where something is drafted
@@ -98,23 +98,23 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     return Built(World(parts, [one.body.name for one in prepared], notes, couplings), prepared, soft)
 
 
-def _soft_parts(job: Job, together: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
-    """Return the parts of soft bodies: one of all bodies that mechanisms carry or touch, and those of `solved_at_once`
+def _soft_parts(job: Job, coupled: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
+    """Return the parts of soft bodies: one of all bodies that mechanisms carry or touch, and those of `groups_of_parts`
     for the others."""
     to_rigid = {end.body for one in job.scene.constraints if any(end.mechanism for end in one.ends)
                 for end in one.ends if not end.mechanism}
-    hanging = {one.body.name for one in together if rigid is not None
+    hanging = {one.body.name for one in coupled if rigid is not None
                and (one.body.attach or one.body.name in to_rigid)}
-    carried = [one for one in together if hanging & job.scene.joined(one.body.name)]
+    with_rigid = [one for one in coupled if hanging & job.scene.joined(one.body.name)]
     if job.scene.contact is not None and rigid is not None:
-        carried = together  # all of them may touch the mechanisms' bodies
-    soft = [soft_part(job, group) for group in solved_at_once(job, [one for one in together if one not in carried])]
-    if carried:
-        soft.append(soft_part(job, carried, rigid))
+        with_rigid = coupled  # all of them may touch the mechanisms' bodies
+    soft = [soft_part(job, group) for group in groups_of_parts(job, [one for one in coupled if one not in with_rigid])]
+    if with_rigid:
+        soft.append(soft_part(job, with_rigid, rigid))
     return soft
 
 
-def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
+def groups_of_parts(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
     """Return the groups of bodies that share a part: all bodies where the scene has contact; else bodies that forces
     join, whatever their methods, and all bodies of a method in which every node is an unknown. Any other body is a
     group of its own."""
@@ -124,9 +124,9 @@ def solved_at_once(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
     for one in prepared:
         method = job.scene.method_of(one.body)
         joined = job.scene.joined(one.body.name)
-        alone = min(joined) if catalogue.find("method", method.kind).follows else ""
-        key = f"{method.kind} {sorted(parameters('method', method).items())} {alone}"
-        if len(joined) > 1 and joins_apart(job, [other for other in prepared if other.body.name in joined]):
+        first_joined = min(joined) if catalogue.find("method", method.kind).follows else ""
+        key = f"{method.kind} {sorted(parameters('method', method).items())} {first_joined}"
+        if len(joined) > 1 and joins_different_methods(job, [other for other in prepared if other.body.name in joined]):
             key = f"joined {min(joined)}"
         groups.setdefault(key, []).append(one)
     return [*groups.values()]
@@ -136,14 +136,14 @@ def _drafts(job: Job, drafted: list[Prepared], report: Report) -> list[Part]:
     """Return the parts of drafted bodies: one for each body, or one for all bodies of a method that drafts them
     together. Raises a ConJacError that names the body."""
     parts: list[Part] = []
-    together: dict[catalogue.Entry, list[Prepared]] = {}
+    drafted_together: dict[catalogue.Entry, list[Prepared]] = {}
     for one in drafted:
         entry = catalogue.find("method", job.scene.method_of(one.body).kind)
         if entry.able("drafts together"):
-            together.setdefault(entry, []).append(one)
+            drafted_together.setdefault(entry, []).append(one)
         else:
             parts.append(entry.load()(job, one, report))
-    return [*parts, *(entry.load()(job, several, report) for entry, several in together.items())]
+    return [*parts, *(entry.load()(job, several, report) for entry, several in drafted_together.items())]
 
 
 def is_drafted(scene: Scene, body: Body) -> bool:
@@ -176,9 +176,9 @@ def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: 
     surroundings = ClothSurroundings(job, *around)
     interfaces: list[CoupledInterface] = []
     if sharp:
-        from .eol_cloth import sharp_cloth, together  # its kernels are compiled where cloth has Sharp Edges
+        from .eol_cloth import sharp_cloth, sheets_of_one_cloth  # its kernels are compiled where cloth has Sharp Edges
 
-        for sheets in together(job, sharp):
+        for sheets in sheets_of_one_cloth(job, sharp):
             part, interface = sharp_cloth(job, sheets, len(parts), surroundings)
             parts.append(part)
             interfaces.append(interface)
@@ -194,10 +194,10 @@ def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: 
 def _mechanisms(job: Job) -> Mechanisms | None:
     if not job.scene.mechanisms:
         return None
-    from .mechanisms import alone, mechanisms_part  # its kernels are compiled where there are mechanisms
+    from .mechanisms import mechanisms_part, uncoupled_joints  # its kernels are compiled where there are mechanisms
 
     part = mechanisms_part(job)
-    return Mechanisms(part, alone(job, part))
+    return Mechanisms(part, uncoupled_joints(job, part))
 
 
 def soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = None, reshaped: bool = False) -> SoftPart:

@@ -47,10 +47,10 @@ def family(name: str) -> dict[str, Entry]:
     """Return every entry of one family by its key, in menu order; an empty dictionary for an unknown family."""
     global _indexed
     if _indexed[0] is not ENTRIES:
-        found: dict[str, dict[str, Entry]] = {}
+        by_family: dict[str, dict[str, Entry]] = {}
         for entry in ENTRIES:
-            found.setdefault(entry.family, {})[entry.key] = entry
-        _indexed = ENTRIES, found
+            by_family.setdefault(entry.family, {})[entry.key] = entry
+        _indexed = ENTRIES, by_family
     return dict(_indexed[1].get(name, ()))
 
 
@@ -71,13 +71,13 @@ def maps() -> dict[str, Entry]:
 
     So a parameter with `field` needs no entry of its own.
     """
-    found = family("map")
-    blended = {param.key for entry in found.values() for param in entry.params}
+    by_key = family("map")
+    blended = {param.key for entry in by_key.values() for param in entry.params}
     for param in (DENSITY, *(param for entry in ENTRIES for param in entry.params)):
-        if param.field and param.key not in blended | found.keys():
-            found[param.key] = Entry("map", param.key, "gather.maps:Blend", param.label,
-                                     f"Blends {param.label} between two values", (param,))
-    return found
+        if param.field and param.key not in blended | by_key.keys():
+            by_key[param.key] = Entry("map", param.key, "gather.maps:Blend", param.label,
+                                      f"Blends {param.label} between two values", (param,))
+    return by_key
 
 
 def default(name: str, key: str, parameter: str) -> float | int | bool | None:

@@ -24,15 +24,15 @@ XPBD_SWEEPS = Param("xpbd_sweeps", "Sweeps", "Passes over all constraints in a s
 CONSTRAINED = ("draft", "drafts cloth", "drafts ropes")
 JOINED = "welds, simulated bones, constraints, cuts and nails"
 #: of collisions and what else joins a draft to others, of all that move each body by itself
-APART = f"collisions with itself and with soft bodies, {JOINED}"
-CONSTRAINED_LEAVES_OUT = f"{APART}, fibers, the kind of material, hard limits of lengths and areas"
+COUPLED = f"collisions with itself and with soft bodies, {JOINED}"
+CONSTRAINED_LEAVES_OUT = f"{COUPLED}, fibers, the kind of material, hard limits of lengths and areas"
 
 ENTRIES: tuple[Entry, ...] = (
     Entry("method", "subspace", "build.drafts:draft_of", "Subspace",
           "A draft: a few dozen weights move all of it, as quickly on any mesh",
           (SUBSPACE_WEIGHTS, SUBSPACE_POINTS, SUBSPACE_ITERATIONS), can=("draft",),
           steps=("backward_euler", "bdf2", "sdirk2"),
-          leaves_out=f"dents, wrinkles and all finer motion, {APART}",
+          leaves_out=f"dents, wrinkles and all finer motion, {COUPLED}",
           number=2),
     Entry("method", "live", "live.draft:LiveDraft", "Play Live",
           "A draft: moves soft bodies as Play Live does, so that it repeats what was recorded",

@@ -28,7 +28,7 @@ MOTOR_STIFFNESS = Param("stiffness", "Motor Stiffness", "How hard it pulls towar
 MOTOR_DAMPING = Param("damping", "Motor Damping", "How hard it resists being faster or slower than it should, in "
                       "N m s/rad or N s/m", 10.0, "", 0.0, None, 0.0, 1.0e3)
 
-PASSES = Param("passes", "Passes", "How often contact and friction are solved in each step; passes end early where "
+SWEEPS = Param("passes", "Passes", "How often contact and friction are solved in each step; passes end early where "
                "little changes", 20, "", 1, 1000, 1, 50)
 AGREEMENT = Param("agreement", "Agreement", "Relative change of the friction between two passes at which these end",
                   1.0e-4, "", 1.0e-12, 1.0, 1.0e-8, 1.0e-2)
@@ -80,8 +80,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("joint_friction", "none", "bearings.interface:Frictionless", "None",
           "Joints turn and slide without end", number=0),
     Entry("joint_friction", "bisp", "bearings.bisp:Bisp", "BISP",
-          "Friction in the bearings, each joint by itself: fast", (PASSES, AGREEMENT), number=1),
+          "Friction in the bearings, each joint by itself: fast", (SWEEPS, AGREEMENT), number=1),
     Entry("joint_friction", "staggered", "bearings.staggered:Staggered", "Staggered Projections",
-          "Friction in the bearings, all joints at once: the reference, slow", (PASSES, AGREEMENT),
+          "Friction in the bearings, all joints at once: the reference, slow", (SWEEPS, AGREEMENT),
           lacks=(("flesh", "it solves each body separately, but soft bodies tie them together"),), number=2),
 )

@@ -105,7 +105,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("spot", "mean", "coordinates.patches:mean", "As One",
           "A painted spot moves by the mean of its nodes, and does not dent as a single node does", (SPOT_RADIUS,),
           number=1),
-    Entry("spot", "turn", "coordinates.patches:mean_and_turn", "As One, Turning",
+    Entry("spot", "turn", "coordinates.patches:mean_and_rotation", "As One, Turning",
           "It turns as well: for parts that twist and nod, with twice the unknowns", (SPOT_RADIUS,), number=2),
     Entry("spot", "affine", "coordinates.patches:affine", "As One, Stretching",
           "It stretches and shears as well, with four times the unknowns", (SPOT_RADIUS,), number=3),

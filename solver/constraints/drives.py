@@ -84,7 +84,7 @@ class Drives:
         count = len(rates)
         rows = on_rates(np.array(rates, np.int32), np.ones(count), np.concatenate([*speeds, np.zeros(0)]),
                         np.array(owner, np.int32))
-        answer = rows, np.concatenate([*positions, np.zeros(0)]), np.array(most)
+        known = rows, np.concatenate([*positions, np.zeros(0)]), np.array(most)
         if not any(self._charts):
-            self._known[limited] = answer
-        return answer
+            self._known[limited] = known
+        return known

@@ -12,7 +12,7 @@ from ..state import Index, Vec
 from .rows import Rows, on_bodies, on_rates
 
 NEAR = 0.02  #: [rad, m] from a limit there is a row whatever the speed
-PULLED_IN = 0.1  #: [s] in which a joint outside its limits is pulled in …
+RETURN_TIME = 0.1  #: [s] in which a joint outside its limits is pulled in …
 INWARD = 1.0  #: [rad/s, m/s] … but no faster
 
 
@@ -43,18 +43,18 @@ class JointLimits:
         passed: Index = self.rate[(coordinate < self.low) | (coordinate > self.high)]
         return passed
 
-    def rows(self, q: Vec, u: Vec, base: Vec, ahead: float) -> Rows:
+    def rows(self, q: Vec, u: Vec, base: Vec, lookahead: float) -> Rows:
         """Return one-sided rows of the rates that are near their limits at q; with their targets q = base + ahead u
         stays within the limits, or returns to them.
 
-        q, base: (m,) [rad, m]. u: (m,) [rad/s, m/s]. ahead: [s].
+        q, base: (m,) [rad, m]. u: (m,) [rad/s, m/s]. lookahead: [s].
         """
-        coordinate, within = q[self.rate], NEAR + 2.0 * ahead * np.abs(u[self.rate])
+        coordinate, within = q[self.rate], NEAR + 2.0 * lookahead * np.abs(u[self.rate])
         below, above = np.flatnonzero(coordinate - self.low < within), np.flatnonzero(self.high - coordinate < within)
         of = np.concatenate([below, above]).astype(np.int32)
         factor = np.repeat([1.0, -1.0], [len(below), len(above)])
-        room = factor * base[self.rate[of]] - np.concatenate([self.low[below], -self.high[above]])
-        return on_rates(self.rate[of], factor, _target(room, ahead), of)
+        distance = factor * base[self.rate[of]] - np.concatenate([self.low[below], -self.high[above]])
+        return on_rates(self.rate[of], factor, _target(distance, lookahead), of)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class BallLimits:
     rate: Index  #: first rate of each joint, (b,)
     body: Index  #: below and above the joint, (b, 2)
     centre: Index  #: indices of the chart's centre in the memory's array, (b, 4)
-    turn: Vec  #: the joint's moving frame in the child's body frame, (b, 3, 3)
+    moving_frame: Vec  #: the joint's moving frame in the child's body frame, (b, 3, 3)
     low: Vec  #: [rad], −∞ for none, (b, 3)
     high: Vec  #: [rad], ∞ for none, (b, 3)
 
@@ -94,28 +94,28 @@ class BallLimits:
         passed: Index = np.sort(self.rate[((r < self.low) | (r > self.high)).any(axis=1)])
         return passed
 
-    def rows(self, q: Vec, u: Vec, base: Vec, ahead: float, centres: Vec, X: Vec) -> Rows:
+    def rows(self, q: Vec, u: Vec, base: Vec, lookahead: float, centres: Vec, X: Vec) -> Rows:
         """Return one-sided rows of the joints that are near their limits, with the targets of `JointLimits.rows`:
         torques on both bodies that do work on one component of r alone.
 
-        q, base: (m,) [rad, m]. u: (m,) [rad/s, m/s]. ahead: [s]. centres: of the charts, (s,). X: of the posture,
+        q, base: (m,) [rad, m]. u: (m,) [rad/s, m/s]. lookahead: [s]. centres: of the charts, (s,). X: of the posture,
         (n, 6, 6).
         """
         r, slope, chart = self._read(q, centres)
         each = self.rate[:, None] + np.arange(3)
         along = slope @ chart
         rate, moved = ((along @ vector[each][:, :, None])[:, :, 0] for vector in (u, base - q))
-        within = NEAR + 2.0 * ahead * np.abs(rate)
+        within = NEAR + 2.0 * lookahead * np.abs(rate)
         below, above = np.nonzero(r - self.low < within), np.nonzero(self.high - r < within)
         joint, part = (np.concatenate(pair) for pair in zip(below, above))
         factor = np.repeat([1.0, -1.0], [len(below[0]), len(above[0])])
-        room = factor * (r + moved)[joint, part] - np.concatenate([self.low[below], -self.high[above]])
+        distance = factor * (r + moved)[joint, part] - np.concatenate([self.low[below], -self.high[above]])
         # ṙ = slope ω, ω in the moving frame
-        torque = np.einsum("k,kab,kb->ka", factor, self.turn[joint], slope[joint, part])
+        torque = np.einsum("k,kab,kb->ka", factor, self.moving_frame[joint], slope[joint, part])
         wrench = np.zeros((len(joint), 2, 6))
         wrench[:, 0, :3] = torque
         wrench[:, 1, :3] = -np.einsum("kab,ka->kb", X[self.body[joint, 0], :3, :3], torque)
-        return on_bodies(self.body[joint], wrench, _target(room, ahead), joint)
+        return on_bodies(self.body[joint], wrench, _target(distance, lookahead), joint)
 
     def _read(self, q: Vec, centres: Vec) -> tuple[Vec, Vec, Vec]:
         """Return r, at most half a turn, (b, 3); ∂r/∂ω, (b, 3, 3), with ω in the moving frame; ω of the chart's rates,
@@ -125,8 +125,8 @@ class BallLimits:
         return r, np.linalg.inv(jacobian(r)), jacobian(chart)
 
 
-def _target(room: Vec, ahead: float) -> Vec:
-    """Return the least speeds inward, (r,), with this room [rad, m], negative outside, at the end of `ahead` [s]."""
-    inward = np.minimum(-room / max(ahead, PULLED_IN), INWARD)
-    target: Vec = np.where(room < 0.0, inward, -room / ahead)
+def _target(distance: Vec, lookahead: float) -> Vec:
+    """Return the least speeds inward, (r,), with this room [rad, m], negative outside, after `lookahead` [s]."""
+    inward = np.minimum(-distance / max(lookahead, RETURN_TIME), INWARD)
+    target: Vec = np.where(distance < 0.0, inward, -distance / lookahead)
     return target

@@ -79,7 +79,7 @@ class Loops:
         off = np.empty(len(self))
         wrench = np.empty((len(self), 2, 6))
         fill_loops(E, self.body, self.frame_a, self.frame_b, self.loop, self.axis, off, wrench)
-        return self._closed.turned(wrench), off
+        return self._closed.with_wrenches(wrench), off
 
     def names_of(self, rows: Index) -> list[str]:
         """Return the names of the loops that own these rows, each once."""

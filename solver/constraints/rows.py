@@ -58,7 +58,7 @@ class Rows:
         """Return a copy of the rows with other targets, (r,) [m/s, rad/s]."""
         return Rows(self.body, self.wrench, self.rate, self.rate_factor, target, self.compliance, self.owner)
 
-    def turned(self, wrench: Vec) -> Rows:
+    def with_wrenches(self, wrench: Vec) -> Rows:
         """Return a copy of the rows with other wrenches, (r, 2, 6)."""
         return Rows(self.body, wrench, self.rate, self.rate_factor, self.target, self.compliance, self.owner)
 
@@ -85,7 +85,7 @@ def no_rows() -> Rows:
     return on_rates(none, np.zeros(0), np.zeros(0), none)
 
 
-def together(tables: Sequence[Rows]) -> Rows:
+def concatenate_rows(tables: Sequence[Rows]) -> Rows:
     """Return all rows in one table; the owners of each table are numbered on from those of the tables before it."""
     full = [table for table in tables if len(table)]
     if len(full) == 1 and tables[0] is full[0]:

@@ -58,22 +58,23 @@ class FloatingParts:
 
     def __init__(self, rest: Vec, parts: list[Index], prescribed: Index) -> None:
         """rest: (n, 3) [m]. parts: nodes of each face-connected part. prescribed: nodes that do not move freely."""
-        is_given = np.zeros(len(rest), dtype=bool)
-        is_given[prescribed] = True
-        floating = [k for k, part in enumerate(parts) if not is_firm(rest[part[is_given[part]]], width_of(rest[part]))]
+        is_prescribed = np.zeros(len(rest), dtype=bool)
+        is_prescribed[prescribed] = True
+        floating = [k for k, part in enumerate(parts)
+                    if not is_firm(rest[part[is_prescribed[part]]], width_of(rest[part]))]
 
         owners = np.bincount(np.concatenate(parts), minlength=len(rest)) if parts else np.zeros(0, int)
         in_floating = owners
         if floating:
             in_floating = np.bincount(np.concatenate([parts[k] for k in floating]), minlength=len(rest))
-        is_placed = is_given | (owners > in_floating)
+        is_placed = is_prescribed | (owners > in_floating)
         self.groups = [
             _group(rest, [parts[k] for k in members], is_placed)
-            for members in _hang_together(parts, floating, len(rest))
+            for members in _connected_groups(parts, floating, len(rest))
         ]
 
     @cached_property
-    def flying(self) -> list[Index]:
+    def unconstrained(self) -> list[Index]:
         """Return the nodes of each group of parts that has no prescribed node, not even through another part,
         ascending."""
         return [np.unique(np.concatenate(group.parts)) for group in self.groups
@@ -104,7 +105,7 @@ def rigid_field(points: Vec, centre: Vec, size: float) -> Vec:
     return field
 
 
-def _hang_together(parts: list[Index], floating: list[int], count: int) -> list[list[int]]:
+def _connected_groups(parts: list[Index], floating: list[int], count: int) -> list[list[int]]:
     """Return the numbers of the floating parts by group: parts that share nodes are in one group."""
     if not floating:
         return []

@@ -79,8 +79,8 @@ class Frames:
     def inertia(self, frames: list[Frame], mass: Vec, acceleration: Vec) -> Vec:
         """Return M a of the rigid part of accelerations (n, 3) [m/s²], (n, 3) [N]. mass: lumped, (n,) [kg]."""
         amplitudes = self.amplitudes(frames, mass, acceleration)
-        carried: Vec = np.einsum("kna,nk->na", self.loads(frames, mass), amplitudes)
-        return carried
+        forces: Vec = np.einsum("kna,nk->na", self.loads(frames, mass), amplitudes)
+        return forces
 
 
 def components(parts: list[Index], count: int) -> Index:

@@ -73,7 +73,7 @@ class FreeNodes:
         attached = len(self.attached.nodes)
         return np.concatenate([own, np.zeros((attached, 3))]) if attached else own
 
-    def carried(self, columns: Vec) -> Vec:
+    def with_attached(self, columns: Vec) -> Vec:
         """Return velocities of the prescribed nodes, (p, 3, c), from those of the attached ones, (a, 3, c); zero for
         all others."""
         return np.concatenate([np.zeros((len(self._static_positions), *columns.shape[1:])), columns])

@@ -101,13 +101,13 @@ def hull_surface(vertices: Vec) -> tuple[Vec, Index]:
 
     _check_points(vertices)
     try:
-        found = ConvexHull(vertices)
+        hull = ConvexHull(vertices)
     except (QhullError, ValueError) as failure:
         raise _flat() from failure
-    corners = vertices[found.simplices]
+    corners = vertices[hull.simplices]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    inwards = np.einsum("ta,ta->t", normal, found.equations[:, :3]) < 0.0
-    triangles = np.where(inwards[:, None], found.simplices[:, ::-1], found.simplices)
+    inwards = np.einsum("ta,ta->t", normal, hull.equations[:, :3]) < 0.0
+    triangles = np.where(inwards[:, None], hull.simplices[:, ::-1], hull.simplices)
     used, numbered = np.unique(triangles, return_inverse=True)
     return vertices[used], numbered.reshape(-1, 3).astype(np.int32)
 
@@ -169,8 +169,8 @@ def _check_points(vertices: Vec) -> None:
 def _check_closed(triangles: Index) -> None:
     """Raise BadMesh unless each side of a triangle occurs as often in the opposite direction."""
     sides = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64)
-    there, back = (np.sort(sides[:, i] << 32 | sides[:, 1 - i]) for i in (0, 1))
-    if (there == back).all():
+    forward, backward = (np.sort(sides[:, i] << 32 | sides[:, 1 - i]) for i in (0, 1))
+    if (forward == backward).all():
         return
     ends = np.sort(sides, axis=1)
     _, uses = np.unique(ends[:, 0] << 32 | ends[:, 1], return_counts=True)

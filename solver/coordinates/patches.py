@@ -26,12 +26,12 @@ def mean(now: Vec, rest: Vec) -> Vec:
     return np.broadcast_to(np.eye(3), (len(now), 3, 3))
 
 
-def mean_and_turn(now: Vec, rest: Vec) -> Vec:
+def mean_and_rotation(now: Vec, rest: Vec) -> Vec:
     """Return the translations of a patch and its rotations ω × r about its centre, as velocities of its nodes for each
     amplitude, (m, 3, 6). now, rest: positions of the nodes about the patch's centre, present and at rest, relative to
     the patch's size, (m, 3)."""
-    turns = np.stack([np.cross(axis, now) for axis in np.eye(3)], axis=2)
-    return np.concatenate([mean(now, rest), turns], axis=2)
+    rotations = np.stack([np.cross(axis, now) for axis in np.eye(3)], axis=2)
+    return np.concatenate([mean(now, rest), rotations], axis=2)
 
 
 def affine(now: Vec, rest: Vec) -> Vec:
@@ -63,8 +63,8 @@ class Patches:
         """Return the indices of the amplitudes of the patches in a mask `chosen`, (p,); of all patches where it is
         None."""
         owner = np.repeat(np.arange(len(self._all)), [one.unknowns for one in self._all])
-        mine: Index = np.flatnonzero(np.ones(len(owner), dtype=bool) if chosen is None else chosen[owner])
-        return mine
+        indices: Index = np.flatnonzero(np.ones(len(owner), dtype=bool) if chosen is None else chosen[owner])
+        return indices
 
     def rows(self, x: Vec) -> Vec:
         """Return C, the weight of each node's velocity in each amplitude, (c, n, 3), at positions x, (n, 3) [m]."""

@@ -169,7 +169,7 @@ class Displaced:
         return velocity
 
 
-class Carried:
+class Transformed:
     """Points p fixed in a moving frame: E(t) E(0)⁻¹ p."""
 
     moves = True
@@ -180,11 +180,11 @@ class Carried:
 
     def at(self, time: float) -> Vec:
         """Return positions at `time` [s], (k, 3) [m]."""
-        return carried(self._frames.at(time) @ self._from_start, self._positions)
+        return transformed(self._frames.at(time) @ self._from_start, self._positions)
 
     def velocity(self, time: float) -> Vec:
         """Return velocities at `time` [s], (k, 3) [m/s]."""
-        return carried(self._frames.velocity(time) @ self._from_start, self._positions)
+        return transformed(self._frames.velocity(time) @ self._from_start, self._positions)
 
 
 class Concatenated:
@@ -209,7 +209,7 @@ class Concatenated:
         return np.concatenate([one.velocity(time) for one in self._tables])
 
 
-def carried(frames: Vec, positions: Vec) -> Vec:
+def transformed(frames: Vec, positions: Vec) -> Vec:
     """Return points (k, 3) [m] moved by frames (…, 4, 4), (…, k, 3) [m]."""
     moved: Vec = positions @ np.swapaxes(frames[..., :3, :3], -1, -2) + frames[..., None, :3, 3]
     return moved

@@ -142,9 +142,9 @@ class Tree:
         out = q.copy()
         for batch in self.batches:
             if batch.chart is not None:
-                there = q[batch.entries]
+                coordinates = q[batch.entries]
                 out[batch.entries] = batch.chart.carry(
-                    there, np.zeros_like(there), centres[batch.centres], self.fresh[batch.centres])[0]
+                    coordinates, np.zeros_like(coordinates), centres[batch.centres], self.fresh[batch.centres])[0]
         return out
 
     def recentre(self, state: State) -> State:
@@ -162,9 +162,9 @@ class Tree:
             if batch.chart is not None:
                 far = np.flatnonzero(batch.chart.is_far(state.q[batch.entries]))
                 if len(far):
-                    there = batch.among(far)
-                    new[there.centres] = batch.chart.recentred(state.q[there.entries], old[there.centres])
-                    moved.append(there)
+                    some = batch.among(far)
+                    new[some.centres] = batch.chart.recentred(state.q[some.entries], old[some.centres])
+                    moved.append(some)
         if not moved:
             return state
         q, u = _carry(moved, state.q, state.u, old, new)
@@ -174,7 +174,7 @@ class Tree:
                 memory[coordinate], memory[rate] = _carry(moved, memory[coordinate], memory[rate], old, new)
         return replace(state, q=q, u=u, memory=memory)
 
-    def home(self, state: State) -> State:
+    def centre_charts(self, state: State) -> State:
         """Return a state of equal motion with every chart centred at its joint's present rotation. For states without
         history."""
         if not len(self.fresh):
@@ -182,7 +182,7 @@ class Tree:
         q, u, centres = state.q.copy(), state.u.copy(), state.memory.get(CENTRES, self.fresh).copy()
         for batch in self.batches:
             if batch.chart is not None:
-                batch.chart.home(batch.entries, batch.centres, q, u, centres)
+                batch.chart.centre_in_place(batch.entries, batch.centres, q, u, centres)
         return replace(state, q=q, u=u, memory={**state.memory, CENTRES: centres})
 
     def root_origin(self, state: State, root: int) -> Vec:

@@ -32,7 +32,7 @@ class LastStage:
         """Discard the recorded stage."""
         self._posed = None
 
-    def serving(self, stage: NodeStage, factored: int) -> CoupledStage | None:
+    def valid_for(self, stage: NodeStage, factored: int) -> CoupledStage | None:
         """Return the recorded stage if its factor is valid for `stage`: the matrix is equal and nothing was factored
         since; else None."""
         posed = self._posed
@@ -123,10 +123,10 @@ class CoupledEquations(EquationsOfBoth):
         super().__init__(soft, skeleton, stages, states, damped)
         self._last, self._iterates = last, Iterates(soft.links)
         #: predicted velocities of attached nodes where momentum is STRAIGHT, as that of bones, (a, 3) [m/s]
-        self._carried_velocities: Vec | None = None
+        self._attached_velocities: Vec | None = None
         if self.of_joints.momentum is Momentum.STRAIGHT:
             start = skeleton.bodies(self.joints)
-            self._carried_velocities = soft.coordinates.attached.velocities(start.E, start.twist)
+            self._attached_velocities = soft.coordinates.attached.velocities(start.E, start.twist)
 
     def pose_at(self, q: Vec, u: Vec, project: bool = True) -> CoupledStage:
         """Linearise and factor the stage at coordinates q (m_q,) and rates u (m,) of its end. project: whether K is
@@ -136,18 +136,18 @@ class CoupledEquations(EquationsOfBoth):
         lin = self.soft.linearise_at(x, v, self.of_flesh.time, project, self.frictions)
         lin = replace(lin, damped=self.damped, memory=self.flesh.memory)
         posed = CoupledStage(self.soft, self.skeleton, at, lin, self.of_flesh, joints, self.of_joints,
-                             self._carried_velocities)
+                             self._attached_velocities)
         self._last.note(posed, self.soft.linear.factored)
         return posed
 
     def on_last_factor(self, q: Vec, u: Vec) -> RelinearisedStage | None:
         """Return the stage linearised at coordinates q (m_q,) and rates u (m,) of its end on the last factor; None
         where that factor is not valid for it. Raises StepFailed."""
-        posed = self._last.serving(self.of_flesh, self.soft.linear.factored)
+        posed = self._last.valid_for(self.of_flesh, self.soft.linear.factored)
         if posed is None:
             return None
         joints, at, v, force = self._forces(q, u)
-        return posed.on_last_factor(at, v, force, self.of_flesh, joints, self.of_joints, self._carried_velocities)
+        return posed.on_last_factor(at, v, force, self.of_flesh, joints, self.of_joints, self._attached_velocities)
 
     def slope_at(self, posed: CoupledStage, q: Vec, u: Vec) -> float:
         """Return the slope of the soft bodies' potential at coordinates q (m_q,) and rates u (m,), along the step that

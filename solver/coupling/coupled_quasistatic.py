@@ -61,7 +61,7 @@ class CoupledQuasistatic:
         self._whole, self._inertia, self._bones, self._iterate = whole, inertia, bones, iterate
         self._of_joints, self._stage = of_joints, stage
         lin = lin_at(project)
-        self._lin, self._weight, self._light = lin, stage.weight(lin), inertia.regularisation_mass
+        self._lin, self._weight, self._regularisation_mass = lin, stage.weight(lin), inertia.regularisation_mass
         coordinates, order, attached = whole.mesh.coordinates, whole.pattern.order, whole.mesh.coordinates.attached
         columns = attached.columns(iterate.bodies.E, iterate.bodies.twists)
         acceleration = attached.accelerations(iterate.bodies.E, iterate.bodies.twist, iterate.bodies.drift)
@@ -72,7 +72,7 @@ class CoupledQuasistatic:
         on_nodes, on_rates = self._slope(iterate, velocities)
 
         count = columns.shape[2]
-        stiffness_product = whole.loads.pulls(lin, coordinates.carried(columns))  # K J_a
+        stiffness_product = whole.loads.pulls(lin, coordinates.with_attached(columns))  # K J_a
         across = inertia.generalised_force(weighed) - stage.stiffness_factor * stiffness_product
         rhs = np.concatenate([across, -on_nodes[:, :, None]], axis=2)[order].reshape(-1, count + 1)
         self._factor(lin, lin_at if not project else None)
@@ -150,18 +150,18 @@ class CoupledQuasistatic:
         """Store −a b h² K plus the regularisation mass, and factor it, or else the matrix of the projected K from
         `lin_at`."""
         pattern, matrix, factor = self._whole.pattern, self._whole.matrix, -self._stage.stiffness_factor
-        pattern.gather(lin.blocks, lin.node_blocks, factor, self._light, lin.others)
+        pattern.gather(lin.blocks, lin.node_blocks, factor, self._regularisation_mass, lin.others)
         self._lower: sp.csc_matrix = matrix.copy()
         if lin_at is not None:
             lin = lin_at(True)
-            pattern.gather(lin.blocks, lin.node_blocks, factor, self._light, lin.others)
+            pattern.gather(lin.blocks, lin.node_blocks, factor, self._regularisation_mass, lin.others)
         self._whole.linear.factor(matrix, lin.x[pattern.order])
-        self._diagonal = self._lower.diagonal() + np.repeat(self._light[pattern.order], 3)
+        self._diagonal = self._lower.diagonal() + np.repeat(self._regularisation_mass[pattern.order], 3)
 
     def _times(self, y: Vec) -> Vec:
         """Return S_yy y of rates of positions; both (3 f, c)."""
         order = self._whole.pattern.order
-        field = np.zeros((len(self._light), 3, y.shape[1]))
+        field = np.zeros((len(self._regularisation_mass), 3, y.shape[1]))
         field[order] = y.reshape(-1, 3, y.shape[1])
         out: Vec = self._lower @ y + self._lower.T @ y - self._diagonal[:, None] * y
         return out + self._inertia.times(field)[order].reshape(y.shape)

@@ -105,9 +105,9 @@ class CoupledStage(NoQuasistatic):
         self._columns = coordinates.attached.columns(at.E, at.twists)
 
         self._v_attached, self._of_flesh = v_attached, stage
-        self._v_hat = v_hat = self._brought(at, self._columns, stage, of_joints, v_attached)
+        self._v_hat = v_hat = self._predicted(at, self._columns, stage, of_joints, v_attached)
         static = replace(stage, v_hat=v_hat, carrier_motion=self._attached_motion(np.zeros(self._columns.shape[2])))
-        self._eliminated = flesh.condensation.eliminate(lin, static, coordinates.carried(self._columns))
+        self._eliminated = flesh.condensation.eliminate(lin, static, coordinates.with_attached(self._columns))
         if not (np.isfinite(self._eliminated.matrix).all() and np.isfinite(self._eliminated.impulse).all()):
             raise StepFailed("its force on the bones is not a number")
         self._impulses: Vec | None = None
@@ -156,7 +156,7 @@ class CoupledStage(NoQuasistatic):
         [J]. at: bodies of the joints at that point. v, force: velocities [m/s] of all nodes, attached ones included,
         and forces [N] on them, damping included, (n, 3)."""
         columns = self._coordinates.attached.columns(at.E, at.twists)
-        v_hat = self._brought(at, columns, self._of_flesh, self._of_joints, self._v_attached)
+        v_hat = self._predicted(at, columns, self._of_flesh, self._of_joints, self._v_attached)
         return self._along(self._left(v, v_hat, force), columns)
 
     def _left(self, v: Vec, v_hat: Vec, force: Vec) -> Vec:
@@ -176,7 +176,7 @@ class CoupledStage(NoQuasistatic):
         """Return the stage of joints at the rates that `solve` found."""
         return self.bones.tree_stage
 
-    def _brought(self, at: Bodies, columns: Vec, stage: NodeStage, of_joints: Stage, v_attached: Vec | None) -> Vec:
+    def _predicted(self, at: Bodies, columns: Vec, stage: NodeStage, of_joints: Stage, v_attached: Vec | None) -> Vec:
         """Return predicted velocities v̂ of all nodes, (n, 3) [m/s]; those of attached nodes are `v_attached`, (a, 3),
         or, where that is None, derived from the predicted rates of the joints. columns: J_a, (a, 3, c)."""
         attached, v_hat = self._coordinates.attached, stage.v_hat.copy()
@@ -199,7 +199,8 @@ class CoupledStage(NoQuasistatic):
         other, rates = copy.copy(self), at.carrying(joints.u)
         attached = self._coordinates.attached
         other._columns = columns = attached.columns(at.E, at.twists)
-        gained = stage.inertia * self.lin.mass[:, None] * (v - self._brought(at, columns, stage, of_joints, v_attached))
+        gained = stage.inertia * self.lin.mass[:, None] * (
+            v - self._predicted(at, columns, stage, of_joints, v_attached))
         left = gained - stage.a * stage.h * force
         free = left[self._coordinates.free].ravel()
         on_rates = self._eliminated.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])
@@ -268,7 +269,7 @@ class CoupledStage(NoQuasistatic):
         on_bones = self.bones.compliance()
 
         def respond(impulses: Vec) -> Vec:
-            carried: Vec = (columns @ (on_bones @ (columns.T @ impulses.ravel()))).reshape(-1, 3)
-            return of_nodes(impulses) + carried
+            through_bones: Vec = (columns @ (on_bones @ (columns.T @ impulses.ravel()))).reshape(-1, 3)
+            return of_nodes(impulses) + through_bones
 
         return respond

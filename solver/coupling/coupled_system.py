@@ -74,17 +74,17 @@ class CoupledSystem(System[CoupledStage]):
         """Linearise and factor the stage of both parts at a state. time: at which damping is evaluated [s]; None: that
         of the state. Raises StepFailed."""
         soft, joints = self._states.split(at)
-        carried_velocities: Vec | None = None
+        attached_velocities: Vec | None = None
         if stage.base is None:
             # in a linearised step bones and attached nodes have the momentum of the last linearisation
             earlier = self._skeleton.bodies(joints, elapsed_since_last(joints.memory, stage.h))
-            carried_velocities = self._flesh.attached.velocities(earlier.E, earlier.twist)
+            attached_velocities = self._flesh.attached.velocities(earlier.E, earlier.twist)
         bodies = self._skeleton.bodies(joints)
         lin = self._soft.linearise(replace(soft, carrier_motion=self._flesh.attached.carrier_motion(bodies)), time)
         of_flesh, of_joints = self._stages(stage)
         try:
             return CoupledStage(self._soft, self._skeleton, bodies, lin, of_flesh, joints, of_joints,
-                                carried_velocities)
+                                attached_velocities)
         except NotPositiveDefinite as failure:
             raise StepFailed("the system matrix is not positive definite") from failure
 

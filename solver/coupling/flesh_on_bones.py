@@ -72,7 +72,8 @@ class FleshOnBones(Coupling, SteppedSoft):
         recall(self.soft.links, soft)
         before = [start, joints]
         self.system.free_bones.start_step(on_soft is None and on_bones is None)
-        with self.soft.with_external_force(external_force), self.jointed.acted_on(on_bones, inputs.drive_lead):
+        with (self.soft.with_external_force(external_force),
+              self.jointed.with_external_force(on_bones, inputs.drive_lead)):
             after = self.jointed.impacts.step(self.integrator, self.system, self.merged(before), h)
             flesh, bones = self.system.free_bones.restore_momenta(before, self.parted(after), h)
         if self.soft.links:

@@ -60,7 +60,7 @@ class FreeBones:
         #: masses of the points, a sixth of their bone's each
         sixths = np.repeat(inertia[:, 5, 5, None] / 6.0, 6, axis=1)
         self._trees = [FreeTree(bones, flesh, np.concatenate([soft.mass[flesh], sixths[bones].ravel()]))
-                       for bones, flesh in _flying(jointed.condensation, soft, soft.coordinates.attached)]
+                       for bones, flesh in _free_trees(jointed.condensation, soft, soft.coordinates.attached)]
         self._group = np.full(len(soft.mass), -1, dtype=np.int32)  #: the number of each node's tree, (n,)
         for number, one in enumerate(self._trees):
             self._group[one.flesh] = number
@@ -70,10 +70,10 @@ class FreeBones:
         #: trees that are not corrected in this step: with external forces, or rigid
         self._acted_on = self._rigid.copy()
 
-    def start_step(self, is_alone: bool) -> None:
-        """Reset the record of external forces at the start of a step. is_alone: whether no other part acts in the
+    def start_step(self, is_isolated: bool) -> None:
+        """Reset the record of external forces at the start of a step. is_isolated: whether no other part acts in the
         step."""
-        self._acted_on[:] = self._rigid | (not is_alone)
+        self._acted_on[:] = self._rigid | (not is_isolated)
 
     def note_stage(self, states: Sequence[State], damped: Damped | None = None) -> None:
         """Record which trees have external forces, mass damping included, at the end of a solved stage. states: of the
@@ -102,14 +102,14 @@ class FreeBones:
         """
         self.note_stage(before)
         soft, bones = after
-        flying = [one for one, acted_on in zip(self._trees, self._acted_on) if not acted_on]
-        if not flying:
+        unloaded = [one for one, acted_on in zip(self._trees, self._acted_on) if not acted_on]
+        if not unloaded:
             return [soft, bones]
         self._evaluate_points(before[1])
-        targets = [self._momenta_after(one, *self._points_of(one, before[0]), h) for one in flying]
+        targets = [self._momenta_after(one, *self._points_of(one, before[0]), h) for one in unloaded]
         self._evaluate_points(bones)
         x, v = self._soft.nodes_at(soft)
-        for one, target in zip(flying, targets):
+        for one, target in zip(unloaded, targets):
             x1, v1 = self._points_of(one, soft)
             centre, mass = one.mass @ x1 / one.mass.sum(), one.mass
             gain = target.drift - mass @ v1 / mass.sum()
@@ -210,13 +210,13 @@ class FreeBones:
         posture = tree.posture(bones.q, bones.u, bones.memory, self._posture)
         E, twist = posture.E[root].copy(), posture.twist[root].copy()
         moved = correction.moving(E[None, :3, 3], (E[:3, :3] @ twist[3:])[None])[0]
-        spun = correction.rotation @ E[:3, :3] @ twist[:3] + correction.lacking
+        angular_velocity = correction.rotation @ E[:3, :3] @ twist[:3] + correction.lacking
 
         origin = correction.placed(tree.root_origin(bones, root)[None])[0]
         bones = tree.with_free_root(bones, root, correction.angle, origin)
         then, u = tree.posture(bones.q, bones.u, bones.memory, self._posture), bones.u.copy()
         to_root = then.E[root, :3, :3].T
-        target = np.concatenate([to_root @ spun, to_root @ moved])
+        target = np.concatenate([to_root @ angular_velocity, to_root @ moved])
         u[first : first + FREE] = np.linalg.solve(then.S[first : first + FREE].T, target)
         return replace(bones, u=u)
 
@@ -243,7 +243,7 @@ def _adds_up(E: Vec, impulses: Vec) -> bool:
     return any(np.abs(part.sum(axis=0)).max() > INSIGNIFICANT * np.abs(part).sum() for part in (torque, force))
 
 
-def _flying(jointed: Jointed, soft: NodesPart, attached: Attached) -> list[tuple[Index, Index]]:
+def _free_trees(jointed: Jointed, soft: NodesPart, attached: Attached) -> list[tuple[Index, Index]]:
     """Return the bodies of each free tree with soft nodes, the root first, and the nodes attached to it."""
     tree = jointed.tree
     root = np.arange(tree.count)

@@ -26,10 +26,10 @@ class QuasistaticEquations(EquationsOfBoth):
         arguments are as in `EquationsOfBoth`."""
         super().__init__(soft, skeleton, stages, states, damped)
         at, coordinates = skeleton.bodies(self.joints), soft.coordinates
-        carried = coordinates.carried(coordinates.attached.columns(at.E, at.twists))
+        attached_columns = coordinates.with_attached(coordinates.attached.columns(at.E, at.twists))
         lin = replace(soft.linearise_without_contact(self.step_start, soft.velocity(self.flesh), self.of_flesh.time),
                       damped=damped, memory=self.flesh.memory)
-        self._whole, self._inertia = whole, reduced.inertia(lin, self.of_flesh, bool(soft.between), carried)
+        self._whole, self._inertia = whole, reduced.inertia(lin, self.of_flesh, bool(soft.between), attached_columns)
 
     def pose_at(self, q: Vec, u: Vec, project: bool = True) -> CoupledQuasistatic:
         """Linearise and factor the stage at coordinates q (m_q,) and rates u (m,) of its end. project: whether K is

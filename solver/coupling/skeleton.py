@@ -49,11 +49,11 @@ class Skeleton:
             self._twists[body, :, 6 * k : 6 * k + 6] = np.eye(6)
         self._columns, self._posture = np.eye(len(rates)), tree.blank()
 
-    def bodies(self, state: State, ago: float = 0.0) -> Bodies:
-        """Return the bodies in a state of the joints; with `ago` those that many seconds earlier, extrapolated back at
-        constant rates."""
+    def bodies(self, state: State, earlier: float = 0.0) -> Bodies:
+        """Return the bodies in a state of the joints; with `earlier` those that many seconds before, extrapolated
+        back at constant rates."""
         tree = self._world.tree
-        at = tree.posture(state.q - ago * state.u if ago else state.q, state.u, state.memory, self._posture)
+        at = tree.posture(state.q - earlier * state.u if earlier else state.q, state.u, state.memory, self._posture)
         moved, columns = tree.spread(at, self._unit), self._columns
         if self._bodies is not None:
             columns, moved = moved[self._bodies].reshape(6 * len(self._bodies), -1), self._twists
@@ -93,5 +93,5 @@ class PosedSkeleton:
 
     def compliance(self) -> Vec:
         """Return velocity changes by unit impulses on the rates to which soft bodies are condensed, (c, c)."""
-        found: Vec = self.respond(self.unit)[self.at.rates]
-        return self.at.columns @ found @ self.at.columns.T
+        changes: Vec = self.respond(self.unit)[self.at.rates]
+        return self.at.columns @ changes @ self.at.columns.T

@@ -83,13 +83,13 @@ class CoupledInterface:
     def inertia(self, before: Sequence[State], h: float) -> InterfaceInertia:
         """Return the effective inertia of the interface points in a step of h seconds from these states; points without
         a link are rigid."""
-        found, done = list[InterfaceInertia](), 0
+        inertias, done = list[InterfaceInertia](), 0
         for one in self.linked:
             if one.points.stop <= self.touched:
-                found += [InterfaceInertia.nothing(one.points.start - done),
-                          one.carrier.inertia(before[one.carrier.part], h)]
+                inertias += [InterfaceInertia.nothing(one.points.start - done),
+                             one.carrier.inertia(before[one.carrier.part], h)]
                 done = one.points.stop
-        return block_diagonal([*found, InterfaceInertia.nothing(self.touched - done)])
+        return block_diagonal([*inertias, InterfaceInertia.nothing(self.touched - done)])
 
 
 class _Points:
@@ -120,15 +120,15 @@ class _Points:
 
     def remembered(self, state: State, which: int, **values: Vec) -> State:
         """Return a staggered part's state with values of its points, (p, 3), in its memory for the next step."""
-        own = [mine for mine, (one, _) in zip(self.own, self.all) if one is self.interfaces[which]]
+        own = [rows for rows, (one, _) in zip(self.own, self.all) if one is self.interfaces[which]]
         return replace(state, memory={**state.memory, **{
-            name: np.concatenate([value[mine] for mine in own]) for name, value in values.items()}})
+            name: np.concatenate([value[rows] for rows in own]) for name, value in values.items()}})
 
     def external_forces(self, acting: Vec) -> dict[int, Vec]:
         """Return the external forces on each part, by its index in the world, from those on the points, (p, 3) [N]."""
         out = dict[int, Vec]()
-        for mine, (_, linked) in zip(self.own, self.all):
-            out[linked.carrier.part] = linked.carrier.external_forces(acting[mine], out.get(linked.carrier.part))
+        for rows, (_, linked) in zip(self.own, self.all):
+            out[linked.carrier.part] = linked.carrier.external_forces(acting[rows], out.get(linked.carrier.part))
         return out
 
     def with_interface(self, acting: Vec | None) -> list[SteppedPart]:
@@ -137,16 +137,16 @@ class _Points:
         parts = []
         for one, inertia in zip(self.interfaces, self.inertia):
             under = np.zeros((one.touched, 3))
-            for mine, (which, linked) in zip(self.own, self.all):
+            for rows, (which, linked) in zip(self.own, self.all):
                 if acting is not None and which is one and linked.points.stop <= one.touched:
-                    under[linked.points] = acting[mine]
+                    under[linked.points] = acting[rows]
             parts.append(one.part.with_interface(None if acting is None else inertia.under(under)))
         return parts
 
     def predict_end(self, end: Vec) -> None:
         """Set the predicted positions at the end of the step, (p, 3) [m]."""
-        for mine, (_, linked) in zip(self.own, self.all):
-            linked.path.set_step(self.before[linked.carrier.part].time, self.h, self.start[mine], end[mine])
+        for rows, (_, linked) in zip(self.own, self.all):
+            linked.path.set_step(self.before[linked.carrier.part].time, self.h, self.start[rows], end[rows])
 
 
 class StaggeredParts(Coupling):

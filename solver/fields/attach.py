@@ -48,7 +48,7 @@ def attached_nodes(body: schema.Body, arrays: Callable[[str], NDArray[Any]], at_
     return nodes, carrier[nodes]
 
 
-def nobody() -> Index:
+def no_attachments() -> Index:
     """Return an empty array of nodes, (0,)."""
     return np.zeros(0, dtype=np.int32)
 

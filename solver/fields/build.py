@@ -15,7 +15,7 @@ from ..errors import BadScene, NoFreeNode
 from ..job import schema
 from ..meshing.volume import Volume, face_parts
 from ..state import Index, Mask, Vec
-from .attach import PINNED, attached_nodes, listed_nodes, nobody
+from .attach import PINNED, attached_nodes, listed_nodes, no_attachments
 from .fibers.build import fiber_directions
 from .harmonic import harmonic_extension
 from .hold import firm_nodes
@@ -52,8 +52,8 @@ class Fields:
     fiber_directions: Vec | None  #: in material space, unit length or zero, (e, 3); None where there are no fibers
     motion: Vec | None  #: positions of pinned nodes at each sample [m], (T, pinned, 3); None where none moves
     notes: tuple[str, ...]  #: sentences for the user
-    attached: Index = field(default_factory=nobody)  #: nodes that follow rigid bodies, ascending
-    attached_by: Index = field(default_factory=nobody)  #: index of the attachment of each
+    attached: Index = field(default_factory=no_attachments)  #: nodes that follow rigid bodies, ascending
+    attached_by: Index = field(default_factory=no_attachments)  #: index of the attachment of each
     patches: tuple[Patch, ...] = ()  #: nodes that are dynamic as a whole
     moved_nodes: Vec | None = None  #: rest positions of all nodes [m], (k, 3); None where none moved to painted ones
 
@@ -266,7 +266,7 @@ def _follow_own_part(where: Vec, pinned: Index, volume: Volume, vertices: Vec, c
     part_of_node[volume.tets] = part[:, None]
     part_of_vertex = part_of_node[corner]
     for number in np.unique(part_of_node[pinned]):
-        mine = np.flatnonzero(part_of_node[pinned] == number)
+        rows = np.flatnonzero(part_of_node[pinned] == number)
         leaders = np.flatnonzero(part_of_vertex == number)
         leaders = leaders if len(leaders) else np.arange(len(vertices))
-        where[:, mine] = follow(volume.nodes[pinned[mine]], vertices[leaders], moved[:, leaders])
+        where[:, rows] = follow(volume.nodes[pinned[rows]], vertices[leaders], moved[:, leaders])

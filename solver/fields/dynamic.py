@@ -37,14 +37,14 @@ def patch_nodes(spots: list[NDArray[np.int64]], weights: Vec, vertices: Vec, cor
     (n, 4). nodes: (k, 3) [m]. part_of_node: (k,); a spot takes only nodes of its own parts. taken: (k,), nodes that may
     not be used, which is updated.
     """
-    found = []
+    chosen = []
     for spot in spots:
         centre = np.average(vertices[spot], axis=0, weights=weights[spot])
         near = np.isin(part_of_node, np.unique(part_of_node[corners[spot]]))
-        found.append(_nearest(centre, nodes, near & ~taken))
-        if found[-1] >= 0:
-            taken[found[-1]] = True
-    return found
+        chosen.append(_nearest(centre, nodes, near & ~taken))
+        if chosen[-1] >= 0:
+            taken[chosen[-1]] = True
+    return chosen
 
 
 def point_nodes(points: Vec, nodes: Vec, border: Index, taken: NDArray[np.bool_]) -> list[int]:
@@ -55,13 +55,13 @@ def point_nodes(points: Vec, nodes: Vec, border: Index, taken: NDArray[np.bool_]
     """
     inside = np.ones(len(nodes), dtype=bool)
     inside[border] = False
-    found = []
+    chosen = []
     for point in points:
         node = _nearest(point, nodes, inside & ~taken)
-        found.append(node if node >= 0 else _nearest(point, nodes, ~taken))
-        if found[-1] >= 0:
-            taken[found[-1]] = True
-    return found
+        chosen.append(node if node >= 0 else _nearest(point, nodes, ~taken))
+        if chosen[-1] >= 0:
+            taken[chosen[-1]] = True
+    return chosen
 
 
 def spot_nodes(spots: list[NDArray[np.int64]], at_nodes: Vec, vertices: Vec, nodes: Vec,
@@ -92,11 +92,11 @@ def around_points(points: Vec, radius: Vec, nodes: Vec, part_of_node: Index, sin
     shared = away[:, 1] <= away[:, 0] * (1.0 + SAME)
     shared &= np.linalg.norm(points[nearest] - points[np.where(shared, near[:, 1], nearest)], axis=1) > SAME
     nearest = np.where((away[:, 0] <= radius[nearest] * (1.0 + SAME)) & ~shared, nearest, -1)
-    found = []
+    chosen = []
     for k, node in enumerate(single):
         near = (nearest == k) & ~taken & (part_of_node == part_of_node[node]) if node >= 0 else taken[:0]
-        found.append(np.union1d(np.flatnonzero(near), one_node(node)).astype(np.int32))
-    return found
+        chosen.append(np.union1d(np.flatnonzero(near), one_node(node)).astype(np.int32))
+    return chosen
 
 
 def one_node(node: int) -> Index:

@@ -42,22 +42,22 @@ def solved(matrix: csr_matrix, known: Vec, tolerance: float = 1e-12) -> Vec:
     """
     diagonal = matrix.diagonal()
     jacobi = LinearOperator(matrix.shape, lambda r: r.ravel() / diagonal)
-    found, factor = np.zeros_like(known), None
+    solution, factor = np.zeros_like(known), None
     for i in range(known.shape[1]):
         if np.isfinite(diagonal).all() and (diagonal > 0.0).all():
-            found[:, i], rounds = cg(matrix, known[:, i], rtol=tolerance, maxiter=20 * len(known), M=jacobi)
+            solution[:, i], rounds = cg(matrix, known[:, i], rtol=tolerance, maxiter=20 * len(known), M=jacobi)
             if rounds == 0:
                 continue
         try:
             factor = factor or splu(matrix.tocsc())
         except RuntimeError as error:  # exactly singular
             raise _too_flat() from error
-        found[:, i] = factor.solve(known[:, i])
-        off = np.abs(matrix @ found[:, i] - known[:, i]).max()
-        size = max(np.abs(known[:, i]).max(), np.abs(diagonal * found[:, i]).max())
-        if not (np.isfinite(found[:, i]).all() and off <= UNSOLVED * size):
+        solution[:, i] = factor.solve(known[:, i])
+        off = np.abs(matrix @ solution[:, i] - known[:, i]).max()
+        size = max(np.abs(known[:, i]).max(), np.abs(diagonal * solution[:, i]).max())
+        if not (np.isfinite(solution[:, i]).all() and off <= UNSOLVED * size):
             raise _too_flat()
-    return found
+    return solution
 
 
 def _too_flat() -> BadMesh:

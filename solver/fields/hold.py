@@ -34,18 +34,18 @@ def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: In
     part_of_node[tets] = part_of_tet[:, None]
     part_of_vertex = part_of_node[corners[:, 0]]
     for part in np.unique(part_of_vertex):
-        mine, own = np.flatnonzero(part_of_vertex == part), np.flatnonzero((part_of_node == part) & free)
+        of_part, own = np.flatnonzero(part_of_vertex == part), np.flatnonzero((part_of_node == part) & free)
         if not len(own):
             continue
-        if max(_spanned(vertices[mine]), _spanned(nodes[own[prescribed[own]]], THICK)) < 2:
-            hinges, positions = _moved(vertices[mine], own, positions, tets)
+        if max(_spanned(vertices[of_part]), _spanned(nodes[own[prescribed[own]]], THICK)) < 2:
+            hinges, positions = _moved(vertices[of_part], own, positions, tets)
             prescribed[own] = False
             prescribed[hinges] = True
             continue
-        _add_heaviest(corners[mine], weights[mine], prescribed, free)
-        if _spanned(vertices[mine]) >= 2 and _spanned(nodes[own[prescribed[own]]], THICK) < 2:
-            centre = np.linalg.norm(vertices[mine] - vertices[mine].mean(axis=0), axis=1).argmin()
-            of = mine[centre]
+        _add_heaviest(corners[of_part], weights[of_part], prescribed, free)
+        if _spanned(vertices[of_part]) >= 2 and _spanned(nodes[own[prescribed[own]]], THICK) < 2:
+            centre = np.linalg.norm(vertices[of_part] - vertices[of_part].mean(axis=0), axis=1).argmin()
+            of = of_part[centre]
             heaviest = corners[of][np.argsort(-weights[of], kind="stable")]
             prescribed[heaviest[free[heaviest]][:3]] = True
     return prescribed, positions
@@ -55,11 +55,11 @@ def _add_heaviest(corners: Index, weights: Vec, prescribed: Mask, free: Mask) ->
     """Prescribe the corners of largest weight of each vertex until the weights of prescribed corners sum to `FIRM`."""
     for _ in range(corners.shape[1]):
         firm = np.where(prescribed[corners], weights, 0.0).sum(axis=1) >= FIRM
-        loose = np.where(~prescribed[corners] & free[corners], weights, -np.inf)
-        more = ~firm & (loose.max(axis=1) > 0.0)
+        free_weights = np.where(~prescribed[corners] & free[corners], weights, -np.inf)
+        more = ~firm & (free_weights.max(axis=1) > 0.0)
         if not more.any():
             return
-        prescribed[corners[more, loose[more].argmax(axis=1)]] = True
+        prescribed[corners[more, free_weights[more].argmax(axis=1)]] = True
 
 
 def _spanned(points: Vec, flat: float = FLAT) -> int:

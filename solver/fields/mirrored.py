@@ -11,7 +11,7 @@ from ..state import Index, Mask, Vec
 
 NEAR = 1.5  #: in edges: largest distance of a node from the image of another, for halves with different meshes
 ALIKE = 0.1  #: of all motion: largest difference between nodes and their images
-APART = 0.02  #: of the larger: least difference of moments of inertia with separate axes
+DISTINCT = 0.02  #: of the larger: least difference of moments of inertia with separate axes
 SQUARE = 1.0e-6  #: largest cosine between two axes at right angles
 
 
@@ -39,28 +39,28 @@ def images(nodes: Vec, mass: Vec, motion: Vec, edge: float) -> list[Index]:
     out = []
     for count in range(len(taken), -1, -1):
         for some in combinations(taken, count):
-            found = np.arange(len(nodes))[None]
+            images_of = np.arange(len(nodes))[None]
             for _, twin in some:
-                found = np.concatenate([found, found[:, twin]])
-            out.append(found)
+                images_of = np.concatenate([images_of, images_of[:, twin]])
+            out.append(images_of)
     return out
 
 
 def _axes(arms: Vec, mass_fraction: Vec) -> Vec:
     """Return the axes of the world, then those of inertia whose moments differ, (a, 3)."""
     moments, axes = np.linalg.eigh(np.einsum("k,ka,kb->ab", mass_fraction, arms, arms))
-    apart = np.diff(moments) > APART * moments[1:]
-    own = np.concatenate([[True], apart]) & np.concatenate([apart, [True]])
+    is_distinct = np.diff(moments) > DISTINCT * moments[1:]
+    own = np.concatenate([[True], is_distinct]) & np.concatenate([is_distinct, [True]])
     return np.concatenate([np.eye(3), axes.T[own]])
 
 
-def whole_sets(nodes: Vec, found: Index, usable: Mask, spacing: float, most: int) -> Index:
+def whole_sets(nodes: Vec, twins: Index, usable: Mask, spacing: float, most: int) -> Index:
     """Return sets of usable nodes that mirror each other, (c, g), with at most `most` different nodes in each.
 
-    nodes: (k, 3) [m]. found: images of each node, (g, k). usable: (k,). spacing: least distance of different nodes of a
+    nodes: (k, 3) [m]. twins: images of each node, (g, k). usable: (k,). spacing: least distance of different nodes of a
     set [m]. A node that is its own image appears in its set more than once.
     """
-    own = np.unique(np.sort(found.T[usable & usable[found].all(axis=0)], axis=1), axis=0)
+    own = np.unique(np.sort(twins.T[usable & usable[twins].all(axis=0)], axis=1), axis=0)
     away = np.linalg.norm(nodes[own][:, :, None] - nodes[own][:, None], axis=3)
     same = own[:, :, None] == own[:, None]
     different = 1 + (np.diff(own, axis=1) > 0).sum(axis=1)

@@ -22,8 +22,8 @@ def nearest_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, 
     is_border[border] = True
     count, part = face_parts(tets)
     for number in range(count):
-        mine = np.unique(tets[part == number])
-        near = mine[is_border[mine]]
-        inner = mine[~is_border[mine]]
+        of_part = np.unique(tets[part == number])
+        near = of_part[is_border[of_part]]
+        inner = of_part[~is_border[of_part]]
         values[inner] = values[near[cKDTree(nodes[near]).query(nodes[inner])[1]]]
     return values

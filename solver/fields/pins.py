@@ -72,23 +72,23 @@ def nearest_rotations(cross: Vec, moment: Vec) -> Vec:
     largest = np.broadcast_to(np.trace(moment, axis1=-2, axis2=-1), spread.shape[:-1])
     straight = spread[..., 1] <= 1e-9 * np.maximum(spread[..., 0], largest)
     if straight.any():
-        rotation[straight] = _turned_lines(cross[straight], np.broadcast_to(moment, cross.shape)[straight])
+        rotation[straight] = _line_rotations(cross[straight], np.broadcast_to(moment, cross.shape)[straight])
     return rotation
 
 
-def _turned_lines(cross: Vec, moment: Vec) -> Vec:
+def _line_rotations(cross: Vec, moment: Vec) -> Vec:
     """Return the smallest rotations, (l, 3, 3), that take the direction d of D into that of C d."""
     direction = np.linalg.eigh(moment)[1][..., -1]
-    turned = np.einsum("lij,lj->li", cross, direction)
-    length = np.linalg.norm(turned, axis=1, keepdims=True)
-    turned = np.where(length > 1e-12, turned / np.maximum(length, 1e-300), direction)
+    image = np.einsum("lij,lj->li", cross, direction)
+    length = np.linalg.norm(image, axis=1, keepdims=True)
+    image = np.where(length > 1e-12, image / np.maximum(length, 1e-300), direction)
     # a reflection through the bisector plane after one through the plane across d: two reflections are a rotation
     across = _across(direction)
-    bisector = direction + turned
+    bisector = direction + image
     opposite = np.linalg.norm(bisector, axis=1, keepdims=True) < 1e-9
     bisector = np.where(opposite, across, bisector)
-    turns: Vec = _reflections(bisector) @ _reflections(direction)
-    return turns
+    rotations: Vec = _reflections(bisector) @ _reflections(direction)
+    return rotations
 
 
 def _across(direction: Vec) -> Vec:

@@ -55,7 +55,7 @@ def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Paint
     """Return the dynamic nodes, (d,) ascending, and patches of nodes that move as one.
 
     Dynamic are nodes listed by hand, and for each painted spot and each point one node, or a patch. None of them is in
-    `prescribed`, the pinned and attached nodes. A node belongs to one group alone: single nodes come first, then
+    `prescribed`, the pinned and attached nodes. A node belongs to one group single_nodes: single nodes come first, then
     painted spots in their order, and nodes around points belong to the nearest one. Adds sentences for the artist to
     `notes`. Raises BadScene where a listed node does not exist or is prescribed.
     """
@@ -74,47 +74,47 @@ def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Paint
     part_of_node[volume.tets] = face_parts(volume.tets)[1][:, None]
     groups = [_group(spots, where, arrays, volume, painted, part_of_node, taken, notes)
             for where, spots in spots_of(body).items()]
-    lost = sum(one.single.count(-1) for one in groups)
-    if lost:
-        notes.append(f"{lost} dynamic spots found no free node of their own")
-    alone = [*listed, *(node for one in groups if one.motions is None for node in one.single if node >= 0)]
-    free[alone] = False
-    return np.unique(alone).astype(np.int32), tuple(_patches(groups, volume, painted, part_of_node, free))
+    missing = sum(one.single.count(-1) for one in groups)
+    if missing:
+        notes.append(f"{missing} dynamic spots found no free node of their own")
+    single_nodes = [*listed, *(node for one in groups if one.motions is None for node in one.single if node >= 0)]
+    free[single_nodes] = False
+    return np.unique(single_nodes).astype(np.int32), tuple(_patches(groups, volume, painted, part_of_node, free))
 
 
 def _group(spots: schema.Spots, where: str, arrays: Arrays, volume: Volume, painted: Painted | None,
            part_of_node: Index, taken: Mask, notes: list[str]) -> _Spots:
     """Return spots of one kind of motion, with a node for each. taken: (k,), nodes that may not be used, which is
     updated."""
-    found: list[NDArray[np.int64]] = []
+    areas: list[NDArray[np.int64]] = []
     single: list[int] = []
     if spots.weights is not None and painted is not None:
         weights = weights_of(arrays(spots.weights), len(painted.vertices), spots.weights, where)
-        found = patches(weights, painted.triangles)
-        if not found:
+        areas = patches(weights, painted.triangles)
+        if not areas:
             notes.append("Dynamic is painted on nothing")
-        single = patch_nodes(found, weights, painted.vertices, painted.corners, volume.nodes, part_of_node, taken)
+        single = patch_nodes(areas, weights, painted.vertices, painted.corners, volume.nodes, part_of_node, taken)
     points = np.zeros((0, 3))
     if spots.points is not None:
         points = np.asarray(arrays(spots.points), dtype=np.float64).reshape(-1, 3)
         single += point_nodes(points, volume.nodes, np.unique(boundary_faces(volume.tets)[0]), taken)
     if spots.spot is None:
-        return _Spots(None, 0.0, spots.weights, found, points, single)
+        return _Spots(None, 0.0, spots.weights, areas, points, single)
     radius = parameters("spot", spots.spot)["spot_radius"] or SPOT_FRACTION * volume.diagonal
-    return _Spots(catalogue.find("spot", spots.spot.kind).load(), radius, spots.weights, found, points, single)
+    return _Spots(catalogue.find("spot", spots.spot.kind).load(), radius, spots.weights, areas, points, single)
 
 
 def _patches(groups: list[_Spots], volume: Volume, painted: Painted | None, part_of_node: Index, free: Mask
              ) -> list[Patch]:
     """Return the nodes of each spot that moves as one, painted spots first. free: (k,), usable nodes, which is
     updated."""
-    found: list[Patch] = []
+    spot_patches: list[Patch] = []
     for one in groups:
         if one.motions is None or painted is None or one.weights is None:
             continue
         below = spot_nodes(one.painted, painted.at_nodes[one.weights], painted.vertices, volume.nodes, ~free)
-        nodes = [mine if len(mine) else one_node(node) for mine, node in zip(below, one.single)]
-        found += [Patch(mine, one.motions) for mine in nodes if len(mine)]
+        nodes = [members if len(members) else one_node(node) for members, node in zip(below, one.single)]
+        spot_patches += [Patch(members, one.motions) for members in nodes if len(members)]
         if len(groups) > 1:  # a node below spots of two groups belongs to the first
             free[np.concatenate([one_node(-1), *nodes])] = False
     around = [one for one in groups if one.motions is not None and len(one.points)]
@@ -123,5 +123,6 @@ def _patches(groups: list[_Spots], volume: Volume, painted: Painted | None, part
         ways = [one.motions for one in around for _ in one.points]
         nodes = around_points(np.concatenate([one.points for one in around]), radius, volume.nodes, part_of_node,
                               [node for one in around for node in one.of_points], ~free)
-        found += [Patch(mine, averages) for mine, averages in zip(nodes, ways) if averages is not None and len(mine)]
-    return found
+        spot_patches += [Patch(members, averages) for members, averages in zip(nodes, ways)
+                  if averages is not None and len(members)]
+    return spot_patches

@@ -41,46 +41,47 @@ def farthest_nodes(nodes: Vec, tets: Index, mass: Vec, motion: Vec, count: int, 
     usable = _usable(nodes, tets, pinned)
     usable[chosen] = False
     graph = edge_graph(nodes, tets)
-    room, edge = np.cbrt(float(tet_volumes(nodes, tets).sum()) / (count + len(chosen))), float(graph.data.mean())
-    start = _Swing(graph, mass, max(SPACING * room, EDGES * edge), usable, np.sqrt(mass)[:, None, None] * motion)
+    spacing, edge = np.cbrt(float(tet_volumes(nodes, tets).sum()) / (count + len(chosen))), float(graph.data.mean())
+    start = _ModalMotion(graph, mass, max(SPACING * spacing, EDGES * edge), usable,
+                         np.sqrt(mass)[:, None, None] * motion)
     start = start.fixing(chosen)
 
-    at, found = start, np.zeros(0, dtype=np.int32)
-    while len(found) < count:
+    at, added = start, np.zeros(0, dtype=np.int32)
+    while len(added) < count:
         node = at.best(np.flatnonzero(at.usable)[:, None])
-        if not len(node) and len(found) >= (count if least is None else least):
+        if not len(node) and len(added) >= (count if least is None else least):
             break
         if not len(node):
-            raise BadInput(f"it has room for {len(found)} dynamic nodes that are not too close to others, "
+            raise BadInput(f"it has room for {len(added)} dynamic nodes that are not too close to others, "
                            f"not for {count}", "Ask for fewer, or lower the edge length")
-        at, found = at.fixing(node), np.concatenate([found, node])
-    if len(chosen) or len(found) == 1:  # the centre of a free body is its own image, and has little motion
-        return found
+        at, added = at.fixing(node), np.concatenate([added, node])
+    if len(chosen) or len(added) == 1:  # the centre of a free body is its own image, and has little motion
+        return added
     for twins in images(nodes, mass, motion, edge):
-        sets = [_in_sets(start, nodes, twins, len(found), shared) for shared in SHARED if len(twins) > 1]
-        rest, mirrored = min(sets, key=lambda one: one[0], default=(np.inf, found))
+        sets = [_in_sets(start, nodes, twins, len(added), shared) for shared in SHARED if len(twins) > 1]
+        rest, mirrored = min(sets, key=lambda one: one[0], default=(np.inf, added))
         if rest <= AS_GOOD * at.rest:
             return mirrored
-    return found
+    return added
 
 
-def _in_sets(start: _Swing, nodes: Vec, twins: Index, count: int, shared: float) -> tuple[float, Index]:
+def _in_sets(start: _ModalMotion, nodes: Vec, twins: Index, count: int, shared: float) -> tuple[float, Index]:
     """Return the motion left when `count` nodes in symmetric sets are at rest, and these nodes, (count,).
 
     The motion is infinite where there are no such sets. twins: images of each node, (g, k). shared: as in
     `_Swing.best`.
     """
-    at, found = start, np.zeros(0, dtype=np.int32)
-    while len(found) < count:
-        node = at.best(whole_sets(nodes, twins, at.usable, STRAIGHT * at.spacing, count - len(found)), shared)
+    at, added = start, np.zeros(0, dtype=np.int32)
+    while len(added) < count:
+        node = at.best(whole_sets(nodes, twins, at.usable, STRAIGHT * at.spacing, count - len(added)), shared)
         if not len(node):
-            return np.inf, found
-        at, found = at.fixing(node), np.concatenate([found, node])
-    return at.rest, found
+            return np.inf, added
+        at, added = at.fixing(node), np.concatenate([added, node])
+    return at.rest, added
 
 
 @dataclass(frozen=True)
-class _Swing:
+class _ModalMotion:
     """Modal motion of a body that is left when the nodes chosen so far are at rest."""
 
     graph: csr_matrix  #: lengths of edges [m], (k, k)
@@ -104,10 +105,10 @@ class _Swing:
         taking = self._taken_along(sets) / (1 + (np.diff(np.sort(sets, axis=1), axis=1) > 0).sum(axis=1)) ** shared
         # equal but for rounding, as on both sides of a symmetric body: the first one, on any machine
         first = np.flatnonzero(taking >= (1.0 - ROUNDING) * taking.max())[0]
-        found: Index = np.unique(sets[first]).astype(np.int32)
-        return found
+        best: Index = np.unique(sets[first]).astype(np.int32)
+        return best
 
-    def fixing(self, nodes: Index) -> _Swing:
+    def fixing(self, nodes: Index) -> _ModalMotion:
         """Return the motion left when these nodes are at rest too."""
         left, usable = self.left, self.usable.copy()
         for node in nodes.tolist():
@@ -120,7 +121,7 @@ class _Swing:
         rows = self.left[sets] / np.sqrt(self.mass[sets])[:, :, None, None]
         rows = rows.reshape(len(sets), -1, rows.shape[-1])
         whole = np.einsum("kcs,kct->st", self.left, self.left)
-        own = rows @ rows.transpose(0, 2, 1) + _give(self.left, self.mass) * np.eye(rows.shape[1])
+        own = rows @ rows.transpose(0, 2, 1) + _compliance(self.left, self.mass) * np.eye(rows.shape[1])
         taken: Vec = np.trace(np.linalg.solve(own, rows @ whole @ rows.transpose(0, 2, 1)), axis1=1, axis2=2)
         return taken
 
@@ -129,13 +130,13 @@ def _fixed(left: Vec, mass: Vec, node: int) -> Vec:
     """Return the motion left when a node is at rest, (k, 3, s): reduced along its rows, the more it exceeds the
     compliance."""
     _, size, across = np.linalg.svd(left[node] / np.sqrt(mass[node]), full_matrices=False)
-    give = _give(left, mass)
-    less = np.sqrt(give / (size**2 + give)) - 1.0
+    compliance = _compliance(left, mass)
+    less = np.sqrt(compliance / (size**2 + compliance)) - 1.0
     remaining: Vec = left + ((left @ across.T) * less) @ across
     return remaining
 
 
-def _give(left: Vec, mass: Vec) -> float:
+def _compliance(left: Vec, mass: Vec) -> float:
     """Return the square of the residual motion of a fixed node, whose own tetrahedra are soft; comparable to tr R
     Rᵀ."""
     most = float((np.einsum("kcs,kcs->k", left, left) / mass).max())

@@ -16,7 +16,7 @@ from .elastic_kernels import ELEMENT_SLOTS, MaterialKernel
 ALONG = ELEMENT_SLOTS  #: A = ∂z̄/∂F, 6 x 9, F column-major
 BENT = ALONG + 54  #: H A, 6 x 9
 HESSIAN = BENT + 54  #: H = ∂²ψ/∂z², 6 x 6
-CURVED = HESSIAN + 36  #: B of `turning_kernels`, 6
+CURVED = HESSIAN + 36  #: B of `curvature_kernels`, 6
 BAR = CURVED + 6  #: z̄, 6
 SLOPE = BAR + 6  #: ψ', 6
 GAP = SLOPE + 6  #: z̄ − z, 6
@@ -143,7 +143,7 @@ def tangent_of(work):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[::1])")
-def pull_of_gap(work):  # type: ignore[no-untyped-def]
+def stress_of_gap(work):  # type: ignore[no-untyped-def]
     """Write P = Aᵀ λ in place of the material's P, and λ in place of U, in the lane array.
 
     λ = ψ' + H (z̄ − z) are the multipliers of the linearised system without a displacement of the nodes. [MFEM 6]

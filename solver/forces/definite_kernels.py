@@ -11,7 +11,7 @@ EPSILON = 2.0**-53
 
 
 @kernel("void(f8[:,::1], i8, f8[:,::1], f8[::1], f8[::1])")
-def tridiagonal(matrix, size, rows, diagonal, beside):  # type: ignore[no-untyped-def]
+def tridiagonal(matrix, size, rows, diagonal, off_diagonal):  # type: ignore[no-untyped-def]
     """Reduce a symmetric matrix A (size, size) to a tridiagonal T, Qᵀ T Q = A, by Householder reflections; overwrite A.
 
     Writes Q into rows (≥ size, ≥ size), the diagonal of T into diagonal and its off-diagonal into beside, both (≥
@@ -58,7 +58,7 @@ def tridiagonal(matrix, size, rows, diagonal, beside):  # type: ignore[no-untype
     for k in range(max(size - 2, 0), size):
         diagonal[k] = matrix[k, k]
     for k in range(size - 1):
-        beside[k] = matrix[k, k + 1]
+        off_diagonal[k] = matrix[k, k + 1]
 
 
 @kernel("void(f8[:,::1], i8, f8[:,::1], f8[::1])")
@@ -68,32 +68,32 @@ def eigen(matrix, size, rows, values):  # type: ignore[no-untyped-def]
     Implicit QR steps with Wilkinson's shift on the tridiagonal form. size: at most 12. Writes rows (≥ size, ≥ size) and
     values (≥ size,), in no order.
     """
-    beside = np.empty(12)
-    tridiagonal(matrix, size, rows, values, beside)
+    off_diagonal = np.empty(12)
+    tridiagonal(matrix, size, rows, values, off_diagonal)
     last = size - 1
     for _ in range(TRIES * size):
-        while last > 0 and abs(beside[last - 1]) <= EPSILON * (abs(values[last - 1]) + abs(values[last])):
+        while last > 0 and abs(off_diagonal[last - 1]) <= EPSILON * (abs(values[last - 1]) + abs(values[last])):
             last -= 1
         if last <= 0:
             break
         first = last - 1
-        while first > 0 and abs(beside[first - 1]) > EPSILON * (abs(values[first - 1]) + abs(values[first])):
+        while first > 0 and abs(off_diagonal[first - 1]) > EPSILON * (abs(values[first - 1]) + abs(values[first])):
             first -= 1
-        gap, square = 0.5 * (values[last - 1] - values[last]), beside[last - 1] * beside[last - 1]
+        gap, square = 0.5 * (values[last - 1] - values[last]), off_diagonal[last - 1] * off_diagonal[last - 1]
         root = np.sqrt(gap * gap + square)
-        x, z = values[first] - values[last] + square / (gap + (root if gap >= 0.0 else -root)), beside[first]
+        x, z = values[first] - values[last] + square / (gap + (root if gap >= 0.0 else -root)), off_diagonal[first]
         for k in range(first, last):
             r = np.sqrt(x * x + z * z)
             c, s = (x / r, z / r) if r > 0.0 else (1.0, 0.0)
             if k > first:
-                beside[k - 1] = r
-            one, two, between = values[k], values[k + 1], beside[k]
+                off_diagonal[k - 1] = r
+            one, two, between = values[k], values[k + 1], off_diagonal[k]
             values[k] = c * c * one + 2.0 * c * s * between + s * s * two
             values[k + 1] = s * s * one - 2.0 * c * s * between + c * c * two
-            beside[k] = c * s * (two - one) + (c * c - s * s) * between
+            off_diagonal[k] = c * s * (two - one) + (c * c - s * s) * between
             if k < last - 1:
-                x, z = beside[k], s * beside[k + 1]
-                beside[k + 1] *= c
+                x, z = off_diagonal[k], s * off_diagonal[k + 1]
+                off_diagonal[k + 1] *= c
             for i in range(size):
                 left, right = rows[k, i], rows[k + 1, i]
                 rows[k, i], rows[k + 1, i] = c * left + s * right, c * right - s * left

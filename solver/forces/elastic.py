@@ -109,11 +109,11 @@ class Elastic:
         [m]."""
         padded = np.full(-(-len(which) // LANES) * LANES, which[0])
         padded[: len(which)] = which
-        forces, found = np.empty((len(padded), 4, 3)), np.empty((len(padded), 6, 9))
+        forces, padded_blocks = np.empty((len(padded), 4, 3)), np.empty((len(padded), 6, 9))
         fibers = () if self.fibers is None else (self._fiber_constants,)
         tables = (self._nodes, self._rest, self._constants, *fibers)
-        self._fill((x, *(_some_of_lanes(table, padded) for table in tables)), True, forces, found)
-        blocks[which] = found[: len(which)]
+        self._fill((x, *(_some_of_lanes(table, padded) for table in tables)), True, forces, padded_blocks)
+        blocks[which] = padded_blocks[: len(which)]
 
     def _fill(self, body: tuple[Any, ...], project: bool, forces: Vec, blocks: Vec) -> None:
         """Write forces and blocks of elements. body: x and the tables of these elements in lanes."""
@@ -206,9 +206,9 @@ def corner_products(blocks: Vec, corners: Vec) -> Vec:
     for a in range(1, 4):
         for b in range(a):
             block = blocks[:, pair].reshape(-1, 3, 3)
-            apart = corners[:, :, b] - corners[:, :, a]
-            out[:, :, a] += np.einsum("eij,cej->cei", block, apart)
-            out[:, :, b] -= np.einsum("eji,cej->cei", block, apart)
+            difference = corners[:, :, b] - corners[:, :, a]
+            out[:, :, a] += np.einsum("eij,cej->cei", block, difference)
+            out[:, :, b] -= np.einsum("eji,cej->cei", block, difference)
             pair += 1
     return out
 

@@ -17,7 +17,7 @@ class ExplicitForces:
         """springs, joints: only the explicit ones."""
         self.springs, self.joints = springs, joints
         self.wrench: Vec = np.zeros((tree.count, 6))  #: on bodies, in their frames [N m s, N s]
-        self.pull: Vec = np.zeros(tree.rates)  #: on rates
+        self.rate_impulse: Vec = np.zeros(tree.rates)  #: on rates
 
     def __len__(self) -> int:
         return len(self.springs) + len(self.joints.bodies)
@@ -35,4 +35,4 @@ class ExplicitForces:
         self.wrench[:] = 0.0
         self.springs.add_forces(at.E, at.twist, ah, self.wrench)
         self.joints.at(time, active_time)
-        self.pull[:] = self.joints.forces(at, q, u, centres, ah)
+        self.rate_impulse[:] = self.joints.forces(at, q, u, centres, ah)

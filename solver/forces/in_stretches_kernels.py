@@ -22,7 +22,7 @@ from ..materials.lanes import (
     vector,
 )
 from ..threads import inlined, kernel
-from .condensed_kernels import ALONG, BAR, GAP, KERNELS, TABLE, pull_of_gap, second_order, tangent_of
+from .condensed_kernels import ALONG, BAR, GAP, KERNELS, TABLE, second_order, stress_of_gap, tangent_of
 from .elastic_kernels import VOLUME, corner_blocks, corner_forces, load_block, store_blocks, store_forces
 from .energy_kernels import store_energies
 from .fiber_kernels import BODY, load_constants
@@ -106,7 +106,7 @@ def columns_of(v, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def pull_of(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
+def stress_columns(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """Return the columns of P = Aᵀ λ, λ = (a, …, f).
 
     With Λ the symmetric matrix of λ and N = Vᵀ Λ V, P = U [2 σ_i N_ij/(σ_i + σ_j)] Vᵀ.
@@ -146,12 +146,12 @@ def stretch_along(work, z_bar, block):  # type: ignore[no-untyped-def]
     """
     for lane in range(LANES):
         frames = frames_of(work, lane)
-        put_columns(work, ALONG, lane, pull_of(frames, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-        put_columns(work, ALONG + 9, lane, pull_of(frames, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
-        put_columns(work, ALONG + 18, lane, pull_of(frames, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
-        put_columns(work, ALONG + 27, lane, pull_of(frames, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
-        put_columns(work, ALONG + 36, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
-        put_columns(work, ALONG + 45, lane, pull_of(frames, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+        put_columns(work, ALONG, lane, stress_columns(frames, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+        put_columns(work, ALONG + 9, lane, stress_columns(frames, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
+        put_columns(work, ALONG + 18, lane, stress_columns(frames, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+        put_columns(work, ALONG + 27, lane, stress_columns(frames, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+        put_columns(work, ALONG + 36, lane, stress_columns(frames, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
+        put_columns(work, ALONG + 45, lane, stress_columns(frames, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
     for lane in range(LANES):
         frames = frames_of(work, lane)
         a, b, c, d, e, f = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
@@ -212,7 +212,7 @@ def linearise(  # type: ignore[no-untyped-def]
             for entry in range(6):
                 for lane in range(LANES):
                     work[(GAP + entry) * LANES + lane] = z_bar[block, entry, lane] - z[block, entry, lane]
-            pull_of_gap(work)
+            stress_of_gap(work)
             for entry in range(6):
                 for lane in range(LANES):
                     multipliers[block, entry, lane] = work[(LEFT + entry) * LANES + lane]
@@ -284,7 +284,7 @@ def measure(  # type: ignore[no-untyped-def]
                 a, b, c, d, e, f = stretch_of(frames[1], frames[2], (0.0, 0.0, 0.0))
                 p, q, r = multipliers[block, 0, lane], multipliers[block, 1, lane], multipliers[block, 2, lane]
                 s, t, w = multipliers[block, 3, lane], multipliers[block, 4, lane], multipliers[block, 5, lane]
-                put_columns(work, STRESS, lane, pull_of(frames, p, q, r, s, t, w))
+                put_columns(work, STRESS, lane, stress_columns(frames, p, q, r, s, t, w))
                 i = z[block, 0, lane] + fraction * change[block, 0, lane]
                 j = z[block, 1, lane] + fraction * change[block, 1, lane]
                 k = z[block, 2, lane] + fraction * change[block, 2, lane]

@@ -60,18 +60,18 @@ def unturned(r, inverse):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def terms(law, k, off, turned, rate):  # type: ignore[no-untyped-def]
+def terms(law, k, from_rest, from_target, rate):  # type: ignore[no-untyped-def]
     """Return the force without its part linear in the rate, stiffness, damping and motor effort of one rate.
 
-    law: (m, 8). k: index of the rate. off: coordinate minus rest. turned: coordinate minus target. A motor at its limit
-    has no stiffness.
+    law: (m, 8). k: index of the rate. from_rest: coordinate minus rest. from_target: coordinate minus target. A motor
+    at its limit has no stiffness.
     """
     stiffness, damping = law[k, STIFFNESS], law[k, DAMPING]
-    force = -stiffness * off
-    pull = law[k, MOTOR_DAMPING] * law[k, TARGET_RATE] - law[k, MOTOR_STIFFNESS] * turned
-    effort = pull - law[k, MOTOR_DAMPING] * rate
+    force = -stiffness * from_rest
+    drive = law[k, MOTOR_DAMPING] * law[k, TARGET_RATE] - law[k, MOTOR_STIFFNESS] * from_target
+    effort = drive - law[k, MOTOR_DAMPING] * rate
     if abs(effort) < law[k, MOTOR_LIMIT]:
-        force += pull
+        force += drive
         stiffness += law[k, MOTOR_STIFFNESS]
         damping += law[k, MOTOR_DAMPING]
     else:
@@ -103,14 +103,14 @@ def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-d
         if chart[i] >= 0:
             ball = 3
             c = chart[i]
-            turn = product((centres[c], centres[c + 1], centres[c + 2], centres[c + 3]),
+            rotation = product((centres[c], centres[c + 1], centres[c + 2], centres[c + 3]),
                            exponential(q[first], q[first + 1], q[first + 2]))
             rest = exponential(law[first, REST], law[first + 1, REST], law[first + 2, REST])
             goal = exponential(law[first, TARGET], law[first + 1, TARGET], law[first + 2, TARGET])
-            off = logarithm(product((rest[0], -rest[1], -rest[2], -rest[3]), turn))
-            turned = logarithm(product((goal[0], -goal[1], -goal[2], -goal[3]), turn))
+            from_rest = logarithm(product((rest[0], -rest[1], -rest[2], -rest[3]), rotation))
+            from_target = logarithm(product((goal[0], -goal[1], -goal[2], -goal[3]), rotation))
             least = min(law[first, STIFFNESS], law[first + 1, STIFFNESS], law[first + 2, STIFFNESS])
-            unturned(off, inverse)
+            unturned(from_rest, inverse)
             for a in range(3):
                 k = first + a
                 more[a] = law[k, STIFFNESS] - least
@@ -121,23 +121,25 @@ def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-d
                 rate = (subspace[first, a] * u[first] + subspace[first + 1, a] * u[first + 1]
                         + subspace[first + 2, a] * u[first + 2])
                 if a == 0:
-                    found = terms(law, k, off[0], turned[0], rate)
+                    of_rate = terms(law, k, from_rest[0], from_target[0], rate)
                 elif a == 1:
-                    found = terms(law, k, off[1], turned[1], rate)
+                    of_rate = terms(law, k, from_rest[1], from_target[1], rate)
                 else:
-                    found = terms(law, k, off[2], turned[2], rate)
-                stiffness = found[1] - more[a]
-                torque[a] = found[0] + more[a] * (off[0] if a == 0 else off[1] if a == 1 else off[2])
-                torque[a] -= stiffness * stepped[a] + damped * found[2] * rate
+                    of_rate = terms(law, k, from_rest[2], from_target[2], rate)
+                stiffness = of_rate[1] - more[a]
+                torque[a] = (of_rate[0]
+                             + more[a] * (from_rest[0] if a == 0 else from_rest[1] if a == 1 else from_rest[2]))
+                torque[a] -= stiffness * stepped[a] + damped * of_rate[2] * rate
                 for b in range(3):
                     total = 0.0
                     for c in range(3):
                         total += inverse[c, a] * more[c] * inverse[c, b]
                     block[a, b] = scale * total
-                    torque[a] -= (inverse[b, a] * more[b] * (off[0] if b == 0 else off[1] if b == 1 else off[2])
+                    torque[a] -= (inverse[b, a] * more[b]
+                                  * (from_rest[0] if b == 0 else from_rest[1] if b == 1 else from_rest[2])
                                   + total * stepped[b])
-                block[a, a] += ah * found[2] + scale * stiffness
-                effort[k] = found[3]
+                block[a, a] += ah * of_rate[2] + scale * stiffness
+                effort[k] = of_rate[3]
             # torques about the moving frame's axes, to rates of the chart: Jᵀ
             for a in range(3):
                 total = 0.0
@@ -152,7 +154,7 @@ def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-d
                     reduced[i, a, b] = total
         for a in range(ball, count):
             k = first + a
-            found = terms(law, k, q[k] - law[k, REST], q[k] - law[k, TARGET], u[k])
-            force[k] = ah * (found[0] - found[1] * moved[k] - damped * found[2] * u[k])
-            reduced[i, a, a] = ah * found[2] + scale * found[1]
-            effort[k] = found[3]
+            of_rate = terms(law, k, q[k] - law[k, REST], q[k] - law[k, TARGET], u[k])
+            force[k] = ah * (of_rate[0] - of_rate[1] * moved[k] - damped * of_rate[2] * u[k])
+            reduced[i, a, a] = ah * of_rate[2] + scale * of_rate[1]
+            effort[k] = of_rate[3]

@@ -10,7 +10,7 @@ SHORT = 1.0e-12  #: [m], and [m²] of twice an area: a smaller element has no di
 
 
 @kernel("f8(f8, f8, f8, f8, f8)")
-def pull_of(strain, multiplier, stiffness, low, high):  # type: ignore[no-untyped-def]
+def tension_of(strain, multiplier, stiffness, low, high):  # type: ignore[no-untyped-def]
     """Return T = k (y − clip(y, low, high)) [J], y = g + λ/k. strain: the strain g. multiplier: λ [J]. stiffness: k
     [J]."""
     y = strain + multiplier / stiffness
@@ -65,10 +65,10 @@ def measure_lengths(  # type: ignore[no-untyped-def]
     energy, u = 0.0, np.empty(3)
     for s in range(start, stop):
         strain = direction_of(x, nodes[s], u) / rest[s] - 1.0
-        pull = pull_of(strain, multipliers[s], stiffness[s], low, high)
-        energy += 0.5 * (pull * pull - multipliers[s] * multipliers[s]) / stiffness[s]
+        tension = tension_of(strain, multipliers[s], stiffness[s], low, high)
+        energy += 0.5 * (tension * tension - multipliers[s] * multipliers[s]) / stiffness[s]
         for a in range(3):
-            forces[s, 0, a] = pull * u[a] / rest[s]
+            forces[s, 0, a] = tension * u[a] / rest[s]
             forces[s, 1, a] = -forces[s, 0, a]
             forces[s, 2, a], forces[s, 3, a] = 0.0, 0.0
     return energy
@@ -86,13 +86,13 @@ def fill_lengths(  # type: ignore[no-untyped-def]
     u = np.empty(3)
     for s in range(start, stop):
         length = direction_of(x, nodes[s], u)
-        pull = pull_of(length / rest[s] - 1.0, multipliers[s], stiffness[s], low, high)
+        tension = tension_of(length / rest[s] - 1.0, multipliers[s], stiffness[s], low, high)
         for a in range(6):
             for b in range(9):
                 blocks[s, a, b] = 0.0
-        if pull == 0.0:
+        if tension == 0.0:
             continue
-        across = (max(pull, 0.0) if project else pull) / (rest[s] * max(length, SHORT))
+        across = (max(tension, 0.0) if project else tension) / (rest[s] * max(length, SHORT))
         along = stiffness[s] / (rest[s] * rest[s])
         for a in range(3):
             for b in range(3):
@@ -110,11 +110,11 @@ def measure_areas(  # type: ignore[no-untyped-def]
     energy, slopes = 0.0, np.empty((4, 3))
     for s in range(start, stop):
         strain = slopes_of_area(x, nodes[s], slopes) / rest[s] - 1.0
-        pull = pull_of(strain, multipliers[s], stiffness[s], low, high)
-        energy += 0.5 * (pull * pull - multipliers[s] * multipliers[s]) / stiffness[s]
+        tension = tension_of(strain, multipliers[s], stiffness[s], low, high)
+        energy += 0.5 * (tension * tension - multipliers[s] * multipliers[s]) / stiffness[s]
         for corner in range(3):
             for a in range(3):
-                forces[s, corner, a] = -pull * slopes[corner, a] / rest[s]
+                forces[s, corner, a] = -tension * slopes[corner, a] / rest[s]
         for a in range(3):
             forces[s, 3, a] = 0.0
     return energy
@@ -132,13 +132,13 @@ def fill_areas(  # type: ignore[no-untyped-def]
     slopes = np.empty((4, 3))
     for s in range(start, stop):
         area = max(slopes_of_area(x, nodes[s], slopes), SHORT)
-        pull = pull_of(area / rest[s] - 1.0, multipliers[s], stiffness[s], low, high)
+        tension = tension_of(area / rest[s] - 1.0, multipliers[s], stiffness[s], low, high)
         for a in range(6):
             for b in range(9):
                 blocks[s, a, b] = 0.0
-        if pull == 0.0:
+        if tension == 0.0:
             continue
-        k, t = stiffness[s] / (rest[s] * rest[s]), pull / rest[s]
+        k, t = stiffness[s] / (rest[s] * rest[s]), tension / rest[s]
         if project:
             t = max(t, 0.0)
         n = slopes[3]

@@ -8,7 +8,7 @@ MOST = 8  #: iterations for a midpoint angular velocity
 
 
 @inlined
-def tumbled(I, i, x, y, z, h):  # type: ignore[no-untyped-def]
+def midpoint_rates(I, i, x, y, z, h):  # type: ignore[no-untyped-def]
     """Return the midpoint angular velocity ω̄ (3,) [rad/s] after h [s] of a free body that starts at ω = (x, y, z).
 
     Newton's method on the midpoint rule 2 I (ω̄ − ω) + h ω̄ × I ω̄ = 0, which conserves angular momentum and energy for
@@ -75,26 +75,26 @@ def momentum(E, twist, drift, base_twist, inertia, gravity, ah, out):  # type: i
 
 
 @kernel("void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,:,::1], f8[::1], f8, f8, f8[:,::1])", address=False)
-def free_flight(E, earlier, moved, inertia, gravity, flown, h, out):  # type: ignore[no-untyped-def]
+def free_flight(E, earlier, moved, inertia, gravity, duration, h, out):  # type: ignore[no-untyped-def]
     """Write M V̂ + h weight of each body into out (n, 6) [N m s, N s], in its frame at E: its momentum without other
     forces.
 
-    V̂ is the twist after `flown` seconds of free flight that began with the twist `moved` (n, 6) at `earlier` (n, 4,
+    V̂ is the twist after `duration` seconds of free flight that began with the twist `moved` (n, 6) at `earlier` (n, 4,
     4): the centre moves straight on, the body turns by the midpoint rule, and both conserve energy. h: [s] of weight.
     """
     for i in range(E.shape[0]):
         mass = inertia[i, 3, 3]
         w0, w1, w2 = moved[i, 0], moved[i, 1], moved[i, 2]
-        g0, g1, g2 = tumbled(inertia, i, w0, w1, w2, flown)
+        g0, g1, g2 = midpoint_rates(inertia, i, w0, w1, w2, duration)
         spin0 = inertia[i, 0, 0] * g0 + inertia[i, 0, 1] * g1 + inertia[i, 0, 2] * g2
         spin1 = inertia[i, 1, 0] * g0 + inertia[i, 1, 1] * g1 + inertia[i, 1, 2] * g2
         spin2 = inertia[i, 2, 0] * g0 + inertia[i, 2, 1] * g1 + inertia[i, 2, 2] * g2
         out[i, 0] = (inertia[i, 0, 0] * w0 + inertia[i, 0, 1] * w1 + inertia[i, 0, 2] * w2
-                     - flown * (g1 * spin2 - g2 * spin1))
+                     - duration * (g1 * spin2 - g2 * spin1))
         out[i, 1] = (inertia[i, 1, 0] * w0 + inertia[i, 1, 1] * w1 + inertia[i, 1, 2] * w2
-                     - flown * (g2 * spin0 - g0 * spin2))
+                     - duration * (g2 * spin0 - g0 * spin2))
         out[i, 2] = (inertia[i, 2, 0] * w0 + inertia[i, 2, 1] * w1 + inertia[i, 2, 2] * w2
-                     - flown * (g0 * spin1 - g1 * spin0))
+                     - duration * (g0 * spin1 - g1 * spin0))
         v0, v1, v2 = moved[i, 3], moved[i, 4], moved[i, 5]
         p0 = earlier[i, 0, 0] * v0 + earlier[i, 0, 1] * v1 + earlier[i, 0, 2] * v2 + h * gravity[0]
         p1 = earlier[i, 1, 0] * v0 + earlier[i, 1, 1] * v1 + earlier[i, 1, 2] * v2 + h * gravity[1]

@@ -21,28 +21,28 @@ def _reach(E, i, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _carried(E, i, p, twist):  # type: ignore[no-untyped-def]
+def _point_velocity(E, i, p, twist):  # type: ignore[no-untyped-def]
     """Return the velocity of point p of body i at twists (n, 6)."""
-    turn = cross((twist[i, 0], twist[i, 1], twist[i, 2]), p)
-    return along(load(E, i), add((twist[i, 3], twist[i, 4], twist[i, 5]), turn))
+    velocity = cross((twist[i, 0], twist[i, 1], twist[i, 2]), p)
+    return along(load(E, i), add((twist[i, 3], twist[i, 4], twist[i, 5]), velocity))
 
 
 @inlined
 def _point_row(E, i, p, direction, out):  # type: ignore[no-untyped-def]
     """Write a row out (6,): out · φ_i is the velocity of point p of body i along a direction."""
     own = back(load(E, i), direction)
-    turn = cross(p, own)
+    torque = cross(p, own)
     for a in range(3):
-        out[a], out[3 + a] = turn[a], own[a]
+        out[a], out[3 + a] = torque[a], own[a]
 
 
 @inlined
-def _push(E, i, p, force, wrench):  # type: ignore[no-untyped-def]
+def _add_force(E, i, p, force, wrench):  # type: ignore[no-untyped-def]
     """Add the wrench of a force at point p of body i to wrench (n, 6)."""
     own = back(load(E, i), force)
-    turn = cross(p, own)
+    torque = cross(p, own)
     for a in range(3):
-        wrench[i, a] += turn[a]
+        wrench[i, a] += torque[a]
         wrench[i, 3 + a] += own[a]
 
 
@@ -72,9 +72,9 @@ def _point_jacobian(E, i, p, out):  # type: ignore[no-untyped-def]
     """Write W = R [−[p], 1] (3, 6), the Jacobian of the velocity of point p of body i."""
     for axis in range(3):
         row = (E[i, axis, 0], E[i, axis, 1], E[i, axis, 2])
-        turn = cross(p, row)
+        torque = cross(p, row)
         for a in range(3):
-            out[axis, a], out[axis, 3 + a] = turn[a], row[a]
+            out[axis, a], out[axis, 3 + a] = torque[a], row[a]
 
 
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], SpringTable, ForceWeights, BodySystem)", address=False)
@@ -113,23 +113,23 @@ def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped
             _point_row(E, i, p, direction, first)
             for a in range(6):
                 stretch -= first[a] * twist[i, a]
-            relative = scaled(-1.0, _carried(E, i, p, moved))
+            relative = scaled(-1.0, _point_velocity(E, i, p, moved))
         if j >= 0:
             _point_row(E, j, q, direction, second)
             for a in range(6):
                 stretch += second[a] * twist[j, a]
-            relative = add(relative, _carried(E, j, q, moved))
+            relative = add(relative, _point_velocity(E, j, q, moved))
         inward = direction[0] * relative[0] + direction[1] * relative[1] + direction[2] * relative[2]
-        pull = tension + damped * damping * stretch + (stiffness - sideways) * inward
-        force = scaled(ah, add(scaled(sideways, relative), scaled(pull, direction)))
+        along_axis = tension + damped * damping * stretch + (stiffness - sideways) * inward
+        force = scaled(ah, add(scaled(sideways, relative), scaled(along_axis, direction)))
 
         lateral = scale * sideways
         axial = ah * damping + scale * stiffness - lateral
         if i >= 0:
-            _push(E, i, p, force, wrench)
+            _add_force(E, i, p, force, wrench)
             _stiffen(diagonal[i], axial, first, lateral, p)
         if j >= 0:
-            _push(E, j, q, scaled(-1.0, force), wrench)
+            _add_force(E, j, q, scaled(-1.0, force), wrench)
             _stiffen(diagonal[j], axial, second, lateral, q)
         where = slot[s]
         if where == WORLD:
@@ -170,15 +170,15 @@ def spring_forces(E, twist, body, point, law, ah, wrench):  # type: ignore[no-un
         direction = scaled(1.0 / length, direction)
         relative = (0.0, 0.0, 0.0)
         if i >= 0:
-            relative = scaled(-1.0, _carried(E, i, p, twist))
+            relative = scaled(-1.0, _point_velocity(E, i, p, twist))
         if j >= 0:
-            relative = add(relative, _carried(E, j, q, twist))
+            relative = add(relative, _point_velocity(E, j, q, twist))
         stretch = direction[0] * relative[0] + direction[1] * relative[1] + direction[2] * relative[2]
         force = scaled(ah * (law[s, 0] * (length - law[s, 2]) + law[s, 1] * stretch), direction)
         if i >= 0:
-            _push(E, i, p, force, wrench)
+            _add_force(E, i, p, force, wrench)
         if j >= 0:
-            _push(E, j, q, scaled(-1.0, force), wrench)
+            _add_force(E, j, q, scaled(-1.0, force), wrench)
 
 
 @kernel("f8(f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1])", address=False)

@@ -16,7 +16,7 @@ from .stencils import ElasticBody, Stencils
 from .weld_kernels import weld
 
 STICKS = 0.01  #: painted weights below it do not stick, such as interpolated ones beside the paint
-HOLDS, OFF = 1.0, 2.0  #: states of a point: sticking, and come off; 0 before it sticks
+BONDED, OFF = 1.0, 2.0  #: states of a point: sticking, and come off; 0 before it sticks
 WIDTH = 9  #: stored numbers of a point that sticks later
 SOON = 1.0e-9  #: rounding of times [s]
 
@@ -69,7 +69,7 @@ class Weld(WithMultipliers):
         """Return the bonds of near points at positions x (n, 3) [m] and a time [s]. Raises BadScene where none is
         near."""
         points, triangles, weights, gaps = near(self._glued, self._base, x, self._distance)
-        refuse_apart(self._glued, self._base, points, self._distance, time)
+        refuse_distant(self._glued, self._base, points, self._distance, time)
         # the area of triangles whose corners all stick; of a point without any, its whole area
         inside = self._glued.skin[np.isin(self._glued.skin, points).all(axis=1)]
         stuck = (areas(inside, self._rest) + patches(self._glued.wires, self._rest))[points]
@@ -95,7 +95,7 @@ class Weld(WithMultipliers):
             self._acting = self._first.chosen(self._sticks)
             return
         self._table = np.zeros((len(self._points), WIDTH)) if multipliers is None else multipliers.reshape(-1, WIDTH)
-        self._sticks = self._table[:, 0] == HOLDS
+        self._sticks = self._table[:, 0] == BONDED
         table = self._table[self._sticks]
         points = self._points[self._sticks]
         self._acting = Bonds(np.ascontiguousarray(np.column_stack([points, table[:, 1:4]]), dtype=np.int32),
@@ -122,7 +122,7 @@ class Weld(WithMultipliers):
             bonds = self._bonds(x, time)
             out[:, 0] = OFF
             out[np.searchsorted(self._points, bonds.nodes[:, 0])] = np.column_stack(
-                [np.full(len(bonds.nodes), HOLDS), bonds.nodes[:, 1:], bonds.weights, bonds.gaps, bonds.bears])
+                [np.full(len(bonds.nodes), BONDED), bonds.nodes[:, 1:], bonds.weights, bonds.gaps, bonds.bears])
         return out.ravel()
 
     def _evaluate(self, x: Vec, time: float, with_blocks: bool) -> Stencils:
@@ -161,7 +161,7 @@ def refuse_unpainted(glued: ElasticBody, base: ElasticBody) -> None:
                        "Paint what sticks, or choose no map")
 
 
-def refuse_apart(glued: ElasticBody, base: ElasticBody, points: Index, distance: float, time: float = 0.0) -> None:
+def refuse_distant(glued: ElasticBody, base: ElasticBody, points: Index, distance: float, time: float = 0.0) -> None:
     """Raise BadScene where a weld has no points (k,) at `time` [s]. distance: of the weld [m]."""
     refuse_unpainted(glued, base)
     if not len(points):

@@ -17,7 +17,7 @@ def weld(nodes, weights, gaps, stiffness, x, forces, blocks):  # type: ignore[no
     """
     energy = 0.0
     slopes, normal, r, first, second = np.empty((4, 3, 3)), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    turn = np.empty((3, 3))
+    gradient = np.empty((3, 3))
     for s in range(nodes.shape[0]):
         p, a, b, c = nodes[s, 0], nodes[s, 1], nodes[s, 2], nodes[s, 3]
         for i in range(3):
@@ -36,13 +36,13 @@ def weld(nodes, weights, gaps, stiffness, x, forces, blocks):  # type: ignore[no
         scale = gaps[s] / length
         for i in range(3):
             for j in range(3):
-                turn[i, j] = scale * (normal[i] * normal[j] - (1.0 if i == j else 0.0))
+                gradient[i, j] = scale * (normal[i] * normal[j] - (1.0 if i == j else 0.0))
         for i in range(3):
             for j in range(3):
                 k, m = (j + 1) % 3, (j + 2) % 3
                 # column j of [e]×, as in [e]× y = e × y, has e_m in row k and −e_k in row m
-                slopes[2, i, j] = -(turn[i, k] * second[m] - turn[i, m] * second[k])
-                slopes[3, i, j] = turn[i, k] * first[m] - turn[i, m] * first[k]
+                slopes[2, i, j] = -(gradient[i, k] * second[m] - gradient[i, m] * second[k])
+                slopes[3, i, j] = gradient[i, k] * first[m] - gradient[i, m] * first[k]
                 slopes[1, i, j] = -slopes[2, i, j] - slopes[3, i, j]
                 slopes[0, i, j] = 0.0
             slopes[0, i, i] += 1.0

@@ -30,7 +30,7 @@ class Course:
     moved: Vec  #: change of their amplitudes, (s,) [kg^½ m]
     gained: Vec  #: change of their rates, (s,)
     coupling: Vec  #: K X of the true K, (3 f, s)
-    pull: float  #: time over which the rest's displacement acts on modes that are not exact [s]
+    coupling_time: float  #: time over which the rest's displacement acts on modes that are not exact [s]
 
     def weighed(self, start: State, history: State) -> Course:
         """Return a course with ⅓ of the change since the state `history` and ⅔ of the exponential's: the published
@@ -87,12 +87,13 @@ class Additive(Integrator):
         course = Course(modes, moved, gained, coupling, 0.5 * h)
         if self.printed:
             course = course.weighed(start, history)
-        after = _reach(system, stage, start, course) if posed is None else _land(posed, stage, start, course)
+        after = (_solve(system, stage, start, course) if posed is None else
+                 _finish_linearised(posed, stage, start, course))
         memory = {**after.memory, BASIS: vectors, AGE: np.array([age + 1.0])}
         return replace(after, u=_rates(start, after, course), memory=memory)
 
 
-def _land(posed: Posed, stage: Stage, start: State, course: Course) -> State:
+def _finish_linearised(posed: Posed, stage: Stage, start: State, course: Course) -> State:
     """Return the state at the end of a linearised stage whose modes move as the exponential does. [Ascher 21, 23, 26]
     """
     modes = course.modes
@@ -104,7 +105,7 @@ def _land(posed: Posed, stage: Stage, start: State, course: Course) -> State:
     return State(stage.time, base + length * v, v, start.memory)
 
 
-def _reach(system: System[P], stage: Stage, start: State, course: Course) -> State:
+def _solve(system: System[P], stage: Stage, start: State, course: Course) -> State:
     """Return the state at the end of a stage that is solved to the stage solver's tolerance, its modes prescribed.
     Raises StepFailed. [Ascher 20, 22]"""
     modes = course.modes
@@ -130,5 +131,5 @@ def _rates(start: State, after: State, course: Course) -> Vec:
     """
     modes = course.modes
     rest = modes.across(after.q - start.q)
-    rates = modes.amplitudes(start.u) + course.gained + course.pull * (course.coupling.T @ rest)
+    rates = modes.amplitudes(start.u) + course.gained + course.coupling_time * (course.coupling.T @ rest)
     return after.u + modes.field(rates - modes.amplitudes(after.u))

@@ -11,7 +11,7 @@ class Leapfrog(SemiImplicit):
     """Linearly implicit Euler, with the momentum of jointed bodies advanced by leapfrog. Soft bodies move as with
     linearly implicit Euler.
 
-    [Thesis 3.6, changed: momentum is turned round where a step starts, so that what turns keeps its energy]
+    [Thesis 3.6, changed: momentum is reflected where a step starts, so that rotating bodies conserve energy]
     """
 
     momentum = Momentum.REFLECTED

@@ -60,8 +60,8 @@ class Modes:
         if not 0 < self.count < len(self.mass):
             return self.basis
         root = np.sqrt(self.mass)[:, None]
-        yielding = solve(self.weighted)
-        new = yielding - self.basis @ (self.weighted.T @ yielding)
+        response = solve(self.weighted)
+        new = response - self.basis @ (self.weighted.T @ response)
         span = np.linalg.qr(root * np.concatenate([self.basis, new], axis=1))[0] / root
         within = -span.T @ stiffness(span)
         vectors = scipy.linalg.eigh(0.5 * (within + within.T))[1]
@@ -136,8 +136,8 @@ def lowest(tangent: Tangent, count: int, h: float, start: Vec | None) -> Vec:
     first = np.random.default_rng(0).normal(size=(size, columns))
     if start is not None:
         first[:, : start.shape[1]] = root[:, None] * start
-    found: Vec = largest(lambda y: root[:, None] * solve(root[:, None] * y), first, count) / root[:, None]
-    return found
+    modes: Vec = largest(lambda y: root[:, None] * solve(root[:, None] * y), first, count) / root[:, None]
+    return modes
 
 
 def shifted(tangent: Tangent, h: float) -> Product:

@@ -129,15 +129,15 @@ def update_matrix(integrator: Integrator, omega_h: float, beta: float = 1.0, dra
     """
     system, h = Oscillator(omega_h, beta, drag_h), 1.0
     rates = integrator.remembered_rates
-    primed = State(0.0, np.ones(3), np.zeros(3))
+    with_history = State(0.0, np.ones(3), np.zeros(3))
     for _ in range(2):
-        primed = integrator.step(system, primed, h)
-    remembered = [key for key, value in primed.memory.items() if value.dtype == float and value.size == 3]
+        with_history = integrator.step(system, with_history, h)
+    remembered = [key for key, value in with_history.memory.items() if value.dtype == float and value.size == 3]
     columns = []
     for unit in np.eye(2 + len(remembered)):
-        memory = {key: np.full(primed.memory[key].shape, fades * value if key in rates else value)
+        memory = {key: np.full(with_history.memory[key].shape, fades * value if key in rates else value)
                   for key, value in zip(remembered, unit[2:])}
-        before = State(0.0, np.full(3, unit[0]), np.full(3, fades * unit[1]), {**primed.memory, **memory})
+        before = State(0.0, np.full(3, unit[0]), np.full(3, fades * unit[1]), {**with_history.memory, **memory})
         after = integrator.step(system, before, h)
         columns.append([after.q[0], after.u[0], *(after.memory[key].flat[0] for key in remembered)])
     return np.array(columns).T

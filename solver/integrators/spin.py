@@ -20,7 +20,7 @@ from ..state import Index, State, Vec
 if TYPE_CHECKING:
     from ..assembly.damping import Damped
 
-ROUNDS = 3  #: of finding what a body turns with: its inertia depends on where it has turned to
+ROUNDS = 3  #: of computing a body's rotation: its inertia depends on its orientation after it
 
 
 class SpinningNodes(Protocol):
@@ -47,14 +47,14 @@ def keep_spin(system: SpinningNodes, parts: list[Index], before: State, after: S
     """
     touching = np.zeros(len(system.mass), dtype=bool)
     touching[system.touching(before)] = touching[system.touching(after)] = True
-    flying = [part for part in parts if not touching[part].any()]
-    if not flying:
+    free_parts = [part for part in parts if not touching[part].any()]
+    if not free_parts:
         return after
     coordinates = system.coordinates
     x0 = coordinates.positions(before.q, before.time, before.carrier_motion)
     x1 = coordinates.positions(after.q, after.time, after.carrier_motion)
     v0, v1 = system.velocity(before), system.velocity(after)
-    for part in flying:
+    for part in free_parts:
         mass = system.mass[part]
         target = spin(mass, x0[part], v0[part])
         if damped is not None:

@@ -113,7 +113,7 @@ class LiveDraft(SteppedPart):
     def _ground_at(self, time: float) -> Vec | None:
         """Return a point of the ground [m] and its normal at a time [s], (2, 3); None where it does not move."""
         ground = self._ground
-        return np.stack([ground.point(time), ground.normal]) if ground.is_there and ground.motion.moves else None
+        return np.stack([ground.point(time), ground.normal]) if ground.exists and ground.motion.moves else None
 
     def _state(self) -> State:
         """Return the present states of all bodies as one state of the part."""

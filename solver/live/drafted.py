@@ -11,7 +11,7 @@ from ..build.fields import Prepared
 from ..build.inputs import activation_of, over_time
 from ..build.soft_bodies import pulls_of
 from ..build.soft_pins import soft_pins
-from ..coordinates.prescribed import Carried, Constant
+from ..coordinates.prescribed import Constant, Transformed
 from ..forces.pulls import Pull
 from ..job.folder import Job
 from ..parts.modes.loads import PointSprings
@@ -47,7 +47,7 @@ class DraftedBody(LiveBody):
         for pull in prepared.body.pulls:
             vertex = int(np.argmin(np.linalg.norm(positions - np.array(pull.position), axis=1)))
             position = positions[vertex][None]
-            path = Constant(position) if pull.motion is None else Carried(over_time(job, pull.motion), position)
+            path = Constant(position) if pull.motion is None else Transformed(over_time(job, pull.motion), position)
             strength = None if pull.strength is None else activation_of(job, pull.strength)
             pulls.append(Pull(np.array([vertex], np.int32), np.array([pull.stiffness]), path, strength))
         return pulls

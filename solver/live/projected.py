@@ -12,7 +12,7 @@ from ..build.draft_obstacles import touching_nodes
 from ..build.fields import Prepared
 from ..build.pressures import pressures
 from ..contact.find.ground import Ground
-from ..coordinates.prescribed import StepMotion, carried
+from ..coordinates.prescribed import StepMotion, transformed
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
 from ..parts.projective.body import ProjectiveBody, TargetRows
@@ -48,7 +48,7 @@ class ProjectedBody(PlayedBody):
         self._draft = draft = projective_draft(job, prepared, self._report)
         self.body, self._size = cast(ProjectiveBody, draft.body), draft.shown.size
         draft.touches = None  # the artist moves colliders
-        draft.blown = pressures([prepared], np.zeros(2, np.int32), self.body.rest)
+        draft.pressures = pressures([prepared], np.zeros(2, np.int32), self.body.rest)
         self._start = draft.motion.at(0.0)
         draft.motion = self._path = StepMotion(self._start)
         #: motion of the targets of soft pins, and targets at the start, (k, 3) [m]
@@ -102,7 +102,7 @@ class ProjectedBody(PlayedBody):
         self._hands = {}
         state = self._draft.initial_state()
         if self._inputs is not None:
-            x = carried(self._inputs.carrier(self._number), state.q.reshape(-1, 3))
+            x = transformed(self._inputs.carrier(self._number), state.q.reshape(-1, 3))
             x[self.body.prescribed] = self._prescribed(self._inputs)
             state = State(state.time, x.ravel(), state.u, state.memory)
         self.state = state
@@ -111,7 +111,7 @@ class ProjectedBody(PlayedBody):
         """Return positions of pinned nodes, (p, 3) [m]."""
         if self._leading is not None and len(inputs.pinned):
             return self._leading.at(self._start, inputs.pinned)
-        return carried(inputs.carrier(self._number), self._start)
+        return transformed(inputs.carrier(self._number), self._start)
 
     def step(self, h: float, iterations: int, inputs: Inputs, contact_rows: Sequence[TargetRows] = ()) -> None:
         """Advance by h seconds in `iterations` iterations. Raises StepFailed; the state is then unchanged.
@@ -121,10 +121,10 @@ class ProjectedBody(PlayedBody):
         draft, body, before, time = self._draft, self.body, self._inputs or inputs, self.state.time
         self._path.set_step(time, h, self._prescribed(before), self._prescribed(inputs))
         for path, start in self._soft_pins:
-            path.set_step(time, h, *(carried(one.carrier(self._number), start) for one in (before, inputs)))
+            path.set_step(time, h, *(transformed(one.carrier(self._number), start) for one in (before, inputs)))
         x, y, z = inputs.gravity.tolist()
         body.gravity, body.iterations = (x, y, z), iterations
-        if inputs.ground is not None and self._ground.is_there:
+        if inputs.ground is not None and self._ground.exists:
             draft.ground = Ground(inputs.ground[0], inputs.ground[1], self._ground.friction)
         stiffness = FIRM * body.diagonal(h)
         rows = [rows_of_sheet.weighed(stiffness[rows_of_sheet.nodes]) for rows_of_sheet in contact_rows]

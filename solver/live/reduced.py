@@ -16,7 +16,7 @@ from ..build.fields import Prepared
 from ..build.half_life import half_life_at_start
 from ..build.soft_pins import soft_pins
 from ..build.touching_surface import touching_surface
-from ..coordinates.prescribed import carried
+from ..coordinates.prescribed import transformed
 from ..errors import StepFailed
 from ..job.folder import Job, parameters
 from ..meshing.volume import EDGES, unique_edges
@@ -178,7 +178,7 @@ class LiveBody(PlayedBody):
         """
         groups = self.body.pins.groups
         if self._leading is None or not len(pinned):
-            return self.body.pins.lead([carried(carrier, self._nodes[nodes]) for nodes in groups])
+            return self.body.pins.lead([transformed(carrier, self._nodes[nodes]) for nodes in groups])
         every = np.concatenate([np.zeros(0, np.int32), *groups])
         where = self._leading.at(self._nodes[every], pinned)
         return self.body.pins.lead(np.split(where, np.cumsum([len(group) for group in groups])[:-1]))
@@ -186,7 +186,7 @@ class LiveBody(PlayedBody):
     def _begin(self) -> ReducedState:
         """Return the initial state, where the object is now."""
         rest = replace(self.body.rest(), carrier_motion=self._lead(self._carrier, self._pinned))
-        return self.body.placed(carried(self._carrier, self._nodes), rest)
+        return self.body.placed(transformed(self._carrier, self._nodes), rest)
 
     def restart(self) -> None:
         """Reset the body to its initial state, where its object is now, and release all grabs."""
@@ -282,7 +282,7 @@ class LiveBody(PlayedBody):
         """Return springs of softly pinned points at the end of a step of h seconds; None where there are none."""
         springs = self._springs
         return None if springs is None else replace(
-            springs, targets=carried(inputs.carrier(self._number), springs.targets))
+            springs, targets=transformed(inputs.carrier(self._number), springs.targets))
 
     def _is_in_world(self, state: ReducedState) -> bool:
         away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass

@@ -45,10 +45,10 @@ def _tangent(work, project):  # type: ignore[no-untyped-def]
         mu, lam = work[CONSTANT * LANES + lane], work[(CONSTANT + 1) * LANES + lane]
         e1, e2, e3 = strains(work, lane)
         o1, o2, o3 = over_pairs(work, lane)
-        stiff, turned = 2.0 * mu, lam * (e1 + e2 + e3) - 2.0 * mu
+        stiff, rotational = 2.0 * mu, lam * (e1 + e2 + e3) - 2.0 * mu
         put(work, SCALING, lane, (stiff + lam, stiff + lam, stiff + lam))
         put(work, SCALING + 3, lane, (lam, lam, lam))
-        put(work, TWIST, lane, (stiff + turned * o1, stiff + turned * o2, stiff + turned * o3))
+        put(work, TWIST, lane, (stiff + rotational * o1, stiff + rotational * o2, stiff + rotational * o3))
         put(work, FLIP, lane, (stiff, stiff, stiff))
     add_tangent(work, project)
 

@@ -44,9 +44,9 @@ class Cells:
         origin = 0.5 * (low + high) - 0.5 * edge * counts
         points = spread(vertices, triangles, edge / SAMPLES)[0]
         cell = np.clip(((points - origin) / edge).astype(int), 0, counts - 1)
-        crossed = np.zeros(counts, dtype=bool)
-        crossed[tuple(cell.T)] = True
-        filled = ndimage.binary_fill_holes(crossed)
+        on_surface = np.zeros(counts, dtype=bool)
+        on_surface[tuple(cell.T)] = True
+        filled = ndimage.binary_fill_holes(on_surface)
         nodes, tets = box_tets((counts[0], counts[1], counts[2]), edge * counts, origin)
         return used_nodes(nodes, tets[np.repeat(filled.ravel(), 6)])
 
@@ -62,7 +62,7 @@ def spread(vertices: Vec, triangles: Index, spacing: float) -> tuple[Vec, Index]
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
     longest = np.sqrt(np.max([((p - q) ** 2).sum(axis=1) for p, q in ((a, b), (b, c), (c, a))], axis=0))
     parts = np.maximum(np.ceil(longest / spacing).astype(int), 1)
-    found, of_triangle = [], []
+    points, of_triangle = [], []
     for n in np.unique(parts):
         i, j = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
         inside = i + j <= n
@@ -70,6 +70,6 @@ def spread(vertices: Vec, triangles: Index, spacing: float) -> tuple[Vec, Index]
         rows = parts == n
         corners = np.stack([a[rows], b[rows], c[rows]], axis=1)
         weights = np.stack([1.0 - u - v, u, v], axis=1)
-        found.append(np.einsum("wc,tck->twk", weights, corners).reshape(-1, 3))
+        points.append(np.einsum("wc,tck->twk", weights, corners).reshape(-1, 3))
         of_triangle.append(np.repeat(np.flatnonzero(rows), len(weights)))
-    return np.concatenate(found), np.concatenate(of_triangle).astype(np.int32)
+    return np.concatenate(points), np.concatenate(of_triangle).astype(np.int32)

@@ -169,12 +169,12 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
         with suppress(OSError):  # a child that died at once is reported below
             child.stdin.write(request)
             child.stdin.flush()
-        answer, printed = _follow(mesher, messages, seconds, report, Spent(child.pid))
-        if answer is None:
+        response, printed = _follow(mesher, messages, seconds, report, Spent(child.pid))
+        if response is None:
             child.wait()
-            raise ChildFailed(_last_words(child.returncode, printed))
+            raise ChildFailed(_last_output(child.returncode, printed))
     try:
-        with np.load(io.BytesIO(answer), allow_pickle=False) as arrays:
+        with np.load(io.BytesIO(response), allow_pickle=False) as arrays:
             return arrays["nodes"], arrays["tets"]
     except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
         raise ChildFailed(f"it returned something that is no mesh ({error})") from error
@@ -182,10 +182,10 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
 
 def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: float, report: TimedReport,
             spent: Spent) -> tuple[bytes | None, str]:
-    """Return all bytes of the answer, None where it is incomplete, and the end of the printed output."""
-    answer: list[bytes] = []
+    """Return all bytes of the response, None where it is incomplete, and the end of the printed output."""
+    response: list[bytes] = []
     printed, line_start, last_progress = "", "", (None, "")
-    # two pipes end in any order; after the answer's the other one has the last output, unless it is open elsewhere
+    # two pipes end in any order; after the response's the other one has the last output, unless it is open elsewhere
     left, until = {"answer-end", "print-end"}, np.inf
     while left and time.monotonic() < until:
         had = spent()
@@ -197,11 +197,11 @@ def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: floa
         except queue.Empty:
             continue
         if kind == "answer":
-            answer.append(part)
+            response.append(part)
         elif kind in left:
             left.remove(kind)
             if kind == "answer-end":
-                whole, until = _whole(b"".join(answer)), time.monotonic() + END_SECONDS
+                whole, until = _whole(b"".join(response)), time.monotonic() + END_SECONDS
                 if whole is not None:
                     return whole, printed
         elif kind == "print":
@@ -214,14 +214,14 @@ def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: floa
     return None, printed + line_start
 
 
-def _whole(answer: bytes) -> bytes | None:
-    """Return the answer in the output of a child, after what its Python printed; None where it is not complete."""
-    content = answer.partition(MAGIC)[2]
+def _whole(response: bytes) -> bytes | None:
+    """Return the response in the output of a child, after what its Python printed; None where it is not complete."""
+    content = response.partition(MAGIC)[2]
     size = int.from_bytes(content[:8], "little")
     return content[8 : 8 + size] if len(content) >= 8 + size else None
 
 
-def _last_words(code: int, printed: str) -> str:
+def _last_output(code: int, printed: str) -> str:
     """Return how a child ended: by which signal or with which code, and the last line it printed."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     how = f"it crashed (signal {-code})" if code < 0 else f"it ended with code {code}"

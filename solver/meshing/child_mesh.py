@@ -1,6 +1,6 @@
 """Program of the mesher's own process, started by path from `child_boot.py` without the package around it.
 
-The answer is MAGIC, its size and an .npz on the real standard output; whatever a mesher prints there goes to standard
+The response is MAGIC, its size and an .npz on the real standard output; whatever a mesher prints there goes to standard
 error.
 """
 
@@ -36,7 +36,7 @@ def main() -> None:
     """Read a request, mesh its surface and write nodes and tetrahedra to the real standard output; end the process."""
     if sys.platform == "linux":
         die_with_the_parent()
-    answer = os.dup(1)
+    response = os.dup(1)
     os.dup2(2, 1)
 
     header = json.loads(read_exactly(int.from_bytes(read_exactly(8), "little")))
@@ -54,8 +54,8 @@ def main() -> None:
     data = packed.getvalue()
     data = MAGIC + len(data).to_bytes(8, "little") + data
     while data:
-        data = data[os.write(answer, data[:1 << 20]):]
-    # native libraries may hang or crash when they are unloaded: the answer is out, so leave at once
+        data = data[os.write(response, data[:1 << 20]):]
+    # native libraries may hang or crash when they are unloaded: the response is out, so leave at once
     os._exit(0)
 
 

@@ -45,7 +45,7 @@ def nearest_on(px, py, pz, x, a, b, c):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[::1], i8[::1], f8[:,::1])")
-def nearest_triangles(points, triangles, x, reach, found, weights):  # type: ignore[no-untyped-def]
+def nearest_triangles(points, triangles, x, reach, closest, weights):  # type: ignore[no-untyped-def]
     """Write the triangle nearest to each point, (k,), the first of those that are as near, and the weights of its
     corners at the nearest position, (k, 3): on an edge or at a corner the other weights are exactly 0.
 
@@ -63,13 +63,13 @@ def nearest_triangles(points, triangles, x, reach, found, weights):  # type: ign
                 continue
             v, w, away = nearest_on(px, py, pz, x, a, b, c)
             if away < best:
-                best, found[i] = away, k
+                best, closest[i] = away, k
                 weights[i, 0], weights[i, 1], weights[i, 2] = (0.0 if v + w >= 1.0 else 1.0 - v - w), v, w
 
 
 @kernel("void(f8[:,::1], i4[:,::1], i4[:,::1], f8[:,::1], f8[::1], f8[:,::1], f8, f8, f8[::1], i4[::1], f8[:,::1], "
         "f8[:,::1])")
-def nearest_candidates(points, candidates, triangles, x, reach, normals, slack, farthest, squares, found, weights,  # type: ignore[no-untyped-def]
+def nearest_candidates(points, candidates, triangles, x, reach, normals, slack, farthest, squares, closest, weights,  # type: ignore[no-untyped-def]
                        outward):
     """Write the nearest candidate of each point, (k,), and the weights of its corners at the nearest position, (k, 3);
     −1 and 0 where none is near. Into outward (k, 3) write the sum of the unit normals of all that are as near, which
@@ -82,7 +82,7 @@ def nearest_candidates(points, candidates, triangles, x, reach, normals, slack, 
     """
     for i in range(points.shape[0]):
         px, py, pz = points[i, 0], points[i, 1], points[i, 2]
-        best, near, count, found[i] = np.inf, np.inf, 0, -1
+        best, near, count, closest[i] = np.inf, np.inf, 0, -1
         for k in candidates[i]:
             if k < 0:
                 break
@@ -96,11 +96,11 @@ def nearest_candidates(points, candidates, triangles, x, reach, normals, slack, 
             v, w, away = nearest_on(px, py, pz, x, a, triangles[k, 1], triangles[k, 2])
             squares[count - 1] = away
             if away < best:
-                best, near, found[i] = away, math.sqrt(away + slack), k
+                best, near, closest[i] = away, math.sqrt(away + slack), k
                 weights[i, 0], weights[i, 1], weights[i, 2] = (0.0 if v + w >= 1.0 else 1.0 - v - w), v, w
         outward[i, 0], outward[i, 1], outward[i, 2] = 0.0, 0.0, 0.0
         if best > farthest:
-            found[i], weights[i, 0], weights[i, 1], weights[i, 2] = -1, 0.0, 0.0, 0.0
+            closest[i], weights[i, 0], weights[i, 1], weights[i, 2] = -1, 0.0, 0.0, 0.0
             continue
         for j in range(count):
             k = candidates[i, j]
@@ -115,7 +115,7 @@ def nearest_candidates(points, candidates, triangles, x, reach, normals, slack, 
 
 
 @kernel("void(f8[:,::1], i4[:,::1], f8[:,::1], f8[::1], f8, f8[::1], i4[:,::1], i4[::1])")
-def triangles_around(middles, triangles, x, reach, beyond, squares, found, counts):  # type: ignore[no-untyped-def]
+def triangles_around(middles, triangles, x, reach, beyond, squares, out, counts):  # type: ignore[no-untyped-def]
     """Write the triangles (t, 3) that are at most `beyond` [m] farther from each point than the nearest one, ascending,
     −1 after the last, (k, c), and their number, which may be larger than c, (k,).
 
@@ -141,8 +141,8 @@ def triangles_around(middles, triangles, x, reach, beyond, squares, found, count
         count = 0
         for k in range(triangles.shape[0]):
             if squares[k] <= (near + beyond) * (near + beyond):
-                if count < found.shape[1]:
-                    found[i, count] = k
+                if count < out.shape[1]:
+                    out[i, count] = k
                 count += 1
         counts[i] = count
-        found[i, min(count, found.shape[1]):] = -1
+        out[i, min(count, out.shape[1]):] = -1

@@ -28,5 +28,5 @@ def near_triangles(points: Vec, x: Vec, triangles: Index, edge: float) -> Index:
     """
     samples, of_triangle = spread(x, triangles, max(edge / FINER, least_spacing(x, triangles)))
     _, near = cKDTree(samples).query(points, min(CANDIDATES, len(samples)))
-    found: Index = of_triangle[near.reshape(len(points), -1)]
-    return found
+    triangles_near: Index = of_triangle[near.reshape(len(points), -1)]
+    return triangles_near

@@ -23,7 +23,7 @@ from .volume import Volume, boundary_faces, tet_quality
 from .winding import winding_numbers
 
 OPPOSED = -0.7  #: cosine of normals of what faces each other
-REACH = 1.5  #: of the room: how far samples are looked for that face each other
+REACH = 1.5  #: of the clearance: how far samples are looked for that face each other
 ROUNDING = 1.0e-7  #: of the box: vertices that are so near each other are one, so nothing is thinner
 OF_THICKNESS = 0.25  #: how much of what is thin may retreat from one side
 FARTHEST = 2.0  #: of a face's retreat: how far a corner goes for all of its faces to go that far
@@ -86,13 +86,13 @@ class Parted:
         return displacement
 
 
-def parted(surface: Surface, room: float) -> Parted:
-    """Return a surface with a distance of about `room`, in its units, between sheets that face each other across less
-    than that.
+def parted(surface: Surface, clearance: float) -> Parted:
+    """Return a surface with a distance of about `clearance`, in its units, between sheets that face each other across
+    less than that.
 
     Loose parts that intersect each other are meant to be one and are not separated.
     """
-    retreat = _retreats(surface, room)
+    retreat = _retreats(surface, clearance)
     if not retreat.any():
         return Parted(surface, np.zeros_like(surface.vertices))
     normal, count = unit_normals(surface.vertices, surface.triangles), len(surface.vertices)
@@ -109,11 +109,11 @@ def parted(surface: Surface, room: float) -> Parted:
     return Parted(replace(surface, vertices=surface.vertices + displacement), displacement)
 
 
-def _retreats(surface: Surface, room: float) -> Vec:
+def _retreats(surface: Surface, clearance: float) -> Vec:
     """Return the distance by which each triangle has to retreat, in the surface's units, (m,)."""
     x, triangles = surface.vertices, surface.triangles
     normal, retreat = unit_normals(x, triangles), np.zeros(len(triangles))
-    spacing = max(room, least_spacing(x, triangles))
+    spacing = max(clearance, least_spacing(x, triangles))
     samples, of_triangle = spread(x, triangles, spacing)
     tree = cKDTree(samples)
     pairs = tree.query_pairs(REACH * spacing, output_type="ndarray")
@@ -122,13 +122,14 @@ def _retreats(surface: Surface, room: float) -> Vec:
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
     first, second = of_triangle[pairs[:, 0]], of_triangle[pairs[:, 1]]
     along_normal = np.einsum("ki,ki->k", samples[pairs[:, 1]] - samples[pairs[:, 0]], normal[first])
-    beside = np.linalg.norm(samples[pairs[:, 1]] - samples[pairs[:, 0]] - along_normal[:, None] * normal[first], axis=1)
+    sideways = np.linalg.norm(samples[pairs[:, 1]] - samples[pairs[:, 0]] - along_normal[:, None] * normal[first],
+                              axis=1)
     # faces that meet in a crease open there whatever is done
     are_adjacent = (triangles[first][:, :, None] == triangles[second][:, None, :]).any(axis=(1, 2))
-    across = (beside < 0.75 * spacing) & ~are_adjacent
+    across = (sideways < 0.75 * spacing) & ~are_adjacent
     across[across] = ~_joined(surface, first[across], second[across])
-    outside = across & (along_normal > -ROUNDING) & (along_normal < room)
-    np.maximum.at(retreat, first[outside], 0.5 * (room - np.maximum(along_normal[outside], 0.0)))
+    outside = across & (along_normal > -ROUNDING) & (along_normal < clearance)
+    np.maximum.at(retreat, first[outside], 0.5 * (clearance - np.maximum(along_normal[outside], 0.0)))
     inside = across & (along_normal < -ROUNDING)
     thickness = np.full(len(triangles), np.inf)
     np.minimum.at(thickness, first[inside], -along_normal[inside])
@@ -141,8 +142,8 @@ def _joined(surface: Surface, first: Index, second: Index) -> np.ndarray:
     count = surface.parts
     keys = np.unique((np.minimum(one, other).astype(np.int64) * count + np.maximum(one, other))[one != other])
     joined = [key for key in keys.tolist() if _overlap(surface, *divmod(key, count))]
-    found: np.ndarray = np.isin(np.minimum(one, other).astype(np.int64) * count + np.maximum(one, other), joined)
-    return found
+    intersect: np.ndarray = np.isin(np.minimum(one, other).astype(np.int64) * count + np.maximum(one, other), joined)
+    return intersect
 
 
 def _overlap(surface: Surface, one: int, other: int) -> bool:

@@ -65,8 +65,8 @@ def find_sheets(surface: Surface) -> Sheets:
         for fold in np.flatnonzero(thin & ~is_sheet & (mean < 0.75)):
             # only its own layers enclose what is between them
             own = part[chosen] == fold
-            alone = winding_numbers(outside[own], vertices, triangles[part == fold]) + 0.5
-            is_sheet[fold] = own.any() and alone.mean() > ENCLOSED
+            winding = winding_numbers(outside[own], vertices, triangles[part == fold]) + 0.5
+            is_sheet[fold] = own.any() and winding.mean() > ENCLOSED
     return Sheets(is_sheet, is_sheet[part], float(of_part[is_sheet].sum() / of_part.sum()))
 
 
@@ -94,8 +94,8 @@ def border_edges(triangles: Index) -> tuple[Index, NDArray[np.int64]]:
     edges = triangles[:, SIDES].reshape(-1, 2)
     ordered = np.sort(edges, axis=1).astype(np.int64)
     _, group, counts = np.unique(ordered[:, 0] << 32 | ordered[:, 1], return_inverse=True, return_counts=True)
-    alone = np.flatnonzero(counts[group] == 1)
-    return edges[alone], alone // 3
+    border = np.flatnonzero(counts[group] == 1)
+    return edges[border], border // 3
 
 
 def thickened(vertices: Vec, triangles: Index, thickness: float) -> tuple[Vec, Index]:

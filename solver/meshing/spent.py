@@ -15,10 +15,10 @@ class Spent:
     """
 
     def __init__(self, process: int) -> None:
-        self._process, self._began = process, time.monotonic()
+        self._process, self._start = process, time.monotonic()
 
     def __call__(self) -> float:
-        passed = time.monotonic() - self._began
+        passed = time.monotonic() - self._start
         with suppress(OSError, ValueError, IndexError):
             child = int(Path(f"/proc/{self._process}/task/{self._process}/children").read_text().split()[0])
             computed, waited = (1.0e-9 * int(word) for word in Path(f"/proc/{child}/schedstat").read_text().split()[:2])

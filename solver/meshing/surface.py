@@ -147,8 +147,8 @@ def _oriented(vertices: Vec, triangles: Index) -> tuple[Index, Index]:
     # as most faces of the piece were oriented before: the artist's choice
     flip ^= (np.bincount(piece, np.where(flip, 1.0, -1.0)) > 0)[piece]
     triangles = np.where(flip[:, None], triangles[:, ::-1], triangles)
-    turn = _inside_out(vertices, triangles, piece)
-    triangles = np.ascontiguousarray(np.where(turn[piece][:, None], triangles[:, ::-1], triangles), dtype=np.int32)
+    inverted = _inside_out(vertices, triangles, piece)
+    triangles = np.ascontiguousarray(np.where(inverted[piece][:, None], triangles[:, ::-1], triangles), dtype=np.int32)
 
     links = triangles[:, [0, 1, 1, 2]].reshape(-1, 2)
     graph = coo_matrix((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(len(vertices),) * 2)
@@ -199,29 +199,29 @@ def _edge_lookup(m: int, left: NDArray, right: NDArray, opposed: NDArray[np.bool
     order = np.argsort(key, kind="stable")
     sought = np.arange(m) * (m + 1) + above[:m]
     at = np.minimum(np.searchsorted(key[order], sought), max(len(key) - 1, 0))
-    found = (key[order][at] == sought) if len(key) else np.zeros(m, dtype=bool)
+    is_listed = (key[order][at] == sought) if len(key) else np.zeros(m, dtype=bool)
     sign = np.zeros(m + 1, dtype=bool)
-    sign[:m] = found & value[order][at] if len(key) else False
+    sign[:m] = is_listed & value[order][at] if len(key) else False
     return sign
 
 
 def _inside_out(vertices: Vec, triangles: Index, piece: Index) -> NDArray[np.bool_]:
-    """Return which pieces to turn, (pieces,): those that enclose a negative volume; but a piece inside another is
-    turned as that one is, so that a cavity remains a cavity."""
+    """Return which pieces to invert, (pieces,): those that enclose a negative volume; but a piece inside another is
+    inverted as that one is, so that a cavity remains a cavity."""
     faces = np.bincount(piece)
     middle = vertices[triangles].mean(axis=1)
     centre = np.stack([np.bincount(piece, middle[:, i]) / faces for i in range(3)], axis=1)
     a, b, c = (vertices[triangles[:, i]] - centre[piece] for i in range(3))
     volume = np.bincount(piece, np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0)
     area = np.bincount(piece, 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
-    turn = volume < -ROUNDING * area**1.5  # a flat piece stays as the artist has it
+    inverted = volume < -ROUNDING * area**1.5  # a flat piece stays as the artist has it
     if len(volume) == 1 or len(volume) > 1000:
-        return turn
+        return inverted
 
     # from small to large, so that the outermost surrounding piece decides
     probe = vertices[triangles[np.unique(piece, return_index=True)[1]]].mean(axis=1)
     for outer in np.argsort(np.abs(volume), kind="stable"):
         smaller = np.flatnonzero(np.abs(volume) < np.abs(volume[outer]))
         around = np.abs(winding_numbers(probe[smaller], vertices, triangles[piece == outer]))
-        turn[smaller[around > 0.5]] = volume[outer] < 0.0
-    return turn
+        inverted[smaller[around > 0.5]] = volume[outer] < 0.0
+    return inverted

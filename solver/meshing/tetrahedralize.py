@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..errors import BadMesh, ConJacError, MesherFailed
 from ..job.estimate import guessed_tets
-from .answer import Filled, Unusable, accepted
+from .accepted import Filled, Unusable, accepted
 from .child import ChildFailed, ChildTooSlow, Report, TimedReport, run_mesher
 from .parting import parted
 from .sheets import find_sheets, thickened
@@ -24,7 +24,7 @@ __all__ = ["Volume", "fillable", "tetrahedralize"]
 MOST_TETS = 5e6
 EDGE_FRACTION = 0.05  # of the box diagonal: the edge length where none is given
 SECONDS, SECONDS_PER_TET, MOST_SECONDS = 45.0, 0.003, 600.0  # of the first try: twice what clean meshes take
-ROOM = 3.0  # of the envelope: sheets with less between them would be meshed as one
+CLEARANCE = 3.0  # of the envelope: sheets with less between them would be meshed as one
 LAST_TRY = 0.6  # of that
 QUICKEST = 0.002  # seconds a tetrahedron of clean meshes
 FEWEST = 30  # tetrahedra of a loose part
@@ -58,8 +58,8 @@ def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, param
         surface, notes = fillable(vertices, triangles, name, values["sheet_thickness"])
         _refuse_too_many(surface, values)
         settings = mesher.settings(surface, values)
-        apart = parted(surface, ROOM * settings.get("envelope", 0.0) * surface.diagonal / surface.scale)
-        volume = apart.back(_in_two_tries(mesher, entry.label, apart.surface, settings, say,
+        separated = parted(surface, CLEARANCE * settings.get("envelope", 0.0) * surface.diagonal / surface.scale)
+        volume = separated.back(_in_two_tries(mesher, entry.label, separated.surface, settings, say,
                                           _time_for(surface, values, seconds or mesher.seconds)))
         return replace(volume, notes=(*notes, *volume.notes))
     except ConJacError as error:
@@ -118,7 +118,7 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
     settings. Raises MesherFailed or BadMesh where both fail."""
     failures: list[Exception] = []
     notes: list[str] = []
-    apart: Filled | None = None
+    fragmented: Filled | None = None
     tries = [(time.seconds, "first try"), (LAST_TRY * time.seconds, "last try")]
     if not time.is_enough:
         tries, settings = [(tries[1][0], "coarser")], mesher.retry(settings, True)
@@ -131,7 +131,7 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
                                      _timed(report, seconds, which, spent))
             filled = accepted(nodes, tets, surface)
         except (ChildFailed, Unusable) as failure:
-            if apart is not None:
+            if fragmented is not None:
                 break
             slow = isinstance(failure, ChildTooSlow)
             failures.append(failure)
@@ -142,14 +142,14 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
             notes = [f"{label} was run twice, since at first {failure}{coarser}"]
             report(None, f"{label}: {failure}; trying other settings")
             continue
-        if apart is not None and apart.after <= filled.after:
+        if fragmented is not None and fragmented.after <= filled.after:
             break
         if not filled.after or which != "first try" or spent[-1] > 0.5 * seconds:
             return replace(filled.volume, notes=(*filled.notes, *notes))
-        apart, settings = filled, mesher.retry(settings, False)
+        fragmented, settings = filled, mesher.retry(settings, False)
         report(None, f"{label}: thin parts were lost; trying closer to the surface")
-    if apart is not None:
-        return replace(apart.volume, notes=apart.notes)
+    if fragmented is not None:
+        return replace(fragmented.volume, notes=fragmented.notes)
     last = failures[-1]
     if isinstance(last, ChildTooSlow):
         what = f"{failures[0]}, nor coarser" if len(failures) > 1 else f"even coarser {last}"

@@ -80,15 +80,15 @@ class TetWild:
 
     def progress(self, line: str) -> tuple[float | None, str] | None:
         """Return the progress in a line of fTetWild's output: fraction done, and words; None where it has none."""
-        found = re.search(r"max_energy = ([\d.e+-]+)", line)
-        if found and float(found[1]) > 0.0:
-            energy = max(float(found[1]), 10.0)
+        match = re.search(r"max_energy = ([\d.e+-]+)", line)
+        if match and float(match[1]) > 0.0:
+            energy = max(float(match[1]), 10.0)
             self._first_energy = max(self._first_energy, energy)
             done = 1.0 - np.log(energy / 10.0) / max(np.log(self._first_energy / 10.0), 1e-3)
             self._fraction = max(self._fraction, 0.95 * float(np.clip(done, 0.0, 1.0)))
             return self._fraction, f"fTetWild: worst tetrahedron {energy:.4g}, until 10"
-        found = re.search(r"pass (\d+)", line)
-        return (self._fraction or None, f"fTetWild: improving, pass {int(found[1]) + 1}") if found else None
+        match = re.search(r"pass (\d+)", line)
+        return (self._fraction or None, f"fTetWild: improving, pass {int(match[1]) + 1}") if match else None
 
 
 class QuickTetWild(TetWild):

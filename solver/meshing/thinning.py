@@ -37,7 +37,8 @@ def thinned(x: Vec, triangles: Index, tolerance: float, longest: float) -> Thinn
     of, following = np.full(len(x), -1, np.int32), np.full(len(x), -1, np.int32)
     thin(x, work, head, after, tolerance, longest, np.full(len(work), -1, np.int32), following, of)
     is_left = work[:, 0] >= 0
-    outside, gone = np.zeros(len(work)), np.flatnonzero(of >= 0)
+    outside, removed = np.zeros(len(work)), np.flatnonzero(of >= 0)
     normals = unit_normals(x, np.where(is_left[:, None], work, 0))
-    np.maximum.at(outside, of[gone], np.einsum("gi,gi->g", normals[of[gone]], x[gone] - x[work[of[gone], 0]]))
+    np.maximum.at(outside, of[removed],
+                  np.einsum("gi,gi->g", normals[of[removed]], x[removed] - x[work[of[removed], 0]]))
     return ThinnedSurface(np.ascontiguousarray(work[is_left]), outside[is_left])

@@ -9,10 +9,10 @@ from ..threads import kernel
 from .closest_kernels import nearest_on
 
 RING = 24  #: triangles around a vertex at most; one with more stays
-TURNS = 0.5  #: cosine of the angle by which a triangle may turn in a collapse
+LEAST_COSINE = 0.5  #: cosine of the angle by which a triangle may turn in a collapse
 LEAST_QUALITY = 0.15  #: of a new triangle, 1 where its sides are equal; or that of the worst one before
 RUNGS = 3  #: tolerances, each twice as large as the one before, so that what is flat goes first
-PASSES = 40  #: through all vertices, at each tolerance
+SWEEPS = 40  #: through all vertices, at each tolerance
 
 _CORNERS = "i4[:,::1], i4[::1], i4[::1]"  #: triangles (t, 3), head (n,), after (3 t,)
 
@@ -34,15 +34,15 @@ def ring(triangles, head, after, vertex, slots, around):  # type: ignore[no-unty
         slot = after[slot]
     for i in range(count):
         start = -1 if i == 0 else triangles[slots[i - 1] // 3, (slots[i - 1] + 2 - 3 * (slots[i - 1] // 3)) % 3]
-        found = -1
+        next_slot = -1
         for j in range(i, count):
             begins = triangles[slots[j] // 3, (slots[j] + 1 - 3 * (slots[j] // 3)) % 3]
             if i == 0 or begins == start:
-                found = j
+                next_slot = j
                 break
-        if found < 0:
+        if next_slot < 0:
             return 0
-        slots[i], slots[found] = slots[found], slots[i]
+        slots[i], slots[next_slot] = slots[next_slot], slots[i]
         around[i] = triangles[slots[i] // 3, (slots[i] + 1 - 3 * (slots[i] // 3)) % 3]
         for j in range(i):
             if around[j] == around[i]:
@@ -115,8 +115,8 @@ def price(x, triangles, head, after, vertex, onto, around, count, points, many, 
         if i == onto or (i + 1) % count == onto:
             continue
         shape(x, into, a, b, work[1])
-        turned = work[0, 0] * work[1, 0] + work[0, 1] * work[1, 1] + work[0, 2] * work[1, 2]
-        if turned < TURNS:
+        cosine = work[0, 0] * work[1, 0] + work[0, 1] * work[1, 1] + work[0, 2] * work[1, 2]
+        if cosine < LEAST_COSINE:
             return np.inf
         least = min(least, work[1, 3])
         for end in (a, b):
@@ -177,20 +177,20 @@ def collapse(x, triangles, head, after, vertex, onto, slots, around, count, poin
 @kernel(f"void(f8[:,::1], {_CORNERS}, f8, f8, i4[::1], i4[::1], i4[::1])")
 def thin(x, triangles, head, after, tolerance, longest, first, following, of):  # type: ignore[no-untyped-def]
     """Collapse edges onto one of their ends where every removed vertex is within a tolerance [m] of the remaining
-    triangles and no new edge is longer than `longest` [m]: the flattest first, and no two neighbours in one pass.
+    triangles and no new edge is longer than `longest` [m]: the flattest first, and no two neighbours in one sweep.
 
     triangles: (t, 3), negative where they are removed. first, following: points of triangles, −1 at first. of: the
     triangle nearest to each removed vertex, −1 for others, (n,).
     """
     slots, around, work = np.empty(RING, np.int32), np.empty(RING, np.int32), np.empty((2, 4))
-    points, beside, number = np.empty(len(x), np.int32), np.zeros(len(x), np.int32), 0
+    points, changed, number = np.empty(len(x), np.int32), np.zeros(len(x), np.int32), 0
     for rung in range(RUNGS):
         within = tolerance * 0.5 ** (RUNGS - 1 - rung)
-        for _ in range(PASSES):
+        for _ in range(SWEEPS):
             number += 1
-            gone = 0
+            removed = 0
             for vertex in range(len(x)):
-                if head[vertex] < 0 or beside[vertex] == number:
+                if head[vertex] < 0 or changed[vertex] == number:
                     continue
                 count = ring(triangles, head, after, vertex, slots, around)
                 many = 0
@@ -209,10 +209,10 @@ def thin(x, triangles, head, after, tolerance, longest, first, following, of):  
                 if onto < 0:
                     continue
                 collapse(x, triangles, head, after, vertex, onto, slots, around, count, points, many, first, following)
-                gone += 1
+                removed += 1
                 for i in range(count):
-                    beside[around[i]] = number
-            if gone == 0:
+                    changed[around[i]] = number
+            if removed == 0:
                 break
     for t in range(len(triangles)):
         p = first[t]

@@ -90,8 +90,8 @@ def boundary_faces(tets: Index) -> tuple[Index, Index]:
     """Return the faces that belong to one tetrahedron only: corners (b, 3), facing outwards, and their tetrahedra (b,).
     """
     corners, group = tet_faces(tets)
-    alone = np.flatnonzero(np.bincount(group)[group] == 1)
-    return corners[alone], (alone // 4).astype(np.int32)
+    border = np.flatnonzero(np.bincount(group)[group] == 1)
+    return corners[border], (border // 4).astype(np.int32)
 
 
 def face_parts(tets: Index) -> tuple[int, Index]:

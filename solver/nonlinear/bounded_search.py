@@ -43,15 +43,15 @@ class BoundedSearch:
             # nodes that make contact stop there, if that crushes nothing and the merit decreases
             clipped = direction * np.repeat(fractions[problem.order], 3)
             if step * problem.strain(clipped) <= LARGEST_STEP:
-                found = self._searched(at, clipped, step, self.shortest_clipped * step)
-                if found is not None:
-                    return found[0], found[1] * float(fractions.min())
+                accepted = self._searched(at, clipped, step, self.shortest_clipped * step)
+                if accepted is not None:
+                    return accepted[0], accepted[1] * float(fractions.min())
             longest = self.longest(at.unknowns, moved, strain)
-        found = self._searched(at, direction, longest, self.shortest)
-        if found is None:
+        accepted = self._searched(at, direction, longest, self.shortest)
+        if accepted is None:
             raise problem.failed("no step lowers the energy" if at.merit is not None else
                               "no step lowers the net force", at)
-        return found
+        return accepted
 
     def search_without_jumps(self, at: Evaluation, direction: Vec) -> Evaluation:
         """Return the evaluation after a step with a sufficient decrease of the merit that depends continuously on start

@@ -18,7 +18,7 @@ class ConjugateGradients:
         """tolerance: admissible residual relative to the first. most: limit of iterations of one solve."""
         self.tolerance, self.most = tolerance, most
         self.taken = 0  #: iterations of the last solve
-        self.met_negative = False  #: whether it ended at negative curvature
+        self.negative_curvature = False  #: whether it ended at negative curvature
         self.was_cut = False  #: whether it ended before the tolerance was met
         self._arrays = np.zeros((4, 0))
 
@@ -35,13 +35,13 @@ class ConjugateGradients:
         p[:] = z
         square = float(r @ z)
         goal = self.tolerance**2 * square
-        self.taken, self.met_negative = 0, False
+        self.taken, self.negative_curvature = 0, False
         most = self.most if most is None else most
         while self.taken < most and square > goal:
             along = multiply(p)
             curvature = float(p @ along)
             if curvature <= 0.0:
-                self.met_negative = True
+                self.negative_curvature = True
                 break
             step = square / curvature
             x += np.multiply(p, step, out=scratch)
@@ -51,6 +51,6 @@ class ConjugateGradients:
             p *= square / before
             p += z
             self.taken += 1
-        self.was_cut = square > goal and not self.met_negative
-        solution: Vec = (p if self.met_negative and self.taken == 0 else x).copy()
+        self.was_cut = square > goal and not self.negative_curvature
+        solution: Vec = (p if self.negative_curvature and self.taken == 0 else x).copy()
         return solution

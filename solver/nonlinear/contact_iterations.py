@@ -12,7 +12,7 @@ from .limits import remaining
 from .problem import Evaluation, StageProblem
 
 CLEARANCE_REMEDY = "Leave more room there, animate it more slowly, or use shorter steps"
-ASTRAY = 2.0  #: relative to the last step: a reused factor with a longer direction is replaced
+LARGEST_GROWTH = 2.0  #: relative to the last step: a reused factor with a longer direction is replaced
 
 
 class ContactIterations(DescentDirections, Stop):
@@ -32,7 +32,7 @@ class ContactIterations(DescentDirections, Stop):
         """strain_left: admissible relative change of an edge by further iterations. accepts: whether a stage that has
         not converged is accepted. by_strain: whether strain alone decides convergence."""
         self._strain_left, self._accepts, self._by_strain = strain_left, accepts, by_strain
-        self._factors = self._served = self._count = 0  #: factors; iterations on the last one, and in all
+        self._factors = self._uses = self._count = 0  #: factors; iterations on the last one, and in all
         self.last = 0.0  #: strain of the last full step
         self._is_slow = self._is_fresh = False
         self.vector: Vec = np.zeros(0)  #: the last direction
@@ -42,7 +42,7 @@ class ContactIterations(DescentDirections, Stop):
         fails at an iterate that may be accepted; StageNotConverged where it fails at any other."""
         self._count += 1
         reused = None
-        if not self._by_strain and self.last > 0.0 and self._is_slow and self._served < self.reuse_limit:
+        if not self._by_strain and self.last > 0.0 and self._is_slow and self._uses < self.reuse_limit:
             reused = _reused_direction(problem, at, self.last)
         self._is_fresh = reused is None
         if reused is None:
@@ -53,9 +53,9 @@ class ContactIterations(DescentDirections, Stop):
             except StepFailed as failure:
                 self.retries(problem, at, failure)
                 raise Exhausted from failure
-            self._factors, self._served = self._factors + 1, 0
+            self._factors, self._uses = self._factors + 1, 0
         self.vector = problem.factors.direction(problem, at.residual) if reused is None else reused
-        self._served += 1
+        self._uses += 1
         return Direction(self.vector)
 
     def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
@@ -79,7 +79,7 @@ class ContactIterations(DescentDirections, Stop):
         if rest <= self._strain_left:
             if self._is_slow and not self._is_fresh:
                 # a small step may be due to the factor: the next iteration factors again, or has a far smaller residual
-                self._served = self.reuse_limit
+                self._uses = self.reuse_limit
                 return False
             return self._accepts or self._has_converged_energy(problem, at)
         return ((self._is_fresh or self._is_slow) and not self._by_strain
@@ -113,4 +113,4 @@ class ContactIterations(DescentDirections, Stop):
 def _reused_direction(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
     """Return the last factor's direction, (3 p,) [m/s], if its strain is about that of the last step; else None."""
     direction = problem.factors.direction(problem, at.residual)
-    return direction if problem.strain(direction) <= ASTRAY * last else None
+    return direction if problem.strain(direction) <= LARGEST_GROWTH * last else None

@@ -32,10 +32,10 @@ class CorotatedFactor:
             self._reused.ready(resting, np.zeros_like(unknowns))
             if not self._reused.is_single_for(resting):
                 return False
-            problem.system.edges.turning.forget()
+            problem.system.edges.rotations.forget()
         self._reused.ready(resting, np.zeros_like(unknowns))
         self._problem = problem
-        problem.system.edges.turning.follow(problem.positions_at(unknowns))
+        problem.system.edges.rotations.follow(problem.positions_at(unknowns))
         return True
 
     def solve(self, rhs: Vec) -> Vec:
@@ -43,8 +43,8 @@ class CorotatedFactor:
         without one."""
         if self._problem is None:
             raise ValueError("no factor is kept")
-        turning, order = self._problem.system.edges.turning, self._problem.order
-        return turning.from_rest(self._reused.solve(turning.to_rest(rhs, order)), order)
+        rotations, order = self._problem.system.edges.rotations, self._problem.order
+        return rotations.from_rest(self._reused.solve(rotations.to_rest(rhs, order)), order)
 
     def forget(self) -> None:
         """Discard the factor."""

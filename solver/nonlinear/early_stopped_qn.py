@@ -39,7 +39,7 @@ class EarlyDirections(DescentDirections):
         self._factor: ReusedFactor | CorotatedFactor = factor if corotated is None else corotated
         self._is_violent = corotated is not None
         self._is_new, self._since = True, 0
-        self._was_cut = self._leads_astray = False
+        self._was_cut = self._needs_factor = False
         self._last = 0.0  #: change of the last iteration on this factor
         self.count = 0  #: iterations, those without an accepted step too
 
@@ -49,7 +49,7 @@ class EarlyDirections(DescentDirections):
         if last is not None:
             self.follow(last)
         self.count += 1
-        is_renewed = self._leads_astray or self._since == (self.patience if self._factor is self._reused
+        is_renewed = self._needs_factor or self._since == (self.patience if self._factor is self._reused
                                                            else self.corotated_patience)
         if is_renewed:
             self._renew(problem, at)
@@ -70,7 +70,7 @@ class EarlyDirections(DescentDirections):
         factor."""
         if self._is_new and self._factor is self._reused and not len(self._pairs):
             raise failure
-        self._leads_astray = True
+        self._needs_factor = True
         return True
 
     def follow(self, step: Step) -> None:
@@ -79,11 +79,11 @@ class EarlyDirections(DescentDirections):
         self._pairs.add(step.change, step.after.residual - step.before.residual)
         self._is_new, self._since = False, self._since + 1
         if self._factor is not self._reused:
-            self._leads_astray = step.fraction < self.cut
+            self._needs_factor = step.fraction < self.cut
         elif not self._is_violent:
-            self._leads_astray = not step.is_full or moved > self._last > 0.0
-            self._was_cut |= self._leads_astray
-            self._leads_astray |= self._was_cut and moved > self.large_move
+            self._needs_factor = not step.is_full or moved > self._last > 0.0
+            self._was_cut |= self._needs_factor
+            self._needs_factor |= self._was_cut and moved > self.large_move
         self._last = moved
 
     def _renew(self, problem: StageProblem, at: Evaluation) -> None:
@@ -92,7 +92,7 @@ class EarlyDirections(DescentDirections):
         self._reused.renew_projected(problem, at.unknowns)
         self._pairs.clear(len(at.unknowns))
         self._factor, self._is_new, self._since = self._reused, True, 0
-        self._aged = self._leads_astray = False
+        self._aged = self._needs_factor = False
         self._last = 0.0
 
 

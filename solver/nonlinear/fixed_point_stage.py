@@ -37,7 +37,7 @@ class FixedPointStage:
     longest = 0.5  #: largest relative change of an edge in a sweep; a longer sweep is clipped to it
     #: relative change of an edge: sweeps that end above it are far from the root, as the true K, definite or nearly so,
     #: overshoots; then the projected one is factored
-    astray = 0.02
+    near_strain = 0.02
     cut = 4  #: number of clipped sweeps on one factor after which a factor nearer to the root converges sooner
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class FixedPointStage:
             if self._sweeps is None or not self._sweeps.serves(at.x, stage, start, not limits.strain_left):
                 self._drop()
                 try:
-                    is_near = at.strain <= self.astray
+                    is_near = at.strain <= self.near_strain
                     self._sweeps = self._first(sweeps_at, at) if is_near else sweeps_at(at.x, at.v, True)
                 except (NotPositiveDefinite, np.linalg.LinAlgError):
                     break

@@ -155,10 +155,10 @@ class GapActiveSet:
             solution = DenseDual(partial(_respond, problem), none, rows, no_cones).solve(free, self._warm)
             direction, impulses, self._warm = solution.u, solution.unilateral, solution.active
             short = np.flatnonzero(N @ direction - target < -1.0e-6 * self._closed / self._seconds)
-            news = np.setdiff1d(short, near)
-            if not len(news):
+            added = np.setdiff1d(short, near)
+            if not len(added):
                 break
-            near = np.union1d(near, news)
+            near = np.union1d(near, added)
         if len(near):
             impulse[near] = impulses
         return direction, impulse
@@ -194,10 +194,10 @@ class GapActiveSet:
         whole = trial(longest) if longest == 1.0 else None
         if whole is not None and whole.violation <= self._closed and whole.size <= self.closer * start.size:
             return whole.at, 1.0
-        found = search(start, trial, longest, self.shortest * longest, min(slope, 0.0), bounded.noise(at))
-        if found is None:
+        accepted = search(start, trial, longest, self.shortest * longest, min(slope, 0.0), bounded.noise(at))
+        if accepted is None:
             raise problem.failed("no step lowers the energy and keeps gaps open", at)
-        return found[0].at, found[1]
+        return accepted[0].at, accepted[1]
 
     def _penalised(self, at: Evaluation, gaps: Gaps, contact_impulse: Vec) -> PenalisedEvaluation:
         short = float(np.maximum(-gaps.gap - self.free * self._closed, 0.0).sum())
@@ -219,12 +219,12 @@ class GapActiveSet:
         return float(np.abs(at.residual - gaps.normals[:, self._columns].T @ impulse).max(initial=0.0)) <= goal
 
     def _gaps(self, x: Vec) -> Gaps:
-        found = [bound.gaps(x) for bound in self._bounds]
-        if len(found) == 1:
-            return found[0]
-        return Gaps(sp.vstack([one.normals for one in found], format="csr"),
-                    np.concatenate([one.gap for one in found]),
-                    np.concatenate([one.name + k * KIND for k, one in enumerate(found)]))
+        gaps = [bound.gaps(x) for bound in self._bounds]
+        if len(gaps) == 1:
+            return gaps[0]
+        return Gaps(sp.vstack([one.normals for one in gaps], format="csr"),
+                    np.concatenate([one.gap for one in gaps]),
+                    np.concatenate([one.name + k * KIND for k, one in enumerate(gaps)]))
 
     def _finished(self, unknowns: Vec) -> Vec:
         """Return the unknowns, after each bound has recorded its contact forces as of the last factor."""

@@ -35,33 +35,33 @@ class GroundDirections(DescentDirections):
     """Directions of projected stiffness with secant pairs, on a factor that is reused until a direction is far too long
     or no full step is accepted."""
 
-    astray = 4.0  #: relative to the last step: a reused factor with a longer direction is replaced
+    largest_growth = 4.0  #: relative to the last step: a reused factor with a longer direction is replaced
     memory = 8  #: number of secant pairs of quasi-Newton directions
 
     def __init__(self) -> None:
         self._pairs = SecantPairs(self.memory)
-        self._served, self._renews, self._last = 0, True, 0.0
+        self._uses, self._factors_next, self._last = 0, True, 0.0
 
     def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction:
         """Return the next direction. Raises StepFailed where projected stiffness cannot be factored."""
         if last is not None:
             self._follow(last)
         vector = at.residual
-        if not self._renews and self._served < PATIENCE:
+        if not self._factors_next and self._uses < PATIENCE:
             vector = self._pairs.direction(at.residual, partial(problem.factors.approximate_solve, problem))
-            self._renews = problem.strain(vector) > self.astray * self._last
-        if self._renews or self._served == PATIENCE:
+            self._factors_next = problem.strain(vector) > self.largest_growth * self._last
+        if self._factors_next or self._uses == PATIENCE:
             problem.factors.factor(problem, at.unknowns, False)
             self._pairs.clear(len(at.unknowns))
-            vector, self._served, self._renews = problem.factors.direction(problem, at.residual), 0, True
-        self._served += 1
+            vector, self._uses, self._factors_next = problem.factors.direction(problem, at.residual), 0, True
+        self._uses += 1
         return Direction(vector)
 
     def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
         """Return True, to try again with a new factor, after a search on a reused one has failed; False where there is
         no further decrease but the energy has not increased. Raises StageNotConverged otherwise."""
-        if not self._renews:
-            self._renews = True
+        if not self._factors_next:
+            self._factors_next = True
             return True
         if lowers_potential_of_rest(problem, at):
             return False
@@ -70,7 +70,7 @@ class GroundDirections(DescentDirections):
     def _follow(self, step: Step) -> None:
         """Add a secant pair; the next factor is a new one where the step was cut."""
         self._pairs.add(step.change, step.after.residual - step.before.residual)
-        self._renews, self._last = not step.is_full, step.moved if step.is_full else 0.0
+        self._factors_next, self._last = not step.is_full, step.moved if step.is_full else 0.0
 
 
 def solve_on_ground(problem_at: Callable[[Vec], StageProblem], step_start: Vec, guess: Vec,

@@ -84,14 +84,14 @@ class InexactNewton:
             inverse = lambda residual: prescribed.direction_across(free(prescribed.residual_across(residual)))  # noqa: E731
         most = self._cg.most if factor is None or factor.patience <= 0.0 else min(self._cg.most, int(factor.patience))
         direction = self._cg.solve(self._product, -at.residual, inverse, most)
-        is_definite = not self._cg.met_negative
+        is_definite = not self._cg.negative_curvature
         if is_definite and most < self._cg.most and self._cg.was_cut:
             assert factor is not None
             spent = self._cg.taken
             is_definite = factor.takes_filled(problem)
             if is_definite:
                 direction = self._cg.solve(self._product, -at.residual, inverse, self._cg.most)
-                is_definite = not self._cg.met_negative
+                is_definite = not self._cg.negative_curvature
             self._cg.taken += spent
         if true and not is_definite:
             # not near enough yet: the projected matrix has a descent direction

@@ -57,7 +57,7 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
         lin = displaced.fill(unknowns)
         try:
             displaced.system.linear.factor(displaced.system.matrix, x[displaced.order])
-        except NotPositiveDefinite:  # so near each other that the matrix is lost to rounding
+        except NotPositiveDefinite:  # so near each other that rounding makes the matrix indefinite
             break
         # the residual after all of the remaining prescribed displacement, to first order
         residual = displaced.evaluate(unknowns).residual
@@ -73,7 +73,7 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
         if fraction == 1.0:
             return unknowns, step_start
         fractions.append((1.0 - fraction) * fractions[-1])
-        if are_in_vain(fractions):
+        if have_stalled(fractions):
             break
         x = displaced.positions_at(unknowns) + prescribed_left
     furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
@@ -85,7 +85,7 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
                      problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
 
 
-def are_in_vain(fractions: list[float]) -> bool:
+def have_stalled(fractions: list[float]) -> bool:
     """Whether the last increments left nearly all of the prescribed displacement. fractions: parts of it that were
     left before the first and after each increment."""
     return len(fractions) > STALLED and fractions[-1] > LEFT * fractions[-1 - STALLED]

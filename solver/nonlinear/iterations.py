@@ -324,18 +324,18 @@ class CoupledOnReusedFactor(Coupled):
         super().__init__(pose_at, evaluate, stage, start, limits, extent, name)
         self._on_last_factor: Callable[[Vec, Vec], PosedCondensed | None] = on_last_factor
         self._changes, self._progress = changes, Progress(limits.tolerance, limits.patience)
-        self.stiffness.is_true = self._serves = True
+        self.stiffness.is_true = self._reuses_factor = True
         changes.start()
 
     def pose(self) -> PosedCondensed:
         """Return the stage linearised on the last factor while that serves, else on a new one. Raises
         NotPositiveDefinite."""
-        posed = self._on_last_factor(self.q, self.u) if self._serves else None
+        posed = self._on_last_factor(self.q, self.u) if self._reuses_factor else None
         if posed is None:
             posed = super().pose()
             self._progress.restart()
             self._changes.clear()
-        self._serves = True
+        self._reuses_factor = True
         return posed
 
     def take(self, posed: PosedCondensed, rates: Vec, change: Vec, relaxation: float) -> None:
@@ -354,4 +354,4 @@ class CoupledOnReusedFactor(Coupled):
     def next_iteration(self) -> None:
         """Select a new factor for the next iteration where convergence on the last one is slow or changes grow."""
         grew = not self._progress.fresh and self.moved > self.largest
-        self._serves = not (self._progress.is_slow(self.moved / self.largest) or grew)
+        self._reuses_factor = not (self._progress.is_slow(self.moved / self.largest) or grew)

@@ -43,7 +43,7 @@ class MixedFEM(StageSolver):
         self._decrement_left, self._strain_left = params["decrement_left"], params["strain_left"]
         self._newton = NewtonVisible({"edge_left": min(self.edge_left, self._strain_left),
                                       "iterations": params["iterations"]})
-        self.redone = 0  #: stages that Newton's method solved instead
+        self.newton_stages = 0  #: stages that Newton's method solved instead
         self.decrements: list[float] = []  #: of the last stage's iterations, √(−rᵀ δ) [√J]
 
     def solve(self, problem: StageProblem, guess: Vec) -> Vec:
@@ -60,7 +60,7 @@ class MixedFEM(StageSolver):
         else:
             if not self._gains(problem, begins, end):
                 return end.unknowns
-        self.redone += 1
+        self.newton_stages += 1
         return self._newton.solve(problem, begins.unknowns)
 
     def _lowest_start(self, problem: StageProblem, guess: Vec) -> Evaluation:

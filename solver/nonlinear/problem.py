@@ -150,16 +150,16 @@ class StageProblem:
         drag = None if self._drag is None else self._drag.at(v)
         if drag is not None:
             force = force + drag
-        left, stirred = np.empty_like(self._predicted_velocities), np.empty(PIECES)
+        left, kinetic_energy = np.empty_like(self._predicted_velocities), np.empty(PIECES)
         parallel_for(leave_residual, PIECES, self.order, self._moving, self._inertia, self._predicted_velocities, v,
-                     force, self.stage.a * self.stage.h, left, stirred)
+                     force, self.stage.a * self.stage.h, left, kinetic_energy)
         residual: Vec = left.ravel()
         if self.prescribed_directions is not None:
             residual = self.prescribed_directions.residual_across(residual)
         if energy is None:
             self._last = Evaluation(unknowns, residual, None)
             return self._last
-        merit = 0.5 * float(stirred.sum()) + self.stage.a / self.stage.b * energy
+        merit = 0.5 * float(kinetic_energy.sum()) + self.stage.a / self.stage.b * energy
         if drag is not None:
             merit -= 0.5 * self.stage.a * self.stage.h * float(np.vdot(v, drag))
         self._last = Evaluation(unknowns, residual, merit if np.isfinite(merit) else np.inf)
@@ -202,10 +202,10 @@ class StageProblem:
         Stiff contacts change no edge, but a step that ended too near to a surface has far too large contact forces.
         """
         change = at.unknowns.reshape(-1, 3) - self._predicted_velocities
-        stirred = 0.5 * float(np.vdot(change, self._inertia * change))
+        kinetic_energy = 0.5 * float(np.vdot(change, self._inertia * change))
         fall = 0.5 * float(self._inertia.sum()) * (self.stage.a * self.stage.h * STANDARD_GRAVITY) ** 2
         left = abs(float(np.vdot(at.residual, direction)))
-        negligible = self.weight_energy_left * fall + self.kinetic_energy_left * stirred
+        negligible = self.weight_energy_left * fall + self.kinetic_energy_left * kinetic_energy
         return left / negligible if negligible > 0.0 else np.inf if left > 0.0 else 0.0
 
     def failed(self, what: str, at: Evaluation) -> StepFailed:

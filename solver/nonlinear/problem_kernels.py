@@ -43,7 +43,7 @@ def move_nodes(start, stop, position, moving, direction, scale, moved):  # type:
 @kernel("void(i8, i8, i4[::1], b1[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8, f8[:,::1], f8[::1])",
         AS_WRITTEN)
 def leave_residual(  # type: ignore[no-untyped-def]
-    start, stop, order, moving, inertia, predicted, v, force, scale, residual, stirred,
+    start, stop, order, moving, inertia, predicted, v, force, scale, residual, kinetic_energy,
 ):
     """Write M (v − v̂) − scale f of the unknown nodes, (p, 3), 0 for nodes that do not move, and |v − v̂|²_M of each
     piece.
@@ -60,7 +60,7 @@ def leave_residual(  # type: ignore[no-untyped-def]
                 momentum = inertia[k, 0] * change
                 total += change * momentum
                 residual[k, a] = momentum - scale * force[node, a] if free else 0.0
-        stirred[piece] = total
+        kinetic_energy[piece] = total
 
 
 @kernel("f8(f8[:,::1], f8[::1])", AS_WRITTEN)

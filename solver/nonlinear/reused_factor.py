@@ -49,7 +49,7 @@ class ReusedFactor:
     def ready(self, problem: StageProblem, unknowns: Vec) -> bool:
         """Prepare for a stage: factor on the path to `unknowns`, (3 p,) [m/s], where the reused factor is not valid;
         return whether it factored. Raises StepFailed where the matrix cannot be factored."""
-        if self._serves(problem) and not self._worn:
+        if self._is_valid_for(problem) and not self._is_outdated:
             ratio = problem.stage.stiffness_factor / self._stiffness_factor
             self._scale = ratio if self._inertia == 0.0 else ratio**0.5
             return False
@@ -151,7 +151,7 @@ class ReusedFactor:
         self._spent.append(iterations)
 
     @property
-    def _worn(self) -> bool:
+    def _is_outdated(self) -> bool:
         """Whether a new factor pays off: the last stage took more solves than the average on this factor, its own cost
         included."""
         if self.patience <= 0.0:
@@ -161,9 +161,9 @@ class ReusedFactor:
 
     def is_single_for(self, problem: StageProblem) -> bool:
         """Whether there is a factor in single precision that is valid for this stage."""
-        return self._single is not None and self._serves(problem)
+        return self._single is not None and self._is_valid_for(problem)
 
-    def _serves(self, problem: StageProblem) -> bool:
+    def _is_valid_for(self, problem: StageProblem) -> bool:
         linear, stage = problem.system.linear, problem.stage
         if linear is not self._linear or stage.inertia != self._inertia:
             return False

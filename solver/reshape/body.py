@@ -14,7 +14,7 @@ from ..meshing.volume import EDGES, face_parts
 from ..state import Index, Mask, Vec
 from .carriers import Carriers
 from .cuts.interface import Cut, Shape, pieces
-from .inside import Inside, laid_open
+from .inside import Inside, cut_surface
 from .seam import edges_of, split_triangles
 from .split import fields_after, separate
 
@@ -65,13 +65,13 @@ def cut_body(whole: WholeBody, cut: Cut, shape: Shape) -> Separation | None:
 
     shape: the body at the moment of the cut.
     """
-    apart, moved = cut.faces(shape)
-    if not apart.any():
+    separated, moved = cut.faces(shape)
+    if not separated.any():
         return None
-    rows = shape.inner[apart]
+    rows = shape.inner[separated]
     embedding = whole.prepared.embedding
     if embedding is None:
-        _, source = separate(shape.tets, shape.inner, apart)
+        _, source = separate(shape.tets, shape.inner, separated)
         copied = source[len(shape.x):]
         nothing = np.zeros((0, 3), np.int32)
         return Separation(rows, np.stack([copied, copied], axis=1), np.zeros(len(copied)), nothing, nothing[:, 0],
@@ -87,8 +87,8 @@ def apply(whole: WholeBody, done: Separation, kerf: float = 0.0) -> tuple[WholeB
     prepared = whole.prepared
     volume = prepared.volume
     shape = Shape(volume.nodes, volume.tets, whole.origin)
-    apart = np.isin(shape.inner[:, 0], done.apart[:, 0])
-    tets, source = separate(volume.tets, shape.inner, apart)
+    separated = np.isin(shape.inner[:, 0], done.apart[:, 0])
+    tets, source = separate(volume.tets, shape.inner, separated)
     before = nodes = np.ascontiguousarray(volume.nodes[source])
     if kerf:
         from .kerf import opened  # its kernels are compiled where surfaces touch
@@ -109,8 +109,8 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
     rows: separated faces in `tet_faces`, (k, 2). carriers: tetrahedra at the moment of the cut."""
     near = shape.inner // 4
     _, before = face_parts(shape.tets)
-    is_apart = np.isin(shape.inner[:, 0], rows[:, 0])
-    after = pieces(len(shape.tets), near[~is_apart])
+    is_separated = np.isin(shape.inner[:, 0], rows[:, 0])
+    after = pieces(len(shape.tets), near[~is_separated])
     touched = np.zeros(len(shape.tets), dtype=bool)
     touched[np.isin(before, before[rows[:, 0] // 4])] = True
 
@@ -119,20 +119,20 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
     edges, edge = edges_of(whole.triangles)
     fractions = np.full(len(edges), np.nan)
     cuttable = touched[tet[edges]].all(axis=1)
-    fractions[cuttable] = cut.crossings(points[edges[cuttable, 0]], points[edges[cuttable, 1]])
+    fractions[cuttable] = cut.intersections(points[edges[cuttable, 0]], points[edges[cuttable, 1]])
 
     # vertices whose tetrahedron is on the other side of the cut go to the piece of their neighbours, or the nearest
-    lost = np.flatnonzero(touched[tet])
-    lost = lost[carriers.crossed(tet[lost], points[lost])]
+    misplaced = np.flatnonzero(touched[tet])
+    misplaced = misplaced[carriers.are_separated(tet[misplaced], points[misplaced])]
     piece = after[tet]
-    piece[lost] = UNKNOWN
-    piece = _as_neighbours(piece, edges[np.isnan(fractions)])[lost]
-    found = carriers.find(points[lost], points[lost], after, piece)
-    alone = np.flatnonzero(found < 0)
-    found[alone] = carriers.find(points[lost[alone]], points[lost[alone]], before, before[tet[lost[alone]]])
-    rebound = lost[found >= 0]
-    tet[rebound] = found[found >= 0]
-    fractions[np.isin(edges, lost[found < 0]).any(axis=1)] = np.nan
+    piece[misplaced] = UNKNOWN
+    piece = _as_neighbours(piece, edges[np.isnan(fractions)])[misplaced]
+    nearest = carriers.find(points[misplaced], points[misplaced], after, piece)
+    far = np.flatnonzero(nearest < 0)
+    nearest[far] = carriers.find(points[misplaced[far]], points[misplaced[far]], before, before[tet[misplaced[far]]])
+    rebound = misplaced[nearest >= 0]
+    tet[rebound] = nearest[nearest >= 0]
+    fractions[np.isin(edges, misplaced[nearest < 0]).any(axis=1)] = np.nan
     # edges of the surface between two pieces, where tetrahedra are too coarse for the cut, are split in the middle
     ends = tet[edges]
     torn = np.isnan(fractions) & (after[ends[:, 0]] != after[ends[:, 1]]) & (before[ends[:, 0]] == before[ends[:, 1]])
@@ -182,29 +182,29 @@ def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: In
     """
     tets = shape.tets[touched]
     ends = np.unique(np.sort(tets[:, EDGES].reshape(-1, 2), axis=1), axis=0)
-    fractions = cut.crossings(shape.x[ends[:, 0]], shape.x[ends[:, 1]])
-    met = np.flatnonzero(~np.isnan(fractions))
+    fractions = cut.intersections(shape.x[ends[:, 0]], shape.x[ends[:, 1]])
+    intersected = np.flatnonzero(~np.isnan(fractions))
 
     # a node is on the side of its tetrahedra with centres on that side; a node without any is left out
     piece = np.full(len(shape.x), -1, dtype=np.int32)
     tet = np.repeat(np.arange(len(shape.tets), dtype=np.int32), 4)[::-1]
     node = shape.tets.ravel()[::-1]
-    crossed = np.isin(node, ends[met]) & touched[tet]
-    tet, node = tet[crossed], node[crossed]
-    seen = ~carriers.crossed(tet, shape.x[node])
+    next_to = np.isin(node, ends[intersected]) & touched[tet]
+    tet, node = tet[next_to], node[next_to]
+    seen = ~carriers.are_separated(tet, shape.x[node])
     piece[node[seen]] = after[tet[seen]]
-    fractions[met[(piece[ends[met]] < 0).any(axis=1)]] = np.nan
+    fractions[intersected[(piece[ends[intersected]] < 0).any(axis=1)]] = np.nan
 
-    inside = laid_open(tets, ends.astype(np.int32), fractions)
+    inside = cut_surface(tets, ends.astype(np.int32), fractions)
     at = between(shape.x, inside.nodes, inside.fractions)
     eyes = at + OFF * (shape.x[inside.nodes[:, 0]] - at)
-    found = carriers.find(at, eyes, after, piece[inside.nodes[:, 0]])
+    carrier = carriers.find(at, eyes, after, piece[inside.nodes[:, 0]])
     # a vertex without a carrier would leave its side: its triangles are left out
-    whole = (found[inside.triangles] >= 0).all(axis=1)
+    whole = (carrier[inside.triangles] >= 0).all(axis=1)
     used, corners = np.unique(inside.triangles[whole], return_inverse=True)
     remaining = replace(inside, nodes=inside.nodes[used], fractions=inside.fractions[used],
                    triangles=corners.reshape(-1, 3).astype(np.int32))
-    return remaining, found[used]
+    return remaining, carrier[used]
 
 
 def _bound(now: Vec, corners: Vec, then: Vec, rest: Vec) -> Vec:

@@ -33,14 +33,14 @@ def friction_carried(memory: Mapping[str, Vec], source: Index, moved: Vec, fract
     source: former node of each node, (n,). moved: displacement from there, (n, 3) [m]. fraction: fraction of the former
     node's mass, (n,), by which its friction force [N] is scaled.
     """
-    found = {}
+    entries = {}
     if FORCE in memory:
-        found[FORCE] = fraction[:, None] * memory[FORCE][source]
+        entries[FORCE] = fraction[:, None] * memory[FORCE][source]
     if STUCK_NODES in memory:
         stuck = memory[STUCK_NODES].astype(np.int32)
         row = np.full(max(int(source.max(initial=0)), int(stuck.max(initial=0))) + 1, -1, dtype=np.int32)
         row[stuck] = np.arange(len(stuck))
         nodes = np.flatnonzero(row[source] >= 0)
-        found |= {STUCK_NODES: nodes.astype(float),
+        entries |= {STUCK_NODES: nodes.astype(float),
                  ANCHORS: (memory[ANCHORS].reshape(-1, 3)[row[source[nodes]]] + moved[nodes]).ravel()}
-    return found
+    return entries

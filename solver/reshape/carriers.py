@@ -27,10 +27,10 @@ class Carriers:
         self._radius = np.linalg.norm(self._corners - shape.centres[:, None], axis=2).max(axis=1)
         self._tree = cKDTree(shape.centres)
 
-    def crossed(self, tet: Index, points: Vec) -> Mask:
+    def are_separated(self, tet: Index, points: Vec) -> Mask:
         """Return whether tetrahedra, (k,), and points, (k, 3) [m], are on different sides of the cut, (k,)."""
-        crossed: Mask = ~np.isnan(self._cut.crossings(self._shape.centres[tet], points)) != self._moved[tet]
-        return crossed
+        separated: Mask = ~np.isnan(self._cut.intersections(self._shape.centres[tet], points)) != self._moved[tet]
+        return separated
 
     def find(self, points: Vec, eyes: Vec, group_of_tet: Index, group: Index) -> Index:
         """Return the nearest tetrahedron of each point's group on the same side of the cut, (k,), or −1.
@@ -38,11 +38,11 @@ class Carriers:
         points: (k, 3) [m]. eyes: points slightly off the cut on the side of each point, (k, 3) [m]. group_of_tet: group
         of each tetrahedron, (e,). group: group of each point, (k,).
         """
-        found = np.full(len(points), -1, dtype=np.int32)
+        nearest = np.full(len(points), -1, dtype=np.int32)
         for start in range(0, len(points), CHUNK):
             rows = slice(start, min(start + CHUNK, len(points)))
-            found[rows] = self._nearest(points[rows], eyes[rows], group_of_tet, group[rows])
-        return found
+            nearest[rows] = self._nearest(points[rows], eyes[rows], group_of_tet, group[rows])
+        return nearest
 
     def _nearest(self, points: Vec, eyes: Vec, group_of_tet: Index, group: Index) -> Index:
         """Return the nearest tetrahedron of the group of each point, (p,), that no cut separates from its eye; -1 for
@@ -51,7 +51,7 @@ class Carriers:
         away, tets = self._tree.query(points, np.arange(1, count + 1))
         usable = (group_of_tet[tets] == group[:, None]) & (away <= REACH * self._radius[tets])
         row, column = np.nonzero(usable)
-        seen = ~self.crossed(tets[row, column], eyes[row])
+        seen = ~self.are_separated(tets[row, column], eyes[row])
         row, column = row[seen], column[seen]
         corners = self._corners[tets[row, column]]
         gap = triangle_distances(points[row, None], corners[:, FACES]).min(axis=1)

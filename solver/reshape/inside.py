@@ -24,7 +24,7 @@ class Inside:
     triangles: Index  #: with normals away from their own side, (t, 3)
 
 
-def laid_open(tets: Index, ends: Index, fractions: Vec) -> Inside:
+def cut_surface(tets: Index, ends: Index, fractions: Vec) -> Inside:
     """Return the surface of a cut inside tetrahedra, (e, 4), for both sides.
 
     ends: sorted edges between nodes, lower node first, (k, 2). fractions: along each edge, where the cut crosses
@@ -33,14 +33,14 @@ def laid_open(tets: Index, ends: Index, fractions: Vec) -> Inside:
     key = ends[:, 0].astype(np.int64) << 32 | ends[:, 1]
     sides = tets[:, EDGES].astype(np.int64)
     edge = np.searchsorted(key, sides.min(axis=2) << 32 | sides.max(axis=2))
-    met = ~np.isnan(fractions)[edge]
+    is_cut = ~np.isnan(fractions)[edge]
     polygons = []
-    for alone in range(4):
-        others = [corner for corner in range(4) if corner != alone]
-        if alone % 2:  # keeps the orientation of the tetrahedron
+    for single in range(4):
+        others = [corner for corner in range(4) if corner != single]
+        if single % 2:  # keeps the orientation of the tetrahedron
             others = [others[1], others[0], others[2]]
-        polygons.append(_around(tets, met, [alone, *others], 1))
-    polygons += [_around(tets, met, pair, 2) for pair in ([0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2])]
+        polygons.append(_around(tets, is_cut, [single, *others], 1))
+    polygons += [_around(tets, is_cut, pair, 2) for pair in ([0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2])]
     ends_of_corner = np.concatenate(polygons)
     if not len(ends_of_corner):
         return Inside(np.zeros((0, 2), np.int32), np.zeros(0), np.zeros((0, 3), np.int32))
@@ -53,14 +53,14 @@ def laid_open(tets: Index, ends: Index, fractions: Vec) -> Inside:
     return Inside(nodes.astype(np.int32), fraction, corner.reshape(-1, 3).astype(np.int32))
 
 
-def _around(tets: Index, met: np.ndarray, order: list[int], count: int) -> np.ndarray:
+def _around(tets: Index, is_cut: np.ndarray, order: list[int], count: int) -> np.ndarray:
     """Return triangles in the tetrahedra whose first `count` corners of `order` the cut separates from the others.
 
-    met: whether each edge of each tetrahedron is crossed, (e, 6). Shape (t, 3, 2): nodes of the edge of each vertex.
+    is_cut: whether each edge of each tetrahedron is crossed, (e, 6). Shape (t, 3, 2): nodes of the edge of each vertex.
     """
-    mine = order[:count]
-    between = np.array([(a in mine) != (b in mine) for a, b in EDGES.tolist()])
-    cut_tets = tets[(met == between).all(axis=1)][:, order].astype(np.int64)
+    first_side = order[:count]
+    between = np.array([(a in first_side) != (b in first_side) for a, b in EDGES.tolist()])
+    cut_tets = tets[(is_cut == between).all(axis=1)][:, order].astype(np.int64)
     polygon = cut_tets[:, np.array(ONE if count == 1 else TWO)]  # (t, corners, 2)
     triangles = [polygon[:, [0, i, i + 1]] for i in range(1, polygon.shape[1] - 1)]
     return np.concatenate(triangles)

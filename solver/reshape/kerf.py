@@ -16,13 +16,13 @@ FRACTIONS = (1.0, 0.5, 0.25, 0.1)  #: fractions of the width that are tried
 FARTHEST = 2.0  #: of half a width: largest displacement of a node, which limits it in narrow corners
 
 
-def opened(x: Vec, tets: Index, source: Index, apart: Index, width: float) -> Vec:
+def opened(x: Vec, tets: Index, source: Index, separated: Index, width: float) -> Vec:
     """Return the nodes of a separated body, (n, 3) [m], with those of a cut moved into their side by half a width.
 
-    tets: (e, 4). source: node before the cut of each node, (n,). apart: rows in `tet_faces` of the separated faces,
+    tets: (e, 4). source: node before the cut of each node, (n,). separated: rows in `tet_faces` of the separated faces,
     (k, 2). width: [m]. Where a cut ends inside the body, its last nodes belong to both sides and do not move.
     """
-    sides = tets[apart.ravel() // 4][np.arange(2 * len(apart))[:, None], FACES[apart.ravel() % 4]]
+    sides = tets[separated.ravel() // 4][np.arange(2 * len(separated))[:, None], FACES[separated.ravel() % 4]]
     whole = (np.sort(sides[0::2], axis=1) == np.sort(sides[1::2], axis=1)).all(axis=1)
     back = np.zeros(len(x), dtype=bool)
     back[sides[np.repeat(~whole, 2)]] = True
@@ -39,7 +39,7 @@ def opened(x: Vec, tets: Index, source: Index, apart: Index, width: float) -> Ve
     return out
 
 
-def opened_if_clear(x: Vec, tets: Index, source: Index, apart: Index, width: float) -> Vec:
+def opened_if_clear(x: Vec, tets: Index, source: Index, separated: Index, width: float) -> Vec:
     """Return the nodes of a deformed body after `opened`, (n, 3) [m], with a smaller width where it intersects itself.
 
     Parameters as of `opened`. The smallest fraction of the width is used even where the body still intersects itself.
@@ -47,10 +47,10 @@ def opened_if_clear(x: Vec, tets: Index, source: Index, apart: Index, width: flo
     skin = boundary_faces(tets)[0]
     surfaces = Surfaces(x, skin, np.full(len(x), -1))
     for fraction in FRACTIONS:
-        there = opened(x, tets, source, apart, fraction * width)
-        if surfaces.crossing(there) is None:
+        positions = opened(x, tets, source, separated, fraction * width)
+        if surfaces.intersection(positions) is None:
             break
-    return there
+    return positions
 
 
 def _normals(x: Vec, faces: Index, nodes: Index) -> Vec:

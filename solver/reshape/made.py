@@ -92,18 +92,18 @@ def made_of(record: Mapping[str, NDArray[Any]]) -> list[Made]:
     record = {RELEASED: np.zeros((0, 2), np.int32), **record}
     of = {name: record.get(f"{name}.moment", np.zeros(len(record[name]), np.int32)).tolist()
           for name in (SEPARATED, NAILED, DRAWN, RELEASED)}
-    found = [Made() for _ in range(1 + max((k for some in of.values() for k in some), default=-1))]
+    changes = [Made() for _ in range(1 + max((k for some in of.values() for k in some), default=-1))]
     names = Separation.__dataclass_fields__
     for k, body in enumerate(record[SEPARATED].tolist()):
         separation = Separation(**{name: record[f"{k}.{name}"] for name in names})
-        found[of[SEPARATED][k]].separations.append((body, separation))
+        changes[of[SEPARATED][k]].separations.append((body, separation))
     for k, (body, nail) in enumerate(record[NAILED].tolist()):
-        found[of[NAILED][k]].driven.append((body, Driven(nail, record[f"nail{k}.nodes"], record[f"nail{k}.places"])))
+        changes[of[NAILED][k]].driven.append((body, Driven(nail, record[f"nail{k}.nodes"], record[f"nail{k}.places"])))
     for k, (body, nail) in enumerate(record[DRAWN].tolist()):
-        found[of[DRAWN][k]].drawn.append((body, nail))
+        changes[of[DRAWN][k]].drawn.append((body, nail))
     for k, (body, frame) in enumerate(record[RELEASED].tolist()):
-        found[of[RELEASED][k]].released.append((body, frame))
-    return found
+        changes[of[RELEASED][k]].released.append((body, frame))
+    return changes
 
 
 def _numbers(values: list[Any]) -> NDArray[np.int32]:

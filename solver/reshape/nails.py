@@ -12,7 +12,7 @@ import numpy as np
 
 from ..build.fields import Prepared
 from ..build.inputs import at_frame
-from ..coordinates.prescribed import carried
+from ..coordinates.prescribed import transformed
 from ..embedding.nodes_near import nodes_near
 from ..fields.attach import PINNED
 from ..fields.pins import hard_weights
@@ -44,7 +44,7 @@ def drive(job: Job, body: schema.Body, number: int, whole: WholeBody, x: Vec) ->
     head, tip = np.asarray(nail.head), np.asarray(nail.tip)
     if nail.motion is not None:
         matrix = at_frame(job, nail.motion, nail.frame, nail.subframe)
-        head, tip = carried(matrix, np.stack([head, tip]))
+        head, tip = transformed(matrix, np.stack([head, tip]))
     along, prepared = tip - head, whole.prepared
 
     def distance(points: Vec) -> Vec:
@@ -64,8 +64,8 @@ def hold(job: Job, body: schema.Body, whole: WholeBody, driven: Driven) -> Whole
     where: Vec = np.broadcast_to(driven.positions, (job.samples, *driven.positions.shape))
     if nail.motion is not None:
         matrices: Vec = np.asarray(job.array(nail.motion), dtype=float)
-        begun = at_frame(job, nail.motion, nail.frame, nail.subframe)
-        where = carried(matrices @ np.linalg.inv(begun), driven.positions)
+        initial = at_frame(job, nail.motion, nail.frame, nail.subframe)
+        where = transformed(matrices @ np.linalg.inv(initial), driven.positions)
     return _with_pins(whole, prepared, np.concatenate([prepared.fields.pinned, driven.nodes]),
                       np.concatenate([_motion(job, prepared), where], axis=1))
 
@@ -91,9 +91,9 @@ def draw(job: Job, whole: WholeBody, nodes: Index, dynamic: Index) -> WholeBody:
     """
     prepared, fields = whole.prepared, whole.prepared.fields
     stays = ~np.isin(fields.pinned, nodes)
-    lost = np.setdiff1d(dynamic, whole.origin[fields.dynamic])
+    missing = np.setdiff1d(dynamic, whole.origin[fields.dynamic])
     origins, first = np.unique(whole.origin[nodes], return_index=True)
-    woken = nodes[first[np.isin(origins, lost)]]
+    woken = nodes[first[np.isin(origins, missing)]]
     fields = replace(fields, dynamic=np.union1d(fields.dynamic, woken).astype(np.int32))
     return _with_pins(whole, replace(prepared, fields=fields), prepared.fields.pinned[stays],
                       _motion(job, prepared)[:, stays])

@@ -14,7 +14,7 @@ from .boxes import Boxes
 
 #: of the size of the smaller of two bodies: bodies that start within this distance are one group from the start, as a
 #: merge costs as much as building a world
-ROOM = 1.0
+MARGIN = 1.0
 SLOP = 0.05  #: of the sum of the sizes of two bodies: distance below which their groups merge
 
 
@@ -26,22 +26,22 @@ class Reach:
     thickness: Vec  #: distance from the surface of each at which contact acts [m], (t,)
     may_touch: Mask  #: whether two tokens may be in contact with each other, (t, t)
 
-    def near(self, boxes: Boxes, room: float) -> list[tuple[int, int]]:
+    def near(self, boxes: Boxes, margin: float) -> list[tuple[int, int]]:
         """Return sorted pairs of tokens that may be in contact and whose boxes are near each other.
 
-        room: additional distance, as a fraction of the size of the smaller of two bodies.
+        margin: additional distance, as a fraction of the size of the smaller of two bodies.
         """
         own = self.size[boxes.token]
         size = np.where(own > 0.0, own, np.linalg.norm(boxes.high - boxes.low, axis=1))
         thick = self.thickness[boxes.token]
-        found = set[tuple[int, int]]()
+        pairs = set[tuple[int, int]]()
         for i in range(len(boxes.token)):
             wide = (np.maximum(SLOP * (size[i] + size), 2.0 * (thick[i] + thick))
-                    + room * np.minimum(size[i], size))[:, None]
+                    + margin * np.minimum(size[i], size))[:, None]
             near = ((boxes.low <= boxes.high[i] + wide) & (boxes.high >= boxes.low[i] - wide)).all(axis=1)
             near &= self.may_touch[boxes.token[i], boxes.token]
-            found |= {(int(boxes.token[i]), int(other)) for other in boxes.token[near] if other > boxes.token[i]}
-        return sorted(found)
+            pairs |= {(int(boxes.token[i]), int(other)) for other in boxes.token[near] if other > boxes.token[i]}
+        return sorted(pairs)
 
 
 def grouped(scene: Scene) -> list[Body]:
@@ -73,10 +73,10 @@ def that_touch(scene: Scene) -> Mask:
     """Return whether the settings of two tokens allow contact with each other, (t, t)."""
     bodies, mechanisms = grouped(scene), [mechanism.name for mechanism in scene.mechanisms]
     tokens = len(bodies) + bool(mechanisms)
-    says = np.ones((tokens, tokens), dtype=bool)
+    is_listed = np.ones((tokens, tokens), dtype=bool)
     for k, body in enumerate(bodies):
         if body.touches is not None:
-            says[k, : len(bodies)] = [other.name in body.touches for other in bodies]
-            says[k, len(bodies):] = any(name in body.touches for name in mechanisms)
-    both: Mask = says & says.T
+            is_listed[k, : len(bodies)] = [other.name in body.touches for other in bodies]
+            is_listed[k, len(bodies):] = any(name in body.touches for name in mechanisms)
+    both: Mask = is_listed & is_listed.T
     return both

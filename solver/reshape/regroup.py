@@ -32,7 +32,7 @@ from ..world.nodes_part import NodesPart
 from ..world.sliding_damping import PAST, Past
 from ..world.world import World
 from .boxes import Boxes
-from .reach import ROOM, Reach, grouped, that_touch, ties, touches_nothing
+from .reach import MARGIN, Reach, grouped, that_touch, ties, touches_nothing
 
 GROUPS = "groups"  #: memory of a world: the first token of each token's group
 
@@ -78,7 +78,7 @@ class Regroup:
         if len(scene.bodies) + bool(scene.mechanisms) > 1:
             return scene.contact is not None
         return (len(grouped(scene)) == 1 and not scene.time.tolerance and (
-            scene.contact is not None or not (says_its_steps(scene.bodies[0]) or scene.bodies[0].is_reshaped)))
+            scene.contact is not None or not (requests_own_steps(scene.bodies[0]) or scene.bodies[0].is_reshaped)))
 
     def begin(self, bodies: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
         """Return the parts of the groups of soft bodies at the start frame.
@@ -88,21 +88,21 @@ class Regroup:
         """
         self._bodies, self._rigid = bodies, rigid
         self._must = [*ties(self._job.scene)]
-        beside = [0.0] * (rigid is not None)
+        of_rigid = [0.0] * (rigid is not None)
         self.reach = Reach(
-            np.array([*(one.volume.diagonal for one in bodies), *beside]),
-            np.array([*(max(one.thickness or 0.0, one.surface_offset) for one in bodies), *beside]),
+            np.array([*(one.volume.diagonal for one in bodies), *of_rigid]),
+            np.array([*(max(one.thickness or 0.0, one.surface_offset) for one in bodies), *of_rigid]),
             that_touch(self._job.scene))
         self._skins = [] if rigid is None else skins_of(self._job)
         if rigid is not None:
-            poses = rigid.alone.poses(rigid.alone.initial_state())["pose"]
+            poses = rigid.uncoupled.poses(rigid.uncoupled.initial_state())["pose"]
             self._in_body = [(skin.vertices - poses[skin.shown][:3, 3]) @ poses[skin.shown][:3, :3]
                              for skin in self._skins]
         self._overhang = np.array([self._beyond_nodes(one) for one in bodies])
         start = [self._box(k, one.volume.nodes) for k, one in enumerate(bodies)]
         start += [(skin.vertices.min(axis=0), skin.vertices.max(axis=0)) for skin in self._skins]
         self.at_start = self._boxes_of(range(len(bodies)), start)
-        self._labels = self._merged(range(self.tokens), self.reach.near(self.at_start, ROOM))
+        self._labels = self._merged(range(self.tokens), self.reach.near(self.at_start, MARGIN))
         return [self._part(tokens) for tokens in self._soft_groups()]
 
     @property
@@ -150,34 +150,34 @@ class Regroup:
     def groups(self, world: World) -> list[BodyGroup]:
         """Return the groups of a world, each as a smaller world of the parts of the group."""
         self._replaced = [one for one in self._replaced if any(one.part is part for part in world.parts)]
-        found = []
+        groups = []
         for numbers, couplings in world.independent:
             parts = [world.parts[k] for k in numbers]
             tokens = tuple(sorted(token for part in parts for token in self._tokens_of(part)))
             scene = self._scene(tokens)
-            found.append(BodyGroup(World(parts, couplings=couplings), numbers, tokens, scene.time.step,
-                               scene.time.largest_deformation))
-        return found
+            groups.append(BodyGroup(World(parts, couplings=couplings), numbers, tokens, scene.time.step,
+                                    scene.time.largest_deformation))
+        return groups
 
     def boxes(self, group: BodyGroup, state: State) -> Boxes:
         """Return the boxes of a group's soft bodies and rigid bodies [m]. state: of the group's world."""
-        found: list[tuple[Vec, Vec]] = []
+        extents: list[tuple[Vec, Vec]] = []
         soft: list[int] = []
         for part, own in zip(group.world.parts, group.world.parted(state)):
             if (nodes := self._nodes_of(part)) is not None:
                 x = nodes.nodes_at(own)[0]
                 soft += self._tokens_of(part)
-                found += [self._box(token, x[body.nodes])
+                extents += [self._box(token, x[body.nodes])
                           for token, body in zip(self._tokens_of(part), nodes.bodies_in_world)]
         for part, own in zip(group.world.parts, group.world.parted(state)):
             if self._rigid is not None and self._is_rigid(part):
-                poses = self._rigid.alone.poses(own)["pose"]
+                poses = self._rigid.uncoupled.poses(own)["pose"]
                 for skin, own_frame in zip(self._skins, self._in_body):
                     points = own_frame @ poses[skin.shown][:3, :3].T + poses[skin.shown][:3, 3]
-                    found.append((points.min(axis=0), points.max(axis=0)))
-        return self._boxes_of(soft, found)
+                    extents.append((points.min(axis=0), points.max(axis=0)))
+        return self._boxes_of(soft, extents)
 
-    def meeting(self, boxes: Sequence[Boxes], groups: Sequence[BodyGroup]) -> list[list[int]]:
+    def near_groups(self, boxes: Sequence[Boxes], groups: Sequence[BodyGroup]) -> list[list[int]]:
         """Return lists of the indices of groups that are near each other, each of two groups or more.
 
         boxes: of the bodies of each group.
@@ -210,7 +210,7 @@ class Regroup:
             if own is None:
                 nodes = self._nodes_of(part)
                 assert nodes is not None
-                own = _carried(nodes, [former[token] for token in self._tokens_of(part)], state.time)
+                own = _assembled_state(nodes, [former[token] for token in self._tokens_of(part)], state.time)
             elif self._is_rigid(part) and other.couplings:
                 from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
 
@@ -307,7 +307,7 @@ class Regroup:
                                        mechanisms=[])
 
 
-def says_its_steps(body: Body) -> bool:
+def requests_own_steps(body: Body) -> bool:
     """Return whether a body has its own integrator, stage solver or steps, instead of the scene's."""
     return any(one is not None for one in (body.integrator, body.stage_solver, body.step, body.largest_deformation))
 
@@ -315,8 +315,8 @@ def says_its_steps(body: Body) -> bool:
 def _agreed(own: Sequence[tuple[Choice | None, Choice | None]], otherwise: tuple[Choice, Choice]
             ) -> tuple[Choice, Choice]:
     """Return the integrator and the stage solver on which all bodies agree, else those of the scene, `otherwise`."""
-    found = [(integrator or otherwise[0], stage_solver or otherwise[1]) for integrator, stage_solver in own]
-    return found[0] if all(one == found[0] for one in found) else otherwise
+    pairs = [(integrator or otherwise[0], stage_solver or otherwise[1]) for integrator, stage_solver in own]
+    return pairs[0] if all(one == pairs[0] for one in pairs) else otherwise
 
 
 def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]:
@@ -327,7 +327,7 @@ def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]
     return tuple(int(np.flatnonzero(labels == label)[0]) for label in labels)
 
 
-def _carried(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
+def _assembled_state(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
     """Return the state of a part whose bodies were in other parts before.
 
     former: former part, its state and the nodes in it of each body. The memory of static friction on the ground, of the
@@ -336,12 +336,12 @@ def _carried(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], 
     x, v = part.rest.copy(), np.zeros_like(part.rest)
     force, touched, slid = np.zeros_like(part.rest), np.zeros(len(part.rest)), np.zeros((len(part.rest), Past.width))
     stuck, anchors = [np.zeros(0)], [np.zeros((0, 3))]
-    found = set[str]()
+    keys = set[str]()
     for (old, own, nodes), body in zip(former, part.bodies_in_world):
         rows = body.nodes
         old_x, old_v = old.nodes_at(own)
         x[rows], v[rows] = old_x[nodes], old_v[nodes]
-        found |= own.memory.keys()
+        keys |= own.memory.keys()
         if FORCE in own.memory:
             force[rows] = own.memory[FORCE][nodes]
         if PAST in own.memory:
@@ -353,13 +353,13 @@ def _carried(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], 
             stuck.append(own.memory[STUCK_NODES][of_body] - nodes.start + rows.start)
             anchors.append(own.memory[ANCHORS].reshape(-1, 3)[of_body])
     memory: dict[str, Vec] = {}
-    if FORCE in found:
+    if FORCE in keys:
         memory[FORCE] = force
-    if PAST in found:
+    if PAST in keys:
         memory[PAST] = slid
-    if CONTACT_TIME in found:
+    if CONTACT_TIME in keys:
         memory[CONTACT_TIME] = touched
-    if STUCK_NODES in found:
+    if STUCK_NODES in keys:
         memory |= {STUCK_NODES: np.concatenate(stuck), ANCHORS: np.concatenate(anchors).ravel()}
     free = part.coordinates.free
     return State(time, x[free].ravel(), v[free].ravel(), memory)

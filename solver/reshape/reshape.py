@@ -70,12 +70,12 @@ class Reshape:
 
         A fraction of 0 is a change at the end of this frame.
         """
-        found = {0.0} if any(frame in some for some in self._released) else set[float]()
+        moments = {0.0} if any(frame in some for some in self._released) else set[float]()
         for body in self._job.scene.bodies:
-            found |= {cut.subframe for cut in body.cuts if cut.frame == frame}
-            found |= {nail.subframe for nail in body.nails if nail.frame == frame}
-            found |= {nail.until_subframe for nail in body.nails if nail.until == frame}
-        return sorted(found)
+            moments |= {cut.subframe for cut in body.cuts if cut.frame == frame}
+            moments |= {nail.subframe for nail in body.nails if nail.frame == frame}
+            moments |= {nail.until_subframe for nail in body.nails if nail.until == frame}
+        return sorted(moments)
 
     def at(self, frame: int, fraction: float, world: World, state: State) -> Reshaped:
         """Return the world and the state after the changes of one moment, with equal positions and velocities.

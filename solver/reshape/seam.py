@@ -39,13 +39,13 @@ def split_triangles(vertices: int, triangles: Index, edges: Index, edge: Index, 
     it is crossed, (e,), NaN where it is not. A triangle with one crossed edge, where the cut ends inside the body, is
     split up to its third corner.
     """
-    met = ~np.isnan(fractions)
-    crossed = np.flatnonzero(met)
-    low, high = edges[crossed, 0], edges[crossed, 1]
-    at_low, at_high = fractions[crossed] < SNAP, fractions[crossed] > 1.0 - SNAP
+    is_cut = ~np.isnan(fractions)
+    cut_edges = np.flatnonzero(is_cut)
+    low, high = edges[cut_edges, 0], edges[cut_edges, 1]
+    at_low, at_high = fractions[cut_edges] < SNAP, fractions[cut_edges] > 1.0 - SNAP
 
     # the vertex of an edge on the side of its lower and of its higher end; a vertex in the cut is reused on one side
-    own = np.full((len(crossed), 2), -1, dtype=np.int64)
+    own = np.full((len(cut_edges), 2), -1, dtype=np.int64)
     own[at_low, 0], own[at_high, 1] = low[at_low], high[at_high]
     twin = np.full(vertices, -1, dtype=np.int64)
     doubled = np.unique(np.concatenate([low[at_low], high[at_high]]))
@@ -56,17 +56,17 @@ def split_triangles(vertices: int, triangles: Index, edges: Index, edge: Index, 
     towards[np.searchsorted(doubled, high[at_high])] = low[at_high]
     rows, ends = np.nonzero(own < 0)
     own[rows, ends] = vertices + len(doubled) + np.arange(len(rows))
-    parents = np.concatenate([np.stack([doubled, doubled], axis=1), edges[crossed[rows]]])
-    new_fractions = np.concatenate([np.zeros(len(doubled)), fractions[crossed[rows]]])
-    towards = np.concatenate([towards, edges[crossed[rows], ends]])
+    parents = np.concatenate([np.stack([doubled, doubled], axis=1), edges[cut_edges[rows]]])
+    new_fractions = np.concatenate([np.zeros(len(doubled)), fractions[cut_edges[rows]]])
+    towards = np.concatenate([towards, edges[cut_edges[rows], ends]])
 
     near = np.full((len(edges), 2), -1, dtype=np.int64)
-    near[crossed] = own
+    near[cut_edges] = own
     # with all three edges crossed, the middle belongs to the first corner and is on the edge opposite to it
-    thrice = np.flatnonzero(met[edge].all(axis=1))
+    thrice = np.flatnonzero(is_cut[edge].all(axis=1))
     middle = vertices + len(parents) + np.arange(len(thrice))
     across = edge[thrice, 1]
-    pieces, source = _pieces(triangles, edges, edge, met, near, middle)
+    pieces, source = _pieces(triangles, edges, edge, is_cut, near, middle)
     parents = np.concatenate([parents, edges[across]])
     new_fractions = np.concatenate([new_fractions, fractions[across]])
     towards = np.concatenate([towards, triangles[thrice, 0]])
@@ -76,21 +76,21 @@ def split_triangles(vertices: int, triangles: Index, edges: Index, edge: Index, 
                 pieces[~flat][order].astype(np.int32), source[~flat][order].astype(np.int32))
 
 
-def _pieces(triangles: Index, edges: Index, edge: Index, met: np.ndarray,
+def _pieces(triangles: Index, edges: Index, edge: Index, is_cut: np.ndarray,
             near: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return all triangles after the split, (t', 3), and the old triangle of each, (t',)."""
-    count = met[edge].sum(axis=1)
+    count = is_cut[edge].sum(axis=1)
     made, source = [triangles[count == 0]], [np.flatnonzero(count == 0)]
 
-    def turned(rows: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def rotated(rows: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return corners, (k, 3), and edges, (k, 3), of triangles in cyclic order from their corner `first`, (k,)."""
         around = (first[:, None] + np.arange(3)) % 3
         return np.take_along_axis(triangles[rows], around, axis=1), np.take_along_axis(edge[rows], around, axis=1)
 
     def at(which: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Return the vertex on each edge that is on the side of its end `end`, (k,)."""
-        found: np.ndarray = near[which, (edges[which, 1] == end).astype(np.int64)]
-        return found
+        vertex: np.ndarray = near[which, (edges[which, 1] == end).astype(np.int64)]
+        return vertex
 
     def add(rows: np.ndarray, *corners: tuple[np.ndarray, ...]) -> None:
         for three in corners:
@@ -98,10 +98,10 @@ def _pieces(triangles: Index, edges: Index, edge: Index, met: np.ndarray,
             source.append(rows)
 
     one = np.flatnonzero(count == 1)
-    (a, b, c), (ab, _, _) = (part.T for part in turned(one, met[edge[one]].argmax(axis=1)))
+    (a, b, c), (ab, _, _) = (part.T for part in rotated(one, is_cut[edge[one]].argmax(axis=1)))
     add(one, (a, at(ab, a), c), (at(ab, b), b, c))
     two = np.flatnonzero(count == 2)
-    (a, b, c), (ab, _, ca) = (part.T for part in turned(two, ((~met[edge[two]]).argmax(axis=1) + 2) % 3))
+    (a, b, c), (ab, _, ca) = (part.T for part in rotated(two, ((~is_cut[edge[two]]).argmax(axis=1) + 2) % 3))
     add(two, (a, at(ab, a), at(ca, a)), (at(ab, b), b, c), (at(ab, b), c, at(ca, c)))
     three = np.flatnonzero(count == 3)
     (a, b, c), (ab, bc, ca) = triangles[three].T, edge[three].T

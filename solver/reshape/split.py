@@ -14,15 +14,15 @@ from ..meshing.volume import FACES, face_parts, tet_volumes
 from ..state import Index, Mask, Vec
 
 
-def separate(tets: Index, inner: Index, apart: Mask) -> tuple[Index, Index]:
+def separate(tets: Index, inner: Index, separated: Mask) -> tuple[Index, Index]:
     """Return tetrahedra with separate nodes on both sides of separated faces, (e, 4), and former nodes, (n',).
 
-    inner: rows in `tet_faces` of the faces between two tetrahedra, (k, 2). apart: whether each is separated, (k,). A
-    node keeps its number on one side; copies are numbered after all nodes, in the order of their originals. Tetrahedra
-    that are connected by a node or an edge only remain connected, unless the cut passes there.
+    inner: rows in `tet_faces` of the faces between two tetrahedra, (k, 2). separated: whether each is separated, (k,).
+    A node keeps its number on one side; copies are numbered after all nodes, in the order of their originals.
+    Tetrahedra that are connected by a node or an edge only remain connected, unless the cut passes there.
     """
     count = int(tets.max()) + 1
-    whole, now = _fans(tets, inner), _fans(tets, inner[~apart])
+    whole, now = _fans(tets, inner), _fans(tets, inner[~separated])
     # fans that no face connected before stay on the side of their node's first corner
     nodes = tets.ravel()
     _, first_of_node = np.unique(nodes, return_index=True)
@@ -41,8 +41,8 @@ def separate(tets: Index, inner: Index, apart: Mask) -> tuple[Index, Index]:
     copies = order[again[order]]
     number = owner.astype(np.int64)
     number[copies] = count + np.arange(len(copies))
-    apart_tets = number[np.searchsorted(names, fan)].reshape(-1, 4).astype(np.int32)
-    return apart_tets, np.concatenate([np.arange(count), owner[copies]]).astype(np.int32)
+    separate_tets = number[np.searchsorted(names, fan)].reshape(-1, 4).astype(np.int32)
+    return separate_tets, np.concatenate([np.arange(count), owner[copies]]).astype(np.int32)
 
 
 def _fans(tets: Index, inner: Index) -> Index:
@@ -88,7 +88,7 @@ def fields_after(fields: Fields, nodes: Vec, tets: Index, source: Index, moved: 
     part_of_node[tets] = part[:, None]
     patches = []
     for patch in fields.patches:
-        mine = np.flatnonzero(np.isin(source, patch.nodes)).astype(np.int32)
-        patches += [Patch(mine[part_of_node[mine] == k], patch.motions) for k in np.unique(part_of_node[mine])]
+        members = np.flatnonzero(np.isin(source, patch.nodes)).astype(np.int32)
+        patches += [Patch(members[part_of_node[members] == k], patch.motions) for k in np.unique(part_of_node[members])]
     return replace(fields, dynamic=dynamic, pinned=pinned, motion=motion, attached=attached, attached_by=attached_by,
                    patches=tuple(patches))

@@ -77,8 +77,8 @@ class EarlierBake:
         Raises CannotReuse where its file is missing or damaged.
         """
         if frame not in self._records:
-            found = record_of(self.cache, frame)
-            self._records = {frame: found, **{k: one for k, one in self._records.items() if k == frame - 1}}
+            record = record_of(self.cache, frame)
+            self._records = {frame: record, **{k: one for k, one in self._records.items() if k == frame - 1}}
         return self._records[frame]
 
     def steps(self, frame: int) -> list[int]:
@@ -95,17 +95,17 @@ class EarlierBake:
         record, own = self.record(frame), self.numbering.tokens
         before = self.record(max(self._job.scene.time.start, frame - 1))
         for group in record.groups():
-            here = [token in own for token in group]
-            if any(here) and not all(here):
-                apart = frozenset(own[token] for token in group if token in own)
-                raise CannotReuse(f"at frame {frame} bodies of it came near what has changed", apart, frame)
+            is_reused = [token in own for token in group]
+            if any(is_reused) and not all(is_reused):
+                separate = frozenset(own[token] for token in group if token in own)
+                raise CannotReuse(f"at frame {frame} bodies of it came near what has changed", separate, frame)
             together = len(group) > 1 or group[0] >= len(self.numbering.rows)
-            if all(here) and together and not (self._unchanged.scene_steps and self._unchanged.contact):
+            if all(is_reused) and together and not (self._unchanged.scene_steps and self._unchanged.contact):
                 self._refuse(frame, "moved by steps of the scene, which have changed")
         if spans != record.spans and not np.array_equal(record.labels, before.labels):
             self._refuse(frame, "met between other steps")
 
-    def check_apart(self, record: GroupRecord, frame: int) -> None:
+    def check_separate(self, record: GroupRecord, frame: int) -> None:
         """Check that no group of the job contains both reused and solved bodies.
 
         record: groups of all bodies of the job at a frame. Raises CannotReuse where a group does.
@@ -157,20 +157,20 @@ class EarlierBake:
             return Made()
         check_file(self.cache, CUTS, frame)
         try:
-            found, = made_of(read_npz(file_of(self.cache.folder, CUTS, frame), self.cache.folder))
+            changes, = made_of(read_npz(file_of(self.cache.folder, CUTS, frame), self.cache.folder))
         except (OSError, Unreadable, KeyError, TypeError, ValueError) as error:
             raise CannotReuse(f"its cuts at frame {frame} cannot be read") from error
-        return found
+        return changes
 
     def state(self, frame: int) -> State:
         """Return the state at a snapshot, with rows for the present obstacles. Raises CannotReuse where damaged."""
         check_file(self.cache, SNAPSHOT, frame)
         try:
-            found = FrameStore(self.cache.folder).restore(frame)
+            state = FrameStore(self.cache.folder).restore(frame)
         except ConJacError as error:
             raise CannotReuse(error.what) from error
         rows = self._obstacle_rows
-        return found if rows.are_alike else rows.now(found, self._parts_with_obstacles(frame))
+        return state if rows.are_alike else rows.now(state, self._parts_with_obstacles(frame))
 
     def names(self, tokens: frozenset[int]) -> list[str]:
         """Return the names in the job of soft bodies and mechanisms, by their tokens."""
@@ -202,9 +202,9 @@ class EarlierBake:
                 if name in changed for token in swept.near(*corners)}
         if self.has_mechanisms and not self._obstacle_rows.are_alike:
             near.add(len(self.numbering.rows))  # rows of obstacles stand before those of rigid bodies
-        lost = {int(last.labels[token]) for token in near}
+        discarded = {int(last.labels[token]) for token in near}
         return EarlierBake(self.cache, self._job, self._unchanged, {
-            own: token for own, token in self.numbering.tokens.items() if int(last.labels[own]) not in lost})
+            own: token for own, token in self.numbering.tokens.items() if int(last.labels[own]) not in discarded})
 
     @cached_property
     def _obstacles(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -220,13 +220,13 @@ class EarlierBake:
 
     def _parts_with_obstacles(self, frame: int) -> list[int]:
         """Return the numbers of the parts whose bodies are all reused and can touch obstacles."""
-        found, own, scene = [], self.numbering.tokens, self._job.scene
+        numbers, own, scene = [], self.numbering.tokens, self._job.scene
         soft = [group for group in self.record(frame).groups() if group[0] < len(self.numbering.rows)]
         for number, group in enumerate(soft):
             if all(token in own for token in group) and (
                     len(group) > 1 or not touches_nothing(scene, scene.bodies[own[group[0]]])):
-                found.append(number)
-        return found
+                numbers.append(number)
+        return numbers
 
     def _groups(self, record: GroupRecord) -> list[tuple[int, ...]]:
         """Return the groups of a record whose bodies are all reused."""
@@ -238,15 +238,15 @@ class EarlierBake:
         Nonzero only where the earlier bake had no contact between surfaces.
         """
         bodies = self._job.scene.bodies
-        found = np.zeros(len(bodies) + bool(self._job.scene.mechanisms))
+        margins = np.zeros(len(bodies) + bool(self._job.scene.mechanisms))
         if self._unchanged.contact:
-            return found
+            return margins
         sizes = dict(zip(self.numbering.tokens.values(), self.record(self._job.scene.time.start).size[
             [*self.numbering.tokens]]))
         for token, size in sizes.items():
             body = bodies[token]
-            found[token] = (body.thickness or 0.0) + 2.0 * body.simplify * float(size)
-        return found
+            margins[token] = (body.thickness or 0.0) + 2.0 * body.simplify * float(size)
+        return margins
 
     def _array(self, kind: str, frame: int) -> Any:
         """Return the array in an optional file of a frame; None where the file does not exist."""
@@ -300,8 +300,8 @@ def find(folder: Path, job: Job, read: hashes.Settings) -> EarlierBake | None:
                   if (was := unchanged.bodies.get(body.name)) is not None}
         if unchanged.mechanisms and cache.mechanisms():
             tokens[len(names)] = len(job.scene.bodies)
-        found = EarlierBake(cache, job, unchanged, tokens).away_from_changed_obstacles()
-        return _in_whole_groups(found, job, unchanged)
+        earlier = EarlierBake(cache, job, unchanged, tokens).away_from_changed_obstacles()
+        return _in_whole_groups(earlier, job, unchanged)
     except (ConJacError, CannotReuse, KeyError, TypeError, ValueError, AttributeError):
         return None  # damaged, or of another version
 
@@ -311,23 +311,23 @@ def _are_grouped(job: Job) -> bool:
     return Regroup.suits(job) and len(grouped(job.scene)) == len(job.scene.bodies)
 
 
-def _in_whole_groups(found: EarlierBake, job: Job, unchanged: Unchanged) -> EarlierBake | None:
+def _in_whole_groups(earlier: EarlierBake, job: Job, unchanged: Unchanged) -> EarlierBake | None:
     """Return an earlier bake without changed groups and those that the job couples to others; None if none is left."""
-    record, own = found.record(job.scene.time.start), found.numbering.tokens
-    lost = set[int]()
+    record, own = earlier.record(job.scene.time.start), earlier.numbering.tokens
+    discarded = set[int]()
     for group in record.groups():
-        together = len(group) > 1 or group[0] >= len(found.numbering.rows)
+        together = len(group) > 1 or group[0] >= len(earlier.numbering.rows)
         if not all(token in own for token in group) or (
                 together and not (unchanged.scene_steps and unchanged.contact)):
-            lost |= {own[token] for token in group if token in own}
-    left: EarlierBake | None = EarlierBake(found.cache, job, unchanged, {
-        token: of_job for token, of_job in own.items() if of_job not in lost})
+            discarded |= {own[token] for token in group if token in own}
+    left: EarlierBake | None = EarlierBake(earlier.cache, job, unchanged, {
+        token: of_job for token, of_job in own.items() if of_job not in discarded})
     while left is not None and left.tokens:
         joined = frozenset(token for pair in ties(job.scene) for token in pair
                            if len(left.tokens & {*pair}) == 1) & left.tokens
         solved = {*range(len(job.scene.bodies) + bool(job.scene.mechanisms))} - left.tokens
-        alone = solved and min(solved) >= len(job.scene.bodies)
-        if alone:
+        only_mechanisms = solved and min(solved) >= len(job.scene.bodies)
+        if only_mechanisms:
             return None  # mechanisms without a soft body are not solved in groups
         if not joined:
             return left

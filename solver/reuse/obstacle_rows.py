@@ -47,11 +47,11 @@ class ObstacleRows:
     def _rows(self, then: Vec) -> Vec:
         """Return rows of a table (n, …) of the earlier bake in the order of this one; zero for obstacles that changed.
         """
-        behind = len(then) - sum(self._then.values())
-        ends = np.cumsum([behind, *self._then.values()]).tolist()
+        leading = len(then) - sum(self._then.values())
+        ends = np.cumsum([leading, *self._then.values()]).tolist()
         own = {name: then[first:last] for name, first, last in zip(self._then, ends, ends[1:])}
         of_none = np.zeros((0, *then.shape[1:]))
-        found = [of_none if name in self._changed else own[name] for name in self._now]
+        tables = [of_none if name in self._changed else own[name] for name in self._now]
         rows = [one if len(one) == count else np.zeros((count, *then.shape[1:]))
-                for one, count in zip(found, self._now.values())]
-        return np.concatenate([then[:behind], *rows])
+                for one, count in zip(tables, self._now.values())]
+        return np.concatenate([then[:leading], *rows])

@@ -16,7 +16,7 @@ from ..frames.write import FrameStore
 from ..job.folder import Job
 from ..job.stages import Arrays
 from ..reshape.made import Made, made_of, recorded
-from ..reshape.reach import ROOM, Reach, that_touch
+from ..reshape.reach import MARGIN, Reach, that_touch
 from ..state import State, Vec
 from .earlier import CannotReuse, EarlierBake, record_of
 from .subsets import AllBodies, Floats, FrameOutput, Numbering, boxes_among_all
@@ -38,14 +38,14 @@ class SharedStore(FrameStore):
         self._job, self._earlier, self._solved = job, earlier, solved
         self._whole = AllBodies(len(job.scene.bodies), bool(job.scene.mechanisms),
                             [earlier.numbering, *([] if solved is None else [solved])])
-        self._meets = that_touch(job.scene)
+        self._can_touch = that_touch(job.scene)
         self._shows_stress = any(body.stress_output for body in job.scene.bodies)
         self._written: tuple[list[FrameOutput], GroupRecord] | None = None
         self._counts = [] if solved is None else [count for _, count in solved.rows]  #: vertices of each solved body
         self._forget()
 
     @property
-    def has_begun(self) -> bool:
+    def has_frames(self) -> bool:
         """Return whether a frame has been written."""
         return self._written is not None
 
@@ -85,12 +85,12 @@ class SharedStore(FrameStore):
         self._record = record
         start = self._job.scene.time.start
         tokens, size, thickness = self._earlier.reach(frame)
-        reach = Reach(np.zeros(len(self._meets)), np.zeros(len(self._meets)), self._meets)
+        reach = Reach(np.zeros(len(self._can_touch)), np.zeros(len(self._can_touch)), self._can_touch)
         reach.size[tokens], reach.thickness[tokens] = size, thickness
         own = np.array([self._solved.tokens[k] for k in range(len(record.labels))])
         reach.size[own], reach.thickness[own] = record.size, record.thickness
         boxes = self._earlier.boxes(frame).and_those(boxes_among_all(record.boxes, self._solved))
-        near = frozenset(token for pair in reach.near(boxes, ROOM if frame == start else 0.0)
+        near = frozenset(token for pair in reach.near(boxes, MARGIN if frame == start else 0.0)
                          if len(self._earlier.tokens & {*pair}) == 1 for token in pair) & self._earlier.tokens
         if near:
             raise CannotReuse(f"at frame {frame} something comes near {', '.join(self._earlier.names(near))}", near,

@@ -64,16 +64,16 @@ class AllBodies:
 
         spans: number of parts of the frame after each of which groups were compared.
         """
-        found = GroupRecord(*(np.zeros(self._tokens, dtype=np.int32), spans, np.zeros(self._tokens, dtype=np.int32),
-                              _boxes(records, self._subsets), np.zeros(self._tokens), np.zeros(self._tokens),
-                              np.zeros(self._tokens, dtype=np.int32), np.zeros(0, dtype=np.int32)))
+        record = GroupRecord(*(np.zeros(self._tokens, dtype=np.int32), spans, np.zeros(self._tokens, dtype=np.int32),
+                               _boxes(records, self._subsets), np.zeros(self._tokens), np.zeros(self._tokens),
+                               np.zeros(self._tokens, dtype=np.int32), np.zeros(0, dtype=np.int32)))
         for own, subset in zip(records, self._subsets):
             for group in _groups(own, subset):
                 of_all = [subset.tokens[token] for token in group]
-                found.labels[of_all] = min(of_all)
-                found.nameless[min(of_all)] = own.nameless[group[0]]
+                record.labels[of_all] = min(of_all)
+                record.nameless[min(of_all)] = own.nameless[group[0]]
                 for name in ("steps", "size", "thickness"):
-                    getattr(found, name)[of_all] = getattr(own, name)[[*group]]
+                    getattr(record, name)[of_all] = getattr(own, name)[[*group]]
         parts = self._parts(records)
         unknowns, contacts = (
             np.array([getattr(records[one.subset], name)[one.number] for one in parts], dtype=np.int32)
@@ -81,8 +81,8 @@ class AllBodies:
         longest = np.zeros(self._bodies, dtype=np.float32)
         for k, own_longest in self._of_bodies(lambda i, k: records[i].longest[k]):
             longest[k] = own_longest
-        return GroupRecord(found.labels, spans, found.steps, found.boxes, found.size, found.thickness, found.nameless,
-                           unknowns, contacts, longest)
+        return GroupRecord(record.labels, spans, record.steps, record.boxes, record.size, record.thickness,
+                           record.nameless, unknowns, contacts, longest)
 
     def output(self, outputs: Sequence[FrameOutput], spans: int, shows_stress: bool) -> FrameOutput:
         """Return the output of all bodies in a frame, merged from the output of each subset.
@@ -114,8 +114,8 @@ class AllBodies:
 
         records: groups of each subset. labels: first token of the group of each token of the job, (t,).
         """
-        found = [_parted(state, record) for state, record in zip(states, records)]
-        return _joined(states[0].time, [found[one.subset][one.number] for one in self._parts(records)], labels)
+        parted = [_parted(state, record) for state, record in zip(states, records)]
+        return _joined(states[0].time, [parted[one.subset][one.number] for one in self._parts(records)], labels)
 
     def made(self, made: Sequence[Made]) -> Made:
         """Return the cuts and nails of all bodies at one moment, merged from those of each subset."""
@@ -134,24 +134,24 @@ class AllBodies:
         subset, parts = self._subsets[number], _parted(state, record)
         own = {token: k for k, token in subset.tokens.items()}
         soft = [group for group in record.groups() if group[0] < self._bodies]
-        found = [part for part, group in zip(parts, soft) if all(token in own for token in group)]
-        found += parts[len(soft):] if _moves_mechanisms(subset) else []
+        states = [part for part, group in zip(parts, soft) if all(token in own for token in group)]
+        states += parts[len(soft):] if _moves_mechanisms(subset) else []
         labels = np.array([own[int(record.labels[token])] for _, token in sorted(subset.tokens.items())])
-        return _joined(state.time, found, labels)
+        return _joined(state.time, states, labels)
 
     def _parts(self, records: Sequence[GroupRecord]) -> list[_PartOfSubset]:
         """Return the parts of the world of all bodies: groups in the order of their first bodies, then mechanisms."""
-        found = []
+        parts = []
         for i, (record, subset) in enumerate(zip(records, self._subsets)):
             bodies = len(record.labels) - subset.has_mechanisms
             soft = [group for group in record.groups() if group[0] < bodies]
             for number, group in enumerate(soft):
                 if group in _groups(record, subset):
                     label = min(subset.tokens[token] for token in group)
-                    found.append(_PartOfSubset(label, i, number, tuple(k for k in group if k < bodies)))
+                    parts.append(_PartOfSubset(label, i, number, tuple(k for k in group if k < bodies)))
             if _moves_mechanisms(subset):
-                found.append(_PartOfSubset(self._tokens, i, len(soft), ()))
-        return sorted(found)
+                parts.append(_PartOfSubset(self._tokens, i, len(soft), ()))
+        return sorted(parts)
 
     def _activity(self, output: FrameOutput, part: _PartOfSubset) -> Floats | None:
         """Return a part's columns of `liveliness`, with numbers of bodies among all."""
@@ -163,8 +163,8 @@ class AllBodies:
             of_body = own[:, own[0] == k].copy()
             of_body[0] = tokens[k]
             columns.append(of_body)
-        found = np.concatenate(columns, axis=1)
-        return found if found.shape[1] else None
+        activity = np.concatenate(columns, axis=1)
+        return activity if activity.shape[1] else None
 
     def _of_bodies(self, value: Callable[[int, int], Of]) -> Iterator[tuple[int, Of]]:
         """Yield each soft body's number in the job and its value.
@@ -178,8 +178,8 @@ class AllBodies:
 
     def _rows(self, outputs: Sequence[FrameOutput], arrays: Sequence[Floats]) -> Floats:
         """Return the rows of all bodies' vertices, in the order of the job, from the rows of each subset."""
-        found = dict(self._of_bodies(lambda i, k: arrays[i][outputs[i].slices[k]]))
-        return np.concatenate([found[k] for k in range(self._bodies)]) if found else np.zeros((0, 3), dtype=np.float32)
+        rows = dict(self._of_bodies(lambda i, k: arrays[i][outputs[i].slices[k]]))
+        return np.concatenate([rows[k] for k in range(self._bodies)]) if rows else np.zeros((0, 3), dtype=np.float32)
 
 
 def _groups(record: GroupRecord, subset: Numbering) -> list[tuple[int, ...]]:
@@ -194,10 +194,10 @@ def _moves_mechanisms(subset: Numbering) -> bool:
 
 def _boxes(records: Sequence[GroupRecord], subsets: Sequence[Numbering]) -> Boxes:
     """Return the boxes of the used bodies of all subsets, with the tokens of the job."""
-    found = Boxes(np.zeros(0, dtype=np.int32), np.zeros((0, 3)), np.zeros((0, 3)))
+    boxes = Boxes(np.zeros(0, dtype=np.int32), np.zeros((0, 3)), np.zeros((0, 3)))
     for record, subset in zip(records, subsets):
-        found = found.and_those(boxes_among_all(record.boxes, subset))
-    return found
+        boxes = boxes.and_those(boxes_among_all(record.boxes, subset))
+    return boxes
 
 
 def boxes_among_all(boxes: Boxes, subset: Numbering) -> Boxes:
@@ -225,9 +225,9 @@ def _joined(time: float, parts: Sequence[State], labels: Index) -> State:
 def _parted(state: State, record: GroupRecord) -> list[State]:
     """Return the states of the parts of a world. record: groups with the number of unknowns of each part."""
     ends = np.cumsum([0, *record.unknowns]).tolist()
-    found = []
+    states = []
     for k, (first, last) in enumerate(zip(ends, ends[1:])):
         own = f"{k}/"
         memory = {key.removeprefix(own): value for key, value in state.memory.items() if key.startswith(own)}
-        found.append(State(state.time, state.q[first:last], state.u[first:last], memory))
-    return found
+        states.append(State(state.time, state.q[first:last], state.u[first:last], memory))
+    return states

@@ -49,11 +49,11 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
     known = {*called.values(), *both, *new.mechanisms}
     mechanisms = bool(new.mechanisms) and before.joints == now.joints and _without_identity(
         old.mechanisms) == _without_identity(new.mechanisms)
-    found = {}
+    unchanged = {}
     for name, was in pairs.items():
         one, other = _of_body(old, was), _of_body(new, name)
-        touched = [None if flat.touches is None else {called.get(met, met) if flat is one else met
-                                                      for met in flat.touches} & known for flat in (one, other)]
+        touched = [None if flat.touches is None else {called.get(body, body) if flat is one else body
+                                                      for body in flat.touches} & known for flat in (one, other)]
         same = touched[0] == touched[1] if contact else (
             _touches_nothing(one, was, bool(before.contact)) and _touches_nothing(other, name, bool(now.contact)))
         if contact:
@@ -61,8 +61,8 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
                 _has_contact(one, was, before.obstacles) == _has_contact(other, name, now.obstacles))
         joined = _joining(old.scene, was, called) == _joining(new.scene, name, {one: one for one in new.bodies})
         if same and joined and one.own == other.own:
-            found[name] = was
-    return Unchanged(found, mechanisms, before.steps == now.steps, contact, frozenset(changed))
+            unchanged[name] = was
+    return Unchanged(unchanged, mechanisms, before.steps == now.steps, contact, frozenset(changed))
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ def _shared(scene: Flat) -> _Scene:
             obstacles.setdefault(number, {})[field] = value
     named = {str(flat.pop("name")): flat for flat in obstacles.values()}
     joints = {key: value for key, value in scene.items() if _is_of(key, ("joint_friction",))}
-    apart = {*steps, *contact, *joints, *IDENTITY}
+    separate = {*steps, *contact, *joints, *IDENTITY}
     rest = {key: value for key, value in scene.items()
-            if key not in apart and not _is_of(key, ("forces", "constraints", "obstacles"))}
+            if key not in separate and not _is_of(key, ("forces", "constraints", "obstacles"))}
     return _Scene(rest, steps, contact, named, joints)
 
 
@@ -133,24 +133,24 @@ def _has_contact(one: _Body, name: str, obstacles: Iterable[str]) -> bool:
 def _pairs(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mapping[str, str]]) -> dict[str, str]:
     """Return the name in the earlier bake of each body of the job, by its name: by UUID, or by name without a UUID."""
     by_uuid = {uuid: name for name, uuid in uuids[0].items() if uuid and name in old.bodies}
-    found = dict[str, str]()
+    earlier = dict[str, str]()
     for name in new.bodies:
         uuid = uuids[1].get(name, "")
         was = by_uuid.get(uuid) if uuid else name if name in old.bodies else None
-        if was is not None and was not in found.values():
-            found[name] = was
-    return found
+        if was is not None and was not in earlier.values():
+            earlier[name] = was
+    return earlier
 
 
 def _joining(scene: Flat, name: str, called: Mapping[str, str]) -> list[Flat]:
     """Return the forces and constraints that act on a soft body, with its bodies renamed by `called`."""
-    found: dict[str, Flat] = {}
+    entries: dict[str, Flat] = {}
     for key, value in scene.items():
         if _is_of(key, ("forces", "constraints")):
             family, number, field = key.split(".", 2)
-            found.setdefault(f"{family}.{number}", {})[field] = value
+            entries.setdefault(f"{family}.{number}", {})[field] = value
     joining = []
-    for entry in found.values():
+    for entry in entries.values():
         soft = [*entry.get("bodies", ())]
         soft += [value for field, value in entry.items()
                  if field.endswith(".body") and not entry.get(field.removesuffix("body") + "mechanism")]

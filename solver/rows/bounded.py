@@ -77,18 +77,18 @@ class BoundedProgram:
             self._model = self._model_of(each[:, None] * self._W * each, s, above, below, self._active(low, high))
         else:
             self._model.update(f=s, bupper=above, blower=below)
-        x, _, flag, found = self._model.solve()
-        self.iterations += int(found["iterations"])
+        x, _, flag, info = self._model.solve()
+        self.iterations += int(info["iterations"])
         if flag < 1:  # nearly dependent rows need a larger regularisation, without a warm start
             softer, none = each[:, None] * self._W * each, np.zeros(len(s), dtype=np.int32)
             softer += self.softening * np.eye(len(s))
             self._model = self._model_of(softer, s, above, below, none)
-            x, _, flag, found = self._model.solve()
-            self.iterations += int(found["iterations"])
+            x, _, flag, info = self._model.solve()
+            self.iterations += int(info["iterations"])
         if flag < 1:
             raise StepFailed(f"the impulses of contacts and joints were not found (daqp's flag {flag})")
         # unknowns on active bounds are equal to them
-        pressed = found["lam"]
+        pressed = info["lam"]
         solution: Vec = np.where(pressed > 0.0, high, np.where(pressed < 0.0, low, np.clip(size * x, low, high)))
         return solution
 

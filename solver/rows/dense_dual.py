@@ -25,8 +25,8 @@ class Solution:
     bilateral: Vec  #: (r,)
     unilateral: Vec  #: (p,)
     friction: Vec  #: along the rows of `ConeRows`, (2 k,)
-    passes: int  #: of contact and friction
-    #: residual of contact and friction at each contact where passes ran out [m/s], (k,); None: they converged
+    sweeps: int  #: of contact and friction
+    #: residual of contact and friction at each contact where sweeps ran out [m/s], (k,); None: they converged
     off: Vec | None = None
     name: Names = field(default_factory=lambda: np.zeros(0, np.int64))  #: of the unilateral rows, (p,)
 
@@ -52,10 +52,10 @@ class DenseDual:
     indeterminate = 1.0e-9
     #: compliance relative to that without bilateral rows, up to which these prescribe a row's motion
     prescribed = 1.0e-9
-    max_passes = 50  #: passes of contact and friction in turn
-    tries = (1, 3, 8, 20)  #: passes after which Newton's method is tried from there
-    newton_iterations = 12  #: iterations of Newton's method, after which passes go on
-    #: change of velocities in a pass, relative to the largest that impulses change, up to which both agree
+    max_sweeps = 50  #: sweeps of contact and friction in turn
+    tries = (1, 3, 8, 20)  #: sweeps after which Newton's method is tried from there
+    newton_iterations = 12  #: iterations of Newton's method, after which sweeps go on
+    #: change of velocities in a sweep, relative to the largest that impulses change, up to which both agree
     agreed = 1.0e-9
 
     def __init__(self, respond: Respond, bilateral: DenseRows, unilateral: DenseRows | SparseRows,
@@ -80,12 +80,12 @@ class DenseDual:
         W = 0.5 * (W + W.T)
         if r:
             # rows whose motion drives prescribe entirely have the compliance that they had without drives
-            alone = np.einsum("ij,ji->i", dense, free)
-            prescribed = W.diagonal() <= self.prescribed * alone
+            undriven = np.einsum("ij,ji->i", dense, free)
+            prescribed = W.diagonal() <= self.prescribed * undriven
             if prescribed.any():
                 self._Y[:, prescribed] = 0.0
                 W[prescribed], W[:, prescribed] = 0.0, 0.0
-                W[prescribed, prescribed] = alone[prescribed]
+                W[prescribed, prescribed] = undriven[prescribed]
         p = self._p
         for part in (slice(0, p), slice(p, len(W))):
             diagonal = np.einsum("ii->i", W[part, part])
@@ -94,7 +94,7 @@ class DenseDual:
         self._W = W
         self._last: tuple[Vec, Vec] | None = None
         self._rotated: tuple[Vec, Vec] | None = None  #: rotation to the slip of the first solution, and W in these axes
-        self._off: Vec = np.zeros(0)  #: residual of the last pass, (k,) [m/s]
+        self._off: Vec = np.zeros(0)  #: residual of the last sweep, (k,) [m/s]
 
     def solve(self, free: Vec, warm: Multipliers | None = None, split_targets: Vec | None = None) -> Solution:
         """Return rates and multipliers under all rows, from the rates without any, (m,). Raises StepFailed.
@@ -110,15 +110,15 @@ class DenseDual:
         along = self._rows @ u
         p = self._p
         target = self._unilateral.target if split_targets is None else split_targets
-        normal, friction_impulse, passes = self._stagger(along[:p] - target, along[p:] - self._cones.target,
+        normal, friction_impulse, sweeps = self._stagger(along[:p] - target, along[p:] - self._cones.target,
                                                          self._last or self._guess(warm))
         self._last = normal, friction_impulse
         impulse = np.concatenate([normal, friction_impulse])
         if len(self._equations):
             # bilateral rows react to the other impulses
             reaction = reaction - self._reactions @ impulse
-        return Solution(u + self._Y @ impulse, reaction, normal, friction_impulse, min(passes, self.max_passes),
-                        None if passes <= self.max_passes else self._off, self._unilateral.name)
+        return Solution(u + self._Y @ impulse, reaction, normal, friction_impulse, min(sweeps, self.max_sweeps),
+                        None if sweeps <= self.max_sweeps else self._off, self._unilateral.name)
 
     def _guess(self, warm: Multipliers | None) -> tuple[Vec, Vec] | None:
         """Return the impulses of a warm start for the rows, (p,) and (2 k,), 0 for rows that it does not have; None
@@ -129,7 +129,7 @@ class DenseDual:
         return warm.at(name), warm.at(tangent_names(name[:self._k]))
 
     def _stagger(self, approach: Vec, slip: Vec, guess: tuple[Vec, Vec] | None) -> tuple[Vec, Vec, int]:
-        """Return normal impulses (p,), friction impulses (2 k,) and the number of passes, max_passes + 1 where these
+        """Return normal impulses (p,), friction impulses (2 k,) and the number of sweeps, max_sweeps + 1 where these
         ran out.
 
         approach, slip: velocities along the rows without impulses, (p,) and (2 k,). guess: initial impulses of both.
@@ -138,11 +138,11 @@ class DenseDual:
         low, high = self._unilateral.low, self._unilateral.high
         if guess is not None and self._rotated is not None:
             # rows of an earlier solution: start from its impulses
-            turn, W = self._rotated
-            at = np.concatenate([approach, turn.T @ slip])
-            both = self._both_at(W, at, np.concatenate([guess[0], turn.T @ guess[1]]))
+            rotation, W = self._rotated
+            at = np.concatenate([approach, rotation.T @ slip])
+            both = self._both_at(W, at, np.concatenate([guess[0], rotation.T @ guess[1]]))
             if both is not None:
-                return both[:p], turn @ both[p:], 1
+                return both[:p], rotation @ both[p:], 1
         own, cross = self._W[:p, :p], self._W[:p, p:]
         contact = BoundedProgram(own, approach, None if guess is None else guess[0])
         normal = contact.solve(approach, low, high)
@@ -150,34 +150,34 @@ class DenseDual:
             return normal, np.zeros(2 * k), 1
 
         if self._rotated is None:
-            turn = _along(slip + cross.T @ normal)
+            rotation = _along(slip + cross.T @ normal)
             W = self._W.copy()
-            W[:p, p:] = cross @ turn
-            W[p:, :p], W[p:, p:] = W[:p, p:].T, turn.T @ W[p:, p:] @ turn
-            self._rotated = turn, W
-        turn, W = self._rotated
-        cross, at = W[:p, p:], np.concatenate([approach, turn.T @ slip])
+            W[:p, p:] = cross @ rotation
+            W[p:, :p], W[p:, p:] = W[:p, p:].T, rotation.T @ W[p:, p:] @ rotation
+            self._rotated = rotation, W
+        rotation, W = self._rotated
+        cross, at = W[:p, p:], np.concatenate([approach, rotation.T @ slip])
         slip = at[p:]
         both = self._both_at(W, at, np.concatenate([normal, np.zeros(2 * k)]))
         if both is not None:
-            return both[:p], turn @ both[p:], 1
-        friction_impulse = np.zeros(2 * k) if guess is None else turn.T @ guess[1]
+            return both[:p], rotation @ both[p:], 1
+        friction_impulse = np.zeros(2 * k) if guess is None else rotation.T @ guess[1]
         friction = BoundedProgram(W[p:, p:], slip, friction_impulse)
         size = float(np.abs(own @ normal).max()) + _LEAST
-        for passes in range(1, self.max_passes + 1):
+        for sweeps in range(1, self.max_sweeps + 1):
             most = np.repeat(self._cones.friction * np.maximum(normal[:k], 0.0), 2)
             before, friction_impulse = friction_impulse, friction.solve(slip + cross.T @ normal, -most, most)
             normal = contact.solve(approach + cross @ friction_impulse, low, high)
             off = np.abs(cross @ (friction_impulse - before))
-            if float(off.max()) <= self.agreed * size and passes > 1:
+            if float(off.max()) <= self.agreed * size and sweeps > 1:
                 break
-            both = self._both_at(W, at, np.concatenate([normal, friction_impulse])) if passes in self.tries else None
+            both = self._both_at(W, at, np.concatenate([normal, friction_impulse])) if sweeps in self.tries else None
             if both is not None:
                 normal, friction_impulse = both[:p], both[p:]
                 break
         else:
-            passes, self._off = passes + 1, off[:k]
-        return normal, turn @ friction_impulse, passes
+            sweeps, self._off = sweeps + 1, off[:k]
+        return normal, rotation @ friction_impulse, sweeps
 
     def _both_at(self, W: Vec, at: Vec, impulse: Vec) -> Vec | None:
         """Return impulses that satisfy contact and friction, by Newton's method from `impulse` (p + 2 k,), which is
@@ -193,15 +193,15 @@ class DenseDual:
 
 def _along(slip: Vec) -> Vec:
     """Return block diagonal rotations (2 k, 2 k) whose first column for each contact is along its slip (2 k,)."""
-    turn = np.zeros((len(slip), len(slip)))
+    rotation = np.zeros((len(slip), len(slip)))
     x, y = slip[0::2], slip[1::2]
     size = np.hypot(x, y)
     sticks = size < NO_SLIP
     c, s = (np.where(sticks, 1.0, x / np.where(sticks, 1.0, size)),
             np.where(sticks, 0.0, y / np.where(sticks, 1.0, size)))
     i = np.arange(0, len(slip), 2)
-    turn[i, i], turn[i + 1, i], turn[i, i + 1], turn[i + 1, i + 1] = c, s, -s, c
-    return turn
+    rotation[i, i], rotation[i + 1, i], rotation[i, i + 1], rotation[i + 1, i + 1] = c, s, -s, c
+    return rotation
 
 
 _LEAST = float(np.finfo(float).tiny)

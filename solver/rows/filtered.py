@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from ..state import Vec
 from .tables import SparseRows
 
-ALONE = 1.0e-12  #: entry relative to the largest of its row, up to which it is rounding and of no node
+NEGLIGIBLE = 1.0e-12  #: entry relative to the largest of its row, up to which it is rounding and of no node
 
 
 class FilteredProgram:
@@ -57,15 +57,15 @@ class FilteredProgram:
 
 def _by_node(jacobian: sp.csr_array) -> dict[int, list[int]]:
     """Return the rows of each node. Raises ValueError where a row has several nodes."""
-    found: dict[int, list[int]] = {}
+    of_node: dict[int, list[int]] = {}
     for row in range(jacobian.shape[0]):
         entries = slice(jacobian.indptr[row], jacobian.indptr[row + 1])
         data = np.abs(jacobian.data[entries])
-        nodes = np.unique(jacobian.indices[entries][data > ALONE * data.max(initial=0.0)] // 3)
+        nodes = np.unique(jacobian.indices[entries][data > NEGLIGIBLE * data.max(initial=0.0)] // 3)
         if len(nodes) != 1:
             raise ValueError("mass modification constrains single nodes, and a row joins several")
-        found.setdefault(int(nodes[0]), []).append(row)
-    return found
+        of_node.setdefault(int(nodes[0]), []).append(row)
+    return of_node
 
 
 def _filtered_gradients(matrix: sp.csc_array, rhs: Vec, basis: Vec, accuracy: float) -> tuple[Vec, int]:

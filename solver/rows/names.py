@@ -52,8 +52,8 @@ class Multipliers:
         """Return for each name, (r,), whether it has a multiplier."""
         if not len(self.name):
             return np.zeros(len(name), np.bool_)
-        found: Mask = self.name[self._slots(name)] == name
-        return found
+        has_name: Mask = self.name[self._slots(name)] == name
+        return has_name
 
     def at(self, name: Names) -> Vec:
         """Return the multipliers of rows with these names, (r,), 0 for rows that have none."""

@@ -43,7 +43,7 @@ class RowTable:
         return type(self)(*(getattr(self, item.name)[k] for item in fields(self)))
 
 
-def together(first: R, *others: R) -> R:
+def concatenate_tables(first: R, *others: R) -> R:
     """Return one table of the rows of several tables of one class."""
     if not others:
         return first

@@ -23,17 +23,17 @@ def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorl
     several objects in contact with it, the one nearest to the node is returned; "" where there is no name.
     """
     owners, owner = _owners_of_nodes(bodies, obstacles, len(x))
-    mine = int(owner[node])
-    if mine < 0:
+    node_owner = int(owner[node])
+    if node_owner < 0:
         return "", ""
     pairs = np.concatenate([np.zeros((0, 2), dtype=np.int32), *(law.node_pairs_within(x, 1.0) for law in contacts)])
     sides = owner[pairs]
     both = np.concatenate([np.column_stack([sides, pairs]), np.column_stack([sides[:, ::-1], pairs[:, ::-1]])])
-    against = both[(both[:, 0] == mine) & (both[:, 1] >= 0) & (both[:, 1] != mine)]
+    against = both[(both[:, 0] == node_owner) & (both[:, 1] >= 0) & (both[:, 1] != node_owner)]
     if not len(against):
-        return owners[mine][0], ""
+        return owners[node_owner][0], ""
     away = np.linalg.norm(x[against[:, 2]] - x[node], axis=1)
-    return owners[mine][0], owners[int(against[int(away.argmin()), 1])][1]
+    return owners[node_owner][0], owners[int(against[int(away.argmin()), 1])][1]
 
 
 def closes_on(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld], contacts: Sequence[ContactLaw],
@@ -64,26 +64,26 @@ def closes_on(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld
     return None
 
 
-def _sides(found: tuple[Index, Vec, Vec], owner: Index, is_free: Index, x: Vec,
+def _sides(pairs: tuple[Index, Vec, Vec], owner: Index, is_free: Index, x: Vec,
            end: Vec) -> Iterator[tuple[int, Index, Vec, Vec]]:
     """Yield each owner of prescribed triangles in contact with free points, and these points.
 
     For an owner: its number, its points, each once, (k,), unit normals towards the points, (k, 3), and the distance
-    beyond the thickness at the end if the points do not move, (k,) [m]. found: result of `ContactLaw.point_pairs`.
+    beyond the thickness at the end if the points do not move, (k,) [m]. pairs: result of `ContactLaw.point_pairs`.
     """
-    points, weights, thickness = found
-    mine = np.flatnonzero(is_free[points[:, 0]] & ~is_free[points[:, 1:]].any(axis=1) & (owner[points[:, 1]] >= 0))
-    corners, weights = points[mine, 1:], weights[mine, 1:]
-    away = x[points[mine, 0]] - np.einsum("kc,kci->ki", weights, x[corners])
+    points, weights, thickness = pairs
+    between = np.flatnonzero(is_free[points[:, 0]] & ~is_free[points[:, 1:]].any(axis=1) & (owner[points[:, 1]] >= 0))
+    corners, weights = points[between, 1:], weights[between, 1:]
+    away = x[points[between, 0]] - np.einsum("kc,kci->ki", weights, x[corners])
     far = np.linalg.norm(away, axis=1)
     normals = away / np.maximum(far, 1e-300)[:, None]
     nearer = np.einsum("kc,kci,ki->k", weights, end[corners] - x[corners], normals)
-    space = far - thickness[mine] - nearer
+    space = far - thickness[between] - nearer
     owner_of_row = owner[corners[:, 0]]
     for one in np.unique(owner_of_row):
         own = np.flatnonzero(owner_of_row == one)
-        own = own[np.lexsort((space[own], points[mine[own], 0]))]
-        nodes, first = np.unique(points[mine[own], 0], return_index=True)
+        own = own[np.lexsort((space[own], points[between[own], 0]))]
+        nodes, first = np.unique(points[between[own], 0], return_index=True)
         yield int(one), nodes, normals[own[first]], space[own[first]]
 
 

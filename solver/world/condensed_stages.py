@@ -73,7 +73,7 @@ class MonolithicCondensedStage(CondensedStage):
         super().__init__(soft, reduced)
         self._reduced, self._sweeps = reduced, reduced.sweeps
         self.fixed_point = FixedPointStage()
-        self._free_parts = reduced.floating.flying  #: nodes of each unconstrained component
+        self._free_parts = reduced.floating.unconstrained  #: nodes of each unconstrained component
         self._acted_on: Mask | None = None  #: nodes with external forces in a stage of this step, (n,)
         self._modal = ModalStep(soft.evaluate, soft.mass, soft.coordinates, soft.edges)
 

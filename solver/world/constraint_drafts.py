@@ -12,7 +12,7 @@ from ..contact.find.ground import Ground
 from ..coordinates.prescribed import OverTime
 from ..errors import StepFailed
 from ..forces.cloth.air import Air
-from ..forces.cloth.air_kernels import pull_along
+from ..forces.cloth.air_kernels import implicit_drag
 from ..forces.pulls import Pull
 from ..forces.stencils import StencilForce
 from ..parts.projective.body import NOTHING, ProjectiveState, TargetRows, Touching
@@ -69,7 +69,7 @@ class ConstraintDraft(SteppedPart):
     touches: tuple[DraftObstacles, Index] | None = None
     notes: list[str] = field(default_factory=list)
     beside: TargetRows = NOTHING  #: further springs and half-spaces in the next step
-    blown: Sequence[StencilForce] = ()  #: internal pressure, evaluated at the start of each step
+    pressures: Sequence[StencilForce] = ()  #: internal pressure, evaluated at the start of each step
 
     @property
     def unknowns(self) -> int:
@@ -108,7 +108,7 @@ class ConstraintDraft(SteppedPart):
         ends, before = state.time + h, self._reduced(state)
         targets = [TargetRows.springs(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]
         targets += [self.beside, *self._on_obstacles(before, h)]
-        touching = self._on_ground(ends, h) if self.ground.is_there else None
+        touching = self._on_ground(ends, h) if self.ground.exists else None
         after = self.body.step(before, h, self._force(before, h), TargetRows.joined(targets),
                                self.motion.at(ends), touching)
         extent = np.ptp(after.x, axis=0).max()
@@ -124,12 +124,13 @@ class ConstraintDraft(SteppedPart):
             return []
         obstacles, nodes = self.touches
         start = state.x[nodes]
-        found = obstacles.touched(start, start + h * state.v[nodes], state.time, h)
-        if found is None:
+        contacts = obstacles.touched(start, start + h * state.v[nodes], state.time, h)
+        if contacts is None:
             return []
-        those = nodes[found.points]
-        stiffness = FIRM * self.body.diagonal(h)[those]
-        return [TargetRows.touching(those, stiffness, found.origins, found.normals, found.friction, found.velocities)]
+        touching = nodes[contacts.points]
+        stiffness = FIRM * self.body.diagonal(h)[touching]
+        return [TargetRows.touching(touching, stiffness, contacts.origins, contacts.normals, contacts.friction,
+                                    contacts.velocities)]
 
     def _on_ground(self, time: float, h: float) -> Touching:
         """Return the function that finds the half-spaces of nodes on or near the ground."""
@@ -148,7 +149,7 @@ class ConstraintDraft(SteppedPart):
 
         Drag is implicit in v, with the velocity w of the air.
         """
-        if self.air is None and not self.blown:
+        if self.air is None and not self.pressures:
             return None
         out = np.zeros_like(state.x)
         if self.air is not None:
@@ -156,8 +157,8 @@ class ConstraintDraft(SteppedPart):
             wind = motion.velocity(state.time)
             table = law.damp(np.concatenate([state.x, motion.at(state.time)]), np.concatenate([state.v, wind]),
                              state.time)
-            pull_along(table.nodes, table.blocks, self.body.mass, state.v, wind, h, out)
-        for one in self.blown:
+            implicit_drag(table.nodes, table.blocks, self.body.mass, state.v, wind, h, out)
+        for one in self.pressures:
             one.measure(state.x, state.time).add_forces(out)
         return out
 
@@ -199,9 +200,9 @@ def _rigid(state: ProjectiveState, mass: Vec) -> Vec:
     total = mass.sum()
     centre, mean = mass @ state.x / total, mass @ state.v / total
     away = state.x - centre
-    heavy = (mass[:, None] * away).T
-    moments, spread = heavy @ (state.v - mean), heavy @ away
+    moments_of_mass = (mass[:, None] * away).T
+    moments, spread = moments_of_mass @ (state.v - mean), moments_of_mass @ away
     spin = np.array([moments[1, 2] - moments[2, 1], moments[2, 0] - moments[0, 2], moments[0, 1] - moments[1, 0]])
     x, y, z = np.linalg.lstsq(np.trace(spread) * np.eye(3) - spread, spin, rcond=1.0e-9)[0].tolist()
-    found: Vec = mean + away @ np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
-    return found
+    velocities: Vec = mean + away @ np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
+    return velocities

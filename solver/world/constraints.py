@@ -11,7 +11,7 @@ from ..constraints.drives import Drives
 from ..constraints.limits import BallLimits, JointLimits
 from ..constraints.loops import Loops
 from ..constraints.projection import closed
-from ..constraints.rows import Rows, no_rows, together
+from ..constraints.rows import Rows, concatenate_rows, no_rows
 from ..contact.find.bodies import UNSEEN, Colliders, ContactSet
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
@@ -115,7 +115,7 @@ class MechanismConstraints:
     """
 
     #: perturbation that tests whether a loop can move [rad, m], and its fraction that a singular one moves back
-    nudge, singular_return = 0.01, 0.2
+    perturbation, singular_return = 0.01, 0.2
     tree: Tree
     loops: Loops | None = None
     drives: Drives | None = None
@@ -220,7 +220,7 @@ class MechanismConstraints:
         if self.ball_limits is not None:
             of_balls = self.ball_limits.rows(lin.q, lin.v, base, step_factor, lin.memory.get(CENTRES, tree.fresh), at.X)
             names.append(row_names(OF_BALL_LIMITS, of_balls.owner))
-            limits = together([limits, of_balls])
+            limits = concatenate_rows([limits, of_balls])
         effort = most * impulse_factor
         first = len(contacts) + len(limits)
         low = np.concatenate([np.zeros(first), -effort])
@@ -295,12 +295,12 @@ class MechanismConstraints:
 
     def outside(self, state: State) -> set[int]:
         """Return the indices of rates whose coordinates exceed their limits; for a ball joint, its first rate."""
-        found = set[int]()
+        exceeded = set[int]()
         if self.limits is not None:
-            found |= set(self.limits.outside(state.q).tolist())
+            exceeded |= set(self.limits.outside(state.q).tolist())
         if self.ball_limits is not None:
-            found |= set(self.ball_limits.outside(state.q, state.memory.get(CENTRES, self.tree.fresh)).tolist())
-        return found
+            exceeded |= set(self.ball_limits.outside(state.q, state.memory.get(CENTRES, self.tree.fresh)).tolist())
+        return exceeded
 
     def redundant(self, posed: PosedTree) -> list[str]:
         """Return the names of loops whose constraints are redundant at the posture of a stage."""
@@ -324,12 +324,12 @@ class MechanismConstraints:
         farthest = float(np.abs(motion).max(initial=0.0))
         if not farthest > 0.0:
             return ""
-        motion *= self.nudge / farthest
+        motion *= self.perturbation / farthest
         at = self.tree.posture(state.q + motion, state.u, state.memory, self._posture)
         rows, off = self.loops.rows(at.E)
         constraints = Bilateral(DenseRows.equations(self._jacobian(at, rows)), posed.respond)
         back = float(np.abs(constraints.Y @ constraints.multipliers(off)).max(initial=0.0))
-        if back <= self.singular_return * self.nudge:
+        if back <= self.singular_return * self.perturbation:
             return ""
         name: str = self.loops.names[self.loops.loop[int(np.argmax(np.abs(off)))]]
         return name

@@ -94,9 +94,9 @@ class ContactBounds(SoftOutput):
         """
         x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
         pairs = [law.node_pairs_within(x, 1.0) for law in self.contacts]
-        apart = [two[(group[two[:, 0]] < 0) | (group[two[:, 0]] != group[two[:, 1]])].ravel() for two in pairs]
-        apart += [pull.nodes for pull in self.pulls if pull.at_work(state.time)]
-        nodes: Index = np.unique(np.concatenate([*apart, joined_nodes(self.between, x, state.time),
+        separate = [two[(group[two[:, 0]] < 0) | (group[two[:, 0]] != group[two[:, 1]])].ravel() for two in pairs]
+        separate += [pull.nodes for pull in self.pulls if pull.at_work(state.time)]
+        nodes: Index = np.unique(np.concatenate([*separate, joined_nodes(self.between, x, state.time),
                                                  self.ground.find(x, state.time).nodes]))
         return nodes
 
@@ -106,18 +106,18 @@ class ContactBounds(SoftOutput):
         before: nodes in contact earlier, (k,). Changed nodes have at most the normal speed that weight adds in h
         seconds. False where there is no ground.
         """
-        if not self.ground.plane.is_there:
+        if not self.ground.plane.exists:
             return False
         return ground_contact.persists(self.ground, *self.nodes_at(state), state.time, before,
                                        self.touching(state), [pull.nodes for pull in self.pulls], self._fall(h), h)
 
-    def hits_ground(self, states: Sequence[State], h: float) -> bool:
+    def collides_with_ground(self, states: Sequence[State], h: float) -> bool:
         """Return whether nodes hit the ground in one of several states.
 
         A node hits it if it touches the ground with a normal speed above `ground_contact.GENTLE_SPEED` times the speed
         that weight adds in h seconds.
         """
-        ends = ((*self.nodes_at(one), one.time) for one in states) if self.ground.plane.is_there else ()
+        ends = ((*self.nodes_at(one), one.time) for one in states) if self.ground.plane.exists else ()
         return ground_contact.is_hit(self.ground, ends, self._fall(h))
 
     def _fall(self, h: float) -> float:

@@ -20,7 +20,7 @@ class Dissipation:
     reported_loss = 0.01  #: relative loss of kinetic energy per second above which it is reported
 
     def __init__(self) -> None:
-        self._lost, self._seen = 0.0, 0.0  #: kinetic energy [J], and times seconds
+        self._dissipated, self._seen = 0.0, 0.0  #: kinetic energy [J], and times seconds
         self._until = self.first_sample  #: linearised steps until the next measurement
 
     @property
@@ -40,15 +40,15 @@ class Dissipation:
         if momentum is Momentum.PRINTED or not np.isfinite(lin.v).all():
             return
         try:
-            taken, brought = leapfrog.dissipated(lin, h, momentum)
+            taken, initial_energy = leapfrog.dissipated(lin, h, momentum)
         except StepFailed:
             return
-        self._lost, self._seen = self._lost + taken, self._seen + h * brought
+        self._dissipated, self._seen = self._dissipated + taken, self._seen + h * initial_energy
 
     @property
     def sentence(self) -> str:
         """Return a sentence with the percentage of kinetic energy that bodies lose per second; "" for a small loss."""
-        fraction = 1.0 - math.exp(-self._lost / self._seen) if self._seen > 0.0 else 0.0
+        fraction = 1.0 - math.exp(-self._dissipated / self._seen) if self._seen > 0.0 else 0.0
         if fraction <= self.reported_loss:
             return ""
         percent = float(f"{100.0 * fraction:.2g}")

@@ -54,15 +54,15 @@ class DraftObstacles:
         start, end: points at the start of the step and at its predicted end, (p, 3) [m]. time, h: start and duration of
         the step [s].
         """
-        found: list[TouchedPlanes] = []
+        touched: list[TouchedPlanes] = []
         for one in self.obstacles:
             planes = one.mesh.planes(start, end, time, h, one.side, self.gap + NEAR * self.size)
             if planes is None:
                 continue
-            rough = np.einsum("kc,kc->k", planes.weights, one.friction[planes.corners])
-            found.append(TouchedPlanes(planes.points, planes.positions + self.gap * planes.normals, planes.normals,
-                                       planes.velocities, mixed(rough, self.friction[planes.points])))
-        if not found:
+            obstacle_friction = np.einsum("kc,kc->k", planes.weights, one.friction[planes.corners])
+            touched.append(TouchedPlanes(planes.points, planes.positions + self.gap * planes.normals, planes.normals,
+                                         planes.velocities, mixed(obstacle_friction, self.friction[planes.points])))
+        if not touched:
             return None
         names = ("points", "origins", "normals", "velocities", "friction")
-        return TouchedPlanes(*(np.concatenate([getattr(one, name) for one in found]) for name in names))
+        return TouchedPlanes(*(np.concatenate([getattr(one, name) for one in touched]) for name in names))

@@ -59,8 +59,8 @@ class Draft(SteppedPart):
     @property
     def fundamental_hertz(self) -> dict[str, float]:
         """Return the fundamental frequency of the body [Hz] by its name; empty where it has no modes."""
-        found = self.body.truth.frequencies
-        return {self.shown.name: float(found[0])} if len(found) else {}
+        frequencies = self.body.truth.frequencies
+        return {self.shown.name: float(frequencies[0])} if len(frequencies) else {}
 
     def owns(self, name: str) -> bool:
         """Return whether the part has the body of this name."""
@@ -103,22 +103,23 @@ class Draft(SteppedPart):
             return None
         body, points = self.body, self.body.touching
         start = body.points_of(points, state.y, state.carrier_motion)
-        found = self.obstacles.touched(start, body.points_of(points, state.y + h * state.u, carrier_motion),
-                                       state.time, h)
-        if found is None:
+        contacts = self.obstacles.touched(start, body.points_of(points, state.y + h * state.u, carrier_motion),
+                                          state.time, h)
+        if contacts is None:
             return None
-        some = SkinPoints(points.rows[found.points], points.prescribed[found.points], points.rest[found.points])
-        return Planes(some, found.normals, np.einsum("ij,ij->i", found.origins, found.normals),
-                      np.full(len(found.points), self.stiffness), found.friction, found.velocities)
+        some = SkinPoints(points.rows[contacts.points], points.prescribed[contacts.points],
+                          points.rest[contacts.points])
+        return Planes(some, contacts.normals, np.einsum("ij,ij->i", contacts.origins, contacts.normals),
+                      np.full(len(contacts.points), self.stiffness), contacts.friction, contacts.velocities)
 
     def _springs(self, time: float) -> list[PointSprings]:
         """Return the springs and soft pins that are active at a time [s]."""
-        found = []
+        springs = []
         for pull, points in self.pulls:
             if pull.at_work(time):
                 _, stiffness, positions = pull.springs_at(time)
-                found.append(PointSprings(points, positions, stiffness))
-        return found
+                springs.append(PointSprings(points, positions, stiffness))
+        return springs
 
     def _carrier_motion(self, time: float) -> Vec:
         """Return the coordinates of all groups of pins at a time [s]."""

@@ -61,7 +61,7 @@ def step_without_gain(soft: SoftBodies, has_energy: bool, rule: StepRule, integr
     """
     after = integrate(state, h, rule)
     if not rule.turns_freely:
-        is_repeated = has_energy and _stops_early_in_peace(soft, rule.limits) and gains(soft, state, after,
+        is_repeated = has_energy and _stops_early_unforced(soft, rule.limits) and gains(soft, state, after,
                                                                                         GAINED_EARLY)
         return integrate(state, h, _stricter(rule)) if is_repeated else after
     if not gains(soft, state, after, GAINED):
@@ -73,7 +73,7 @@ def step_without_gain(soft: SoftBodies, has_energy: bool, rule: StepRule, integr
     return after
 
 
-def _stops_early_in_peace(soft: SoftBodies, limits: StopRule) -> bool:
+def _stops_early_unforced(soft: SoftBodies, limits: StopRule) -> bool:
     """Return whether stages stop early and neither prescribed nodes nor a moving ground can add energy."""
     return (limits.strain_left > 0.0 and not limits.accepts
             and not len(soft.coordinates.prescribed) and not soft.ground.plane.motion.moves)

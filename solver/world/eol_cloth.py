@@ -36,7 +36,7 @@ class EolCloth(SteppedPart):
     start: Cloth
     shown: list[ShownSheet]  #: output of each sheet
     start_frame: int
-    apart: SheetOffsets  #: offset of each sheet in material space
+    offsets: SheetOffsets  #: offset of each sheet in material space
     notes: list[str] = field(default_factory=list)
     #: effective inertia of interface points in a step; None: their motion is prescribed
     inertia: InterfaceInertia | None = None
@@ -139,7 +139,7 @@ class EolCloth(SteppedPart):
 
     def output(self, state: State, frame: int) -> Vec:
         """Return the artist's vertices in object space at a frame, (v, 3) [m]."""
-        meshes = self.apart.sheets(self.cloth(state).mesh)
+        meshes = self.offsets.sheets(self.cloth(state).mesh)
         return np.concatenate([one.vertices(mesh, frame - self.start_frame)
                                for one, mesh in zip(self.shown, meshes)])
 
@@ -149,7 +149,7 @@ class EolCloth(SteppedPart):
         # vertices that left a feature in the last step no longer slide
         mesh = replace(cloth.mesh, on=np.where(cloth.free, -1, cloth.mesh.on))
         return {k: one.record(sheet, frame - self.start_frame)
-                for k, (one, sheet) in enumerate(zip(self.shown, self.apart.sheets(mesh)))}
+                for k, (one, sheet) in enumerate(zip(self.shown, self.offsets.sheets(mesh)))}
 
     def longest(self, state: State) -> Vec:
         """Return the largest length of an edge of each sheet, relative to rest, (s,)."""
@@ -158,7 +158,7 @@ class EolCloth(SteppedPart):
         length, rest = (np.linalg.norm(positions[ends[:, 1]] - positions[ends[:, 0]], axis=1)
                         for positions in (mesh.x, mesh.material))
         longest = np.zeros(len(self.names))
-        np.maximum.at(longest, self.apart.sheet_of(mesh.material[ends[:, 0]]), length / rest)
+        np.maximum.at(longest, self.offsets.sheet_of(mesh.material[ends[:, 0]]), length / rest)
         return longest
 
     def forget_past(self) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..coordinates.prescribed import OverTime, carried
+from ..coordinates.prescribed import OverTime, transformed
 from ..state import State, Vec
 from .half_life_damping import MovingNodes
 
@@ -39,18 +39,18 @@ class Following:
             return np.zeros_like(v)
         # rigid motion of the object from now to other times; it is at rest before its first sample
         now = np.linalg.inv(rigid_frame(self.frames.at(time)))
-        before, back, onwards = (rigid_frame(self.frames.at(time + k * h)) @ now for k in (-2, -1, 1))
+        before, back, after = (rigid_frame(self.frames.at(time + k * h)) @ now for k in (-2, -1, 1))
         if two_step[0]:
-            own = v - (3.0 * x - 4.0 * carried(back, x) + carried(before, x)) / (2.0 * h)
+            own = v - (3.0 * x - 4.0 * transformed(back, x) + transformed(before, x)) / (2.0 * h)
         else:
             shifted = x - h * v
-            own = v - (carried(np.linalg.inv(back), shifted) - shifted) / h
+            own = v - (transformed(np.linalg.inv(back), shifted) - shifted) / h
         if two_step[1]:
             shifted = x + h * own
-            coming = (3.0 * carried(onwards, shifted) - 4.0 * shifted + carried(back, shifted)) / (2.0 * h)
+            v_after = (3.0 * transformed(after, shifted) - 4.0 * shifted + transformed(back, shifted)) / (2.0 * h)
         else:
-            coming = (carried(onwards, x) - x) / h
-        change: Vec = fraction * (coming + own @ onwards[:3, :3].T - v)
+            v_after = (transformed(after, x) - x) / h
+        change: Vec = fraction * (v_after + own @ after[:3, :3].T - v)
         return change
 
 

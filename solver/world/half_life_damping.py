@@ -146,7 +146,7 @@ class HalfLifeDampers:
 
     #: time of contact after which a node starts to support its body, and that of full support [s]: a rolling body is
     #: never supported
-    carries_from, carries_fully = 0.1, 0.2
+    least_duration, full_duration = 0.1, 0.2
     carrying = 100.0  #: additional mass of all supporting contacts, relative to the body's mass
 
     def __init__(self, parts: Sequence[HalfLifeDamping], count: int) -> None:
@@ -204,8 +204,8 @@ class HalfLifeDampers:
         weight = np.zeros(self._count)
         if CONTACT_TIME not in memory or len(memory[CONTACT_TIME]) != self._count:
             return weight
-        rise = self.carries_fully - self.carries_from
-        firm = np.clip((memory[CONTACT_TIME] - self.carries_from) / rise, 0.0, 1.0) * mass
+        rise = self.full_duration - self.least_duration
+        firm = np.clip((memory[CONTACT_TIME] - self.least_duration) / rise, 0.0, 1.0) * mass
         for part in self.parts:
             total = firm[part.nodes].sum()
             if part.pin_motion is None and total > 0.0:
@@ -226,19 +226,19 @@ class HalfLifeDampers:
             return after
         earlier = before.get(CONTACT_TIME, touched)
         touched[nodes] = (earlier[nodes] if len(earlier) == self._count else 0.0) + h
-        return replace(after, memory={**after.memory, CONTACT_TIME: np.minimum(touched, self.carries_fully)})
+        return replace(after, memory={**after.memory, CONTACT_TIME: np.minimum(touched, self.full_duration)})
 
     def _carrying(self, system: MovingNodes, state: State) -> Index:
         """Return the nodes in contact with objects that they do not move: the ground, springs, obstacles, (k,)."""
         coordinates = system.coordinates
         x, moves = coordinates.positions(state.q, state.time, state.carrier_motion), coordinates.is_free.copy()
         moves[coordinates.attached.nodes] = True
-        found = [system.ground.find(x, state.time).nodes]
-        found += [pull.nodes for pull in system.pulls if pull.at_work(state.time)]
+        touching = [system.ground.find(x, state.time).nodes]
+        touching += [pull.nodes for pull in system.pulls if pull.at_work(state.time)]
         for law in system.contacts:
             pairs = law.node_pairs_within(x, 1.0)
-            found.append(pairs[moves[pairs[:, 0]] != moves[pairs[:, 1]]].ravel())
-        nodes: Index = np.unique(np.concatenate(found))
+            touching.append(pairs[moves[pairs[:, 0]] != moves[pairs[:, 1]]].ravel())
+        nodes: Index = np.unique(np.concatenate(touching))
         return nodes
 
 

@@ -124,8 +124,8 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
         return solve_in_contact(with_friction, step_start, unknowns, strain_left, accepts=accepts, by_strain=True)
     if solver.limits.strain_left:
         if solve_islands is not None and not solver.limits.accepts:
-            on_ground = [found.nodes for x in (step_start, plain.positions_at(unknowns)) if ground_friction is not None
-                         and (found := ground_friction(x)) is not None]
+            on_ground = [contacts.nodes for x in (step_start, plain.positions_at(unknowns))
+                         if ground_friction is not None and (contacts := ground_friction(x)) is not None]
             return solve_islands(plain, with_friction, step_start, guess, unknowns,
                                  np.concatenate([NO_NODES, *on_ground]), solver)
         return _solve_early_stopped(soft, plain, with_friction, step_start, unknowns, solver)

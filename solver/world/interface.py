@@ -1,6 +1,6 @@
 """Protocols of the subsystems that a world steps: parts, with their unknowns and bodies, and couplings of parts.
 
-A step of a part is begun, attempted on posed stages, judged, and repeated where it is rejected.
+A step of a part is started, attempted on posed stages, judged, and repeated where it is rejected.
 
 An attempt is an integrator's step, which poses stages of the part, solves for rates and updates the state. Exceptions:
 

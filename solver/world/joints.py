@@ -67,7 +67,7 @@ class Joints(JointsPart, JointsSystem, SteppedPart):
         # stages with a base use one table of contacts
         if self.constraints is not None and (not self.recentres or kernels.momentum is Momentum.REFLECTED):
             self.constraints.begin(self.linearise(state), state.time, h)
-        with self.acted_on(external_force):
+        with self.with_external_force(external_force):
             solved = self.impacts.step(self.integrator, self, state, h)
         after, posed = self.finish(solved), solved.tree_stage
         if (self.recentres or not len(self._tumbling) or len(self.touching(state))

@@ -120,7 +120,7 @@ class JointsPart(Part):
         return LinearizationPoint(posture, state.q, state.u, state.memory, self._external_force, self._drive_lead)
 
     @contextmanager
-    def acted_on(self, external_force: Vec | None, drive_lead: Vec | None = None) -> Iterator[None]:
+    def with_external_force(self, external_force: Vec | None, drive_lead: Vec | None = None) -> Iterator[None]:
         """Return a context in which stages are linearised with an external force and excess rates of drives.
 
         external_force: on points of bodies, (k, 7). drive_lead: rates in excess of the targets, (m,). See `StepInputs`.
@@ -154,7 +154,7 @@ class JointsPart(Part):
                 # projection and separation of overlaps move bodies without changing their momentum
                 memory[LAST_TWIST] = posed.leaving_twists()
             after = replace(closed, memory=memory)
-        after = self.tree.home(after) if self.recentres else self.tree.recentre(after)
+        after = self.tree.centre_charts(after) if self.recentres else self.tree.recentre(after)
         if posed is not None and posed.stage.momentum in (Momentum.REFLECTED, Momentum.CENTRED):
             after = self._leapfrog.finish(posed, solved, after)
         return replace(after, tree_stage=None)

@@ -54,8 +54,8 @@ class JointsSystem(System[PosedTree]):
         """Return the state at the end of a linearised stage. start: of the step. Raises StepFailed."""
         u = posed.solve()
         base = start.q if stage.base is None else stage.base
-        flies_on = stage.base is None and self._kernel_steps.momentum is Momentum.PROJECTED
-        memory = stepped(start.memory, stage.h) if flies_on else start.memory
+        continues = stage.base is None and self._kernel_steps.momentum is Momentum.PROJECTED
+        memory = stepped(start.memory, stage.h) if continues else start.memory
         return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory, tree_stage=posed)
 
     def solve_stage(self, stage: Stage, start: State,

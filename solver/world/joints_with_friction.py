@@ -162,7 +162,7 @@ class JointsWithFriction(MechanismConstraints):
         warm = RowMultipliers(memory[FRICTION_NAMES].astype(np.int64), fraction * memory[FRICTION]) if (
             FRICTION_NAMES in memory) else NO_MULTIPLIERS
         result = self.law.solve(rows, self.bearings, warm)
-        self.stages, self.sweeps = self.stages + 1, self.sweeps + result.passes
+        self.stages, self.sweeps = self.stages + 1, self.sweeps + result.sweeps
         self.iterations += result.iterations
         self.unsettled += not result.converged
         memory = {FRICTION: result.friction.value / fraction, FRICTION_NAMES: result.friction.name.astype(float)}

@@ -33,8 +33,8 @@ class Layout:
         """Return the state of each part. Raises BadInput where the memory has keys of other parts."""
         memories: list[dict[str, Vec]] = [{} for _ in self._where]
         for key, value in state.memory.items():
-            number, slash, own = key.partition("/")
-            if slash:
+            number, separator, own = key.partition("/")
+            if separator:
                 if number not in self._numbers or "/" in own:
                     raise of_another_version()
                 memories[self._numbers[number]][own] = value

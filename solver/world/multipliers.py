@@ -21,8 +21,8 @@ def recall(laws: Sequence[WithMultipliers], state: State) -> None:
 
 def remembering(laws: Sequence[WithMultipliers], after: State, x: Vec) -> State:
     """Return a state whose memory has the multipliers of force laws at its positions x, (n, 3) [m]."""
-    found = np.concatenate([law.multipliers(x, after.time) for law in laws])
-    return replace(after, memory={**after.memory, MULTIPLIERS: found})
+    multipliers = np.concatenate([law.multipliers(x, after.time) for law in laws])
+    return replace(after, memory={**after.memory, MULTIPLIERS: multipliers})
 
 
 class Iterates:

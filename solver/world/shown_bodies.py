@@ -36,15 +36,15 @@ class ShownBodies(ABC):
 
         Raises BadScene where two bodies have the same name.
         """
-        found: dict[str, tuple[int, int, slice]] = {}
+        slices: dict[str, tuple[int, int, slice]] = {}
         for k, part in enumerate(self.parts):
             for number, (name, first, count) in enumerate(part.bodies):
-                if name in found:
+                if name in slices:
                     raise BadScene(f'two parts have a body called "{name}"', "Give each a name of its own")
-                found[name] = (k, number, slice(first, first + count))
+                slices[name] = (k, number, slice(first, first + count))
         out, first = [], 0
-        for name in self._order or list(found):
-            k, number, part_state = found[name]
+        for name in self._order or list(slices):
+            k, number, part_state = slices[name]
             out.append((k, number, part_state, slice(first, first + part_state.stop - part_state.start)))
             first = out[-1][3].stop
         return out
@@ -52,8 +52,8 @@ class ShownBodies(ABC):
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
         """Return the name, first vertex and number of vertices of each body's output."""
-        return [(self.parts[k].bodies[number][0], there.start, there.stop - there.start)
-                for k, number, _, there in self._output_slices]
+        return [(self.parts[k].bodies[number][0], span.start, span.stop - span.start)
+                for k, number, _, span in self._output_slices]
 
     @property
     def fundamental_hertz(self) -> dict[str, float]:
@@ -96,11 +96,11 @@ class ShownBodies(ABC):
         width = next((rows.shape[1] for rows in values if rows is not None), 0)
         if not width:
             return None
-        found = []
+        rows_of_bodies = []
         for k, _, of_part, of_all in self._output_slices:
             rows = values[k]
-            found.append(np.zeros((of_all.stop - of_all.start, width)) if rows is None else rows[of_part])
-        return np.concatenate(found)
+            rows_of_bodies.append(np.zeros((of_all.stop - of_all.start, width)) if rows is None else rows[of_part])
+        return np.concatenate(rows_of_bodies)
 
     @property
     def sheet_names(self) -> list[str]:
@@ -132,17 +132,17 @@ class ShownBodies(ABC):
         None where no body may sleep.
         """
         numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._output_slices)}
-        found = []
+        rows_of_parts = []
         for k, (part, part_state) in enumerate(zip(self.parts, self.parted(state))):
             values = part.liveliness(part_state)
             if values is not None:
                 values = values.copy()
                 values[0] = [numbers[k, int(number)] for number in values[0]]
-                found.append(values)
-        return np.concatenate(found, axis=1) if found else None
+                rows_of_parts.append(values)
+        return np.concatenate(rows_of_parts, axis=1) if rows_of_parts else None
 
 
 def all_contacts(by_part: Sequence[Vec | None]) -> Vec | None:
     """Return the contacts of all parts in one array, (k, 7); None where no part has contact."""
-    found = [rows for rows in by_part if rows is not None]
-    return np.concatenate(found) if found else None
+    contacts = [rows for rows in by_part if rows is not None]
+    return np.concatenate(contacts) if contacts else None

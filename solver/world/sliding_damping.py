@@ -98,8 +98,8 @@ class SlidingBody:
         """
         own = np.zeros(len(others), dtype=bool)
         own[self.nodes] = True
-        found = own[nodes].any(axis=1) & others[nodes].any(axis=1) & (own | others)[nodes].all(axis=1)
-        nodes, blocks = np.ascontiguousarray(nodes[found]), np.ascontiguousarray(blocks[found])
+        is_between = own[nodes].any(axis=1) & others[nodes].any(axis=1) & (own | others)[nodes].all(axis=1)
+        nodes, blocks = np.ascontiguousarray(nodes[is_between]), np.ascontiguousarray(blocks[is_between])
         stiffness = 0.0
         for axis in range(3):
             column, forces = scratch
@@ -137,7 +137,7 @@ class SlidingBody:
         def precondition(r: Vec) -> Vec:
             return np.divide(r, inertia, out=preconditioned)
 
-        found = []
+        damped_rates = []
         for rate in rates:
             column[:] = rate
             right = impulses(rate[self.nodes])
@@ -145,8 +145,8 @@ class SlidingBody:
             change = self._solver.solve(multiply, right, precondition)
             after = rate.copy()
             after[self.nodes] += change.reshape(-1, 3)
-            found.append(after)
-        return found
+            damped_rates.append(after)
+        return damped_rates
 
 
 @dataclass(frozen=True)
@@ -186,18 +186,18 @@ class Past:
 class SlidingDampers:
     """Viscous damping of all bodies of a part that may slide."""
 
-    of_late = 0.3  #: time in which slips and speeds of contacts fall to 1/e [s]
-    slides = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
+    decay_time = 0.3  #: time in which slips and speeds of contacts fall to 1/e [s]
+    full_slip = 2.0e-3  #: mean slip of a body's contacts from which the viscosity acts fully [m/s]
     #: slip over its sum with the speed of the centre of mass over the contacts, of late, from which the viscosity acts,
-    #: and acts fully: what lands moves on while its contacts stand
-    together, wholly = 0.25, 0.45
+    #: and acts fully: a body that lands moves on while its contacts stick
+    least_ratio, full_ratio = 0.25, 0.45
     #: how long contacts have slid to one side where the viscosity begins, and acts fully, relative to the time that a
     #: wave takes through a body
-    briefly, lastingly = 4.5, 6.5
+    least_duration, full_duration = 4.5, 6.5
     #: peak slip of late from which that time counts, and counts fully, relative to g times the time of a
     #: wave: a body sways by its own weight about as fast, and slower slip is damped at once
-    swaying, faster = 1.0, 1.5
-    slowly = 0.1  #: rate at which that time decreases while the contacts do not slide
+    least_peak, full_peak = 1.0, 1.5
+    recovery_rate = 0.1  #: rate at which that time decreases while the contacts do not slide
 
     def __init__(self, bodies: Sequence[SlidingBody], count: int) -> None:
         """bodies: bodies that may slide. count: number of all nodes."""
@@ -227,8 +227,8 @@ class SlidingDampers:
         of_none = np.zeros((1, Past.width))
         state = replace(state, memory={**state.memory, PAST: np.append(rows, of_none, axis=0)[self._owner]})
         speed = np.linalg.norm(contacts.slip, axis=1)
-        late = np.maximum(speed, np.linalg.norm(past.slip, axis=1))
-        slides = self._slides(past, late, float(np.linalg.norm(system.gravity)))
+        recent_slip = np.maximum(speed, np.linalg.norm(past.slip, axis=1))
+        slides = self._slides(past, recent_slip, float(np.linalg.norm(system.gravity)))
         if not slides.any():
             return state
         keys = [key for key in of_rates if key in state.memory and state.memory[key].shape == state.u.shape]
@@ -237,8 +237,8 @@ class SlidingDampers:
         pairs = None
         if system.contacts and others.any():
             pairs = block_diagonal([law.fill(x, state.time, True) for law in system.contacts])
-        fractions = slides * _rise(late, self.slides, 2.0 * self.slides)
-        for body, fraction, strength in zip(self._bodies, fractions, slides * np.minimum(speed / self.slides, 1.0)):
+        fractions = slides * _rise(recent_slip, self.full_slip, 2.0 * self.full_slip)
+        for body, fraction, strength in zip(self._bodies, fractions, slides * np.minimum(speed / self.full_slip, 1.0)):
             tables = [body.viscosity(x, h * float(strength))] if strength > 0.0 else []
             if fraction > 0.0 and pairs is not None:
                 tables.append(body.dashpots(*pairs, others, system.mass, h * float(fraction), self._scratch))
@@ -249,25 +249,25 @@ class SlidingDampers:
 
     def _after(self, past: Past, contacts: ContactMotion, h: float) -> Past:
         """Return the recent motion after h more seconds with these contacts."""
-        fade, speed = float(np.exp(-h / self.of_late)), np.linalg.norm(contacts.slip, axis=1)
+        fade, speed = float(np.exp(-h / self.decay_time)), np.linalg.norm(contacts.slip, axis=1)
         change = np.where(contacts.is_touching[:, None], contacts.carrier - past.carrier, 0.0)
         return Past(np.maximum(contacts.impact, fade * past.impact), np.maximum(speed, fade * past.peak),
                     np.maximum(np.linalg.norm(change, axis=1), fade * past.shake),
                     contacts.slip + fade * (past.slip - contacts.slip),
                     self._slid(past.slid, contacts.slip, speed, h), past.carrier + (1.0 - fade) * change)
 
-    def _slides(self, past: Past, late: Vec, gravity: float) -> Vec:
+    def _slides(self, past: Past, recent_slip: Vec, gravity: float) -> Vec:
         """Return the degree to which each body slides, in [0, 1], (b,).
 
         late: recent slip, (b,) [m/s]. gravity: [m/s²].
         """
-        together = late / np.maximum(late + past.impact, np.finfo(float).tiny)
+        ratio = recent_slip / np.maximum(recent_slip + past.impact, np.finfo(float).tiny)
         sway = np.maximum(gravity * self._waves, np.finfo(float).tiny)
-        is_fast = _rise(past.peak / sway, self.swaying, self.faster)
-        is_shaken = _rise(past.shake / sway, self.swaying / self.faster, self.swaying)
+        is_fast = _rise(past.peak / sway, self.least_peak, self.full_peak)
+        is_shaken = _rise(past.shake / sway, self.least_peak / self.full_peak, self.least_peak)
         slid = np.linalg.norm(past.slid, axis=1) / self._waves
-        lasting = _rise(slid, self.briefly * is_fast, self.lastingly * is_fast)
-        slides: Vec = _rise(together, self.together, self.wholly) * lasting * (1.0 - is_shaken)
+        lasting = _rise(slid, self.least_duration * is_fast, self.full_duration * is_fast)
+        slides: Vec = _rise(ratio, self.least_ratio, self.full_ratio) * lasting * (1.0 - is_shaken)
         return slides
 
     def _slid(self, past: Vec, mean: Vec, speed: Vec, h: float) -> Vec:
@@ -276,35 +276,35 @@ class SlidingDampers:
         past: duration before, (b, 3) [s]. mean, speed: mean slip and its norm, (b, 3), (b,) [m/s].
         """
         size = np.linalg.norm(past, axis=1)
-        is_slow = speed < self.slides
-        back = np.where(is_slow, np.minimum(self.slowly * h, size), 0.0) / np.maximum(size, np.finfo(float).tiny)
-        forth = np.where(is_slow, 0.0, h) / np.maximum(speed, self.slides)
+        is_slow = speed < self.full_slip
+        back = np.where(is_slow, np.minimum(self.recovery_rate * h, size), 0.0) / np.maximum(size, np.finfo(float).tiny)
+        forth = np.where(is_slow, 0.0, h) / np.maximum(speed, self.full_slip)
         slid = past * (1.0 - back)[:, None] + mean * forth[:, None]
-        most = self.lastingly * self._waves / np.maximum(np.linalg.norm(slid, axis=1), np.finfo(float).tiny)
+        most = self.full_duration * self._waves / np.maximum(np.linalg.norm(slid, axis=1), np.finfo(float).tiny)
         out: Vec = slid * np.minimum(most, 1.0)[:, None]
         return out
 
     def _contacts(self, system: MovingNodes, x: Vec, v: Vec, time: float) -> ContactMotion:
         """Return the motion of each body's contacts. x, v: of all nodes, (n, 3) [m], [m/s]. time: [s]."""
-        nodes, slips, carriers = [np.zeros(0, dtype=np.int32)], [np.zeros((0, 3))], [np.zeros((0, 3))]
+        nodes, slips, carrier_velocities = [np.zeros(0, dtype=np.int32)], [np.zeros((0, 3))], [np.zeros((0, 3))]
         if system.ground.friction is not None:
             contacts, plane = system.ground.find(x, time), system.ground.plane.velocity(time)
             nodes.append(contacts.nodes)
             slips.append(along(v[contacts.nodes] - plane, contacts.normal))
-            carriers.append(np.broadcast_to(plane, (len(contacts.nodes), 3)))
+            carrier_velocities.append(np.broadcast_to(plane, (len(contacts.nodes), 3)))
         for law in system.contacts:
             if law.has_friction:
                 pairs, slip = law.slips(x, v)
                 between_bodies = self._owner[pairs[:, 0]] != self._owner[pairs[:, 1]]
                 nodes += [*pairs[between_bodies].T]
                 slips += [slip[between_bodies], -slip[between_bodies]]
-                carriers += [v[pairs[between_bodies, 1]], v[pairs[between_bodies, 0]]]
-        found, bodies = np.concatenate(nodes), len(self._bodies)
-        owner = self._owner[found]
+                carrier_velocities += [v[pairs[between_bodies, 1]], v[pairs[between_bodies, 0]]]
+        all_nodes, bodies = np.concatenate(nodes), len(self._bodies)
+        owner = self._owner[all_nodes]
         count = np.bincount(owner, minlength=bodies + 1)[:-1, None]
         slip, base, carrier = (
             np.stack([np.bincount(owner, of, bodies + 1)[:-1] for of in values.T], axis=1) / np.maximum(count, 1)
-            for values in (np.concatenate(slips), v[found], np.concatenate(carriers)))
+            for values in (np.concatenate(slips), v[all_nodes], np.concatenate(carrier_velocities)))
         centre = np.stack([system.mass[body.nodes] @ v[body.nodes] / system.mass[body.nodes].sum()
                            for body in self._bodies])
         is_touching: Mask = count[:, 0] > 0

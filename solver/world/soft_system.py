@@ -80,9 +80,9 @@ class SoftSystem(SoftBodies):
         if self._damping is None:
             return lin
         # forces between bodies belong to no material, so they are not damped with its stiffness
-        at_once = time is None and self.project and lin.others is None
-        between = self._elements.damp(x, self.velocity(state), state.time) if at_once else None
-        damped = self._damping.of_stiffness(lin.node_blocks, between) if at_once else None
+        in_one_pass = time is None and self.project and lin.others is None
+        between = self._elements.damp(x, self.velocity(state), state.time) if in_one_pass else None
+        damped = self._damping.of_stiffness(lin.node_blocks, between) if in_one_pass else None
         return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
 
     def tangent(self, state: State, time: float) -> Tangent:
@@ -137,7 +137,7 @@ class SoftSystem(SoftBodies):
                 self, *(self.coordinates.positions(one.q, one.time) for one in (start, after))):
             # a barrier cannot be linearised: the stage is solved, which also bounds the motion
             return self.solve_stage(replace(stage, beta=1.0), start)
-        if self.impact_solver is not None and self.hits_ground([start, after], stage.h):
+        if self.impact_solver is not None and self.collides_with_ground([start, after], stage.h):
             return self._solve_stage_by(self.impact_solver, replace(stage, beta=1.0), start)
         return after
 
@@ -149,8 +149,9 @@ class SoftSystem(SoftBodies):
         """
         if self.impact_solver is None or self.couples_methods or self.contacts:
             return None
-        flown = replace(start, time=stage.time, q=self.coordinates.advance(start.q, start.u, stage.time - start.time))
-        if not self.hits_ground([start, flown], stage.h):
+        ballistic = replace(start, time=stage.time,
+                            q=self.coordinates.advance(start.q, start.u, stage.time - start.time))
+        if not self.collides_with_ground([start, ballistic], stage.h):
             return None
         return self._solve_stage_by(self.impact_solver, replace(stage, beta=1.0), start)
 
@@ -190,7 +191,7 @@ class SoftSystem(SoftBodies):
 
         damped: D of the step, None without damping.
         """
-        return keep_spin(self, self.condensation.floating.flying, before, after, h, damped)
+        return keep_spin(self, self.condensation.floating.unconstrained, before, after, h, damped)
 
     def solve_stage(self, stage: Stage, start: State,
                     prescribed_directions: EliminatedRows | None = None) -> State:

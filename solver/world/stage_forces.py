@@ -24,7 +24,7 @@ class LastForces:
 
     def __init__(self) -> None:
         self._at: tuple[Selection, float, Vec] | None = None
-        self._found: tuple[Vec, float]
+        self._forces: tuple[Vec, float]
 
     def at(self, soft: SoftBodies, x: Vec, time: float, selection: Selection) -> tuple[Vec, float]:
         """Return the result of `SoftBodies.evaluate`: forces, (n, 3) [N], as a copy for the caller, and energy [J].
@@ -33,8 +33,8 @@ class LastForces:
         """
         known = self._at
         if known is None or known[:2] != (selection, time) or not np.array_equal(known[2], x):
-            self._at, self._found = (selection, time, x), soft.evaluate(x, time, (), selection)
-        return self._found[0].copy(), self._found[1]
+            self._at, self._forces = (selection, time, x), soft.evaluate(x, time, (), selection)
+        return self._forces[0].copy(), self._forces[1]
 
 
 @dataclass

@@ -124,7 +124,7 @@ class FullStage(StageMethod):
             unknowns = solver.solve(problem, guess)
         if stage.inertia and (solver.limits.strain_left or solver.limits.ends_early):
             unknowns = with_exact_momentum(problem, unknowns,
-                                           free_bodies_at(soft, self._whole.floating.flying, problem, unknowns))
+                                           free_bodies_at(soft, self._whole.floating.unconstrained, problem, unknowns))
         is_near = prescribed_directions is None and solver.limits.strain_left > 0.0 and system.factored.stamp > factored
         self._near = system.factored.contacts if is_near else None
         v = problem.velocities(unknowns)

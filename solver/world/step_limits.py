@@ -52,9 +52,9 @@ class StepLimits:
         if not len(self.tets):
             return 0.0, None
         changes, owner = self.edges.changes(self._at(after) - self._at(before)), self.edges.first
-        found = [(float(changes[(owner >= body.nodes.start) & (owner < body.nodes.stop)].max(initial=0.0)), body.name)
-                 for body in self.bodies_in_world]
-        return max(found, key=lambda one: one[0], default=(0.0, None))
+        largest = [(float(changes[(owner >= body.nodes.start) & (owner < body.nodes.stop)].max(initial=0.0)), body.name)
+                   for body in self.bodies_in_world]
+        return max(largest, key=lambda one: one[0], default=(0.0, None))
 
     def in_contact(self, state: State) -> bool:
         """Return whether surfaces are in contact at a state."""
@@ -68,17 +68,17 @@ class StepLimits:
         Bodies with prescribed nodes are ignored, as their carriers move them. On obstacles, only bodies without other
         contacts count: in a heap, other bodies absorb most of an impact, at every step.
         """
-        lands = self._is_free_body & (self._reach_ground(before, after) | self._touch_resting(before, after))
-        if not lands.any():
+        has_impact = self._is_free_body & (self._reach_ground(before, after) | self._touch_resting(before, after))
+        if not has_impact.any():
             return 0.0, None
-        jumps = np.where(lands, velocity_jumps(self.mass, self._body_groups, self._sizes, self.velocity(before),
-                                               self.velocity(after), after.time - before.time), 0.0)
+        jumps = np.where(has_impact, velocity_jumps(self.mass, self._body_groups, self._sizes, self.velocity(before),
+                                                    self.velocity(after), after.time - before.time), 0.0)
         worst = int(jumps.argmax())
         return gained_energy(self, before, after, float(jumps[worst])), self.bodies_in_world[worst].name
 
     def _reach_ground(self, before: State, after: State) -> Mask:
         """Return whether each body touches the ground at either end of a step, (b,)."""
-        if not self.ground.plane.is_there:
+        if not self.ground.plane.exists:
             return np.zeros(len(self.bodies_in_world), dtype=bool)
         return self._bodies_of(np.concatenate([self.ground.find(self._at(one), one.time).nodes
                                                for one in (before, after)]))
@@ -104,13 +104,13 @@ class StepLimits:
 
     def _bodies_of(self, nodes: Index) -> Mask:
         """Return whether each body has free nodes among some nodes, (b,)."""
-        found = np.zeros(len(self.bodies_in_world) + 1, dtype=bool)
-        found[self._body_groups[nodes]] = True
-        return found[:-1]
+        has_nodes = np.zeros(len(self.bodies_in_world) + 1, dtype=bool)
+        has_nodes[self._body_groups[nodes]] = True
+        return has_nodes[:-1]
 
     def nodes_at_ground(self, state: State, h: float) -> Index:
         """Return the nodes that touch the ground at a state, or would after h seconds of straight motion, (k,)."""
-        if not self.ground.plane.is_there:
+        if not self.ground.plane.exists:
             return NO_NODES
         x = self._at(state)
         return np.concatenate([self.ground.find(one, time).nodes for one, time in (

@@ -98,8 +98,8 @@ def _thin(tets: Index, rest: Vec, x: Vec) -> tuple[Index, Vec, Vec]:
         # the largest stretch is the root of the largest eigenvalue of the metric now over the metric at rest
         metrics = [np.stack([(p * p).sum(1), (p * q).sum(1), (p * q).sum(1), (q * q).sum(1)], axis=1).reshape(-1, 2, 2)
                    for p, q in ((a, b), (c, d))]
-        found = np.linalg.eigvals(np.linalg.solve(metrics[0], metrics[1]))
-        stretch = np.sqrt(np.maximum(found.real.max(axis=1), 0.0))
+        eigenvalues = np.linalg.eigvals(np.linalg.solve(metrics[0], metrics[1]))
+        stretch = np.sqrt(np.maximum(eigenvalues.real.max(axis=1), 0.0))
         size = 0.5 * np.linalg.norm(np.cross(a, b), axis=1)
     values = np.zeros((len(corners), 7))
     values[:, 6] = stretch

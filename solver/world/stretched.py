@@ -77,5 +77,5 @@ def stretched_forces(elements: Sequence[BodyElements], bodies: Sequence[int] | N
     elements: of each body. bodies: indices; None: all. evaluate, linearise: functions of all forces.
     """
     selected = elements if bodies is None else [elements[k] for k in bodies]
-    own = [found for one in selected if (found := one.in_stretches(InStretches)) is not None]
+    own = [forces for one in selected if (forces := one.in_stretches(InStretches)) is not None]
     return StretchedForces(own, evaluate, linearise) if own else None

@@ -40,10 +40,10 @@ class Subsystems:
 
     def initial_states(self) -> list[State]:
         """Return the state of each part at the start frame. Raises Diverged."""
-        found: dict[int, State] = {}
+        states: dict[int, State] = {}
         for subsystem, numbers in self.solved:
-            found |= zip(numbers, subsystem.parted(subsystem.initial_state()))
-        return [found[k] for k in range(self._count)]
+            states |= zip(numbers, subsystem.parted(subsystem.initial_state()))
+        return [states[k] for k in range(self._count)]
 
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Return the step size controller of the first part's subsystem; see `Subsystem.controller`."""

@@ -40,13 +40,13 @@ def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Ma
         prescribed.add(k)
         if not moved[own].any():
             continue
-        found = MovedAsOne.of(step_start[own], end[own])
-        if found is not None:
-            motions[k] = found
+        motion = MovedAsOne.of(step_start[own], end[own])
+        if motion is not None:
+            motions[k] = motion
         elif k < count:
             return None
-        if k < count and found is not None:
-            x[nodes] = np.where(is_free[nodes, None], found.of_points(step_start[nodes]), x[nodes])
+        if k < count and motion is not None:
+            x[nodes] = np.where(is_free[nodes, None], motion.of_points(step_start[nodes]), x[nodes])
 
     links: set[tuple[int, int]] | None = None
     for _ in range(ROUNDS):
@@ -58,14 +58,14 @@ def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Ma
             return None
         links = _links(contacts, spans, step_start) if links is None else links
         only = next(iter(motions.values())) if len({id(one) for one in motions.values()}) == 1 else None
-        found_now: dict[int, MovedAsOne] = {}
+        new_motions: dict[int, MovedAsOne] = {}
         for k in hit:
             one = next((motions[other] for other in sorted(motions) if (k, other) in links), only)
             if one is None:
                 return None
-            found_now[k] = one
+            new_motions[k] = one
             x[spans[k]] = one.of_points(step_start[spans[k]])
-        motions |= found_now
+        motions |= new_motions
     return None
 
 

@@ -82,10 +82,10 @@ class World(ShownBodies):
 
         groups: indices of the parts of each. before: state with the memory that belongs to no part.
         """
-        found: dict[int, State] = {}
+        by_part: dict[int, State] = {}
         for numbers, state in zip(groups, states):
-            found |= zip(numbers, Layout([self.parts[k].unknowns for k in numbers]).parted(state))
-        return self.merged([found[k] for k in range(len(self.parts))], before)
+            by_part |= zip(numbers, Layout([self.parts[k].unknowns for k in numbers]).parted(state))
+        return self.merged([by_part[k] for k in range(len(self.parts))], before)
 
     def merged(self, states: Sequence[State], before: State | None = None) -> State:
         """Return the state of the world from the state of each part. before: has memory that belongs to no part."""
@@ -137,15 +137,15 @@ class World(ShownBodies):
 
     def most_deformed(self, before: State, after: State) -> tuple[float, str | None]:
         """Return the largest relative change of an edge in a step, by displacement, and the name of its body."""
-        found = (part.most_deformed(subsystem, other)
-                 for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
-        return max(found, key=lambda one: one[0])
+        largest = (part.most_deformed(subsystem, other)
+                   for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
+        return max(largest, key=lambda one: one[0])
 
     def impact_change(self, before: State, after: State) -> tuple[float, str | None]:
         """Return the largest change of velocity by an impact, relative to the admissible one, and its body's name."""
-        found = (part.impact_change(subsystem, other)
-                 for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
-        return max(found, key=lambda one: one[0])
+        largest = (part.impact_change(subsystem, other)
+                   for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
+        return max(largest, key=lambda one: one[0])
 
     def in_contact(self, state: State) -> bool:
         """Return whether surfaces are in contact at a state."""

@@ -21,7 +21,7 @@ HANGING = np.array([[0, 1.0, 0], [0, 0, -1], [-1, 0, 0]])  # links along −Z, h
 
 def carried(posed, table, u, along):
     at = BearingContacts(table, posed.parent, posed.dof, posed.E, posed.X, posed.S)
-    return at, Bisp.carried(posed, at, u, along)
+    return at, Bisp.transmitted(posed, at, u, along)
 
 
 def kinds_of(tree, kinds):
@@ -146,7 +146,7 @@ def test_friction_is_within_its_bound_also_where_passes_run_out(passes):
     posed = Dense(tree, q, 0.05 * u, 0.01, centres=centres)
     table = bearings(tree, kinds_of(tree, kinds), 0.6, radius=0.2)
     rubbed = Bisp({"passes": passes, "agreement": 1e-10}).solve(posed, table)
-    assert not rubbed.converged and rubbed.passes == passes
+    assert not rubbed.converged and rubbed.sweeps == passes
     most = carried(posed, table, rubbed.u, rubbed.friction.value)[0].bounds(rubbed.loads)
     assert (np.abs(rubbed.friction.value) <= most * (1.0 + 1e-12)).all()
 
@@ -215,7 +215,7 @@ def test_staggered_projections_give_the_same_chain():
             beside = Staggered({"passes": 400, "agreement": 1e-7}).solve(posed, table, warm)
             warm = beside.friction
             away.append(np.abs(beside.u - rubbed.u).max() / np.abs(rubbed.u).max())
-            passes.append((rubbed.passes, beside.passes))
+            passes.append((rubbed.sweeps, beside.sweeps))
             braked = np.abs(posed.solve(np.zeros(n)) - rubbed.u).max() / np.abs(rubbed.u).max()
             assert braked > 50.0 * away[-1]
         u, guess = rubbed.u, rubbed.friction
@@ -234,7 +234,7 @@ def test_staggered_projections_start_warm_where_the_last_step_ended():
     cold = law.solve(posed, table)
     warm = law.solve(posed, table, cold.friction)
     assert len(cold.friction.value) == table.tangents > table.lines
-    assert cold.converged and warm.converged and 2 * warm.passes < cold.passes
+    assert cold.converged and warm.converged and 2 * warm.sweeps < cold.sweeps
     assert np.abs(warm.u - cold.u).max() <= 1e-6 * np.abs(cold.u).max()
 
 
@@ -271,7 +271,7 @@ def test_friction_takes_energy_and_warm_starts_save_passes():
         rubbed = law.solve(posed, table, guess)
         again = law.solve(posed, table)
         assert np.abs(again.u - rubbed.u).max() < 1e-6 * (1.0 + np.abs(rubbed.u).max())
-        warm, cold = warm + rubbed.passes, cold + again.passes
+        warm, cold = warm + rubbed.sweeps, cold + again.sweeps
         u, guess = rubbed.u, rubbed.friction
         q = q + h * u
         rises.append(energy(tree, q, u) - first)
@@ -296,7 +296,7 @@ def test_a_step_starts_from_the_friction_of_the_same_bearings(law):
     seats = [Bearing(JOINTS["revolute"][0], 0.3, 0.03, 0.06, 12, i, i, int(tree.parent[i]), tree.in_child[i])
              for i in (2, 0, 1)]
     turned = Bearings(seats, tree.inertia, tree.in_child)
-    assert solve(posed, turned, friction).passes == solve(posed, table, friction).passes < cold.passes
+    assert solve(posed, turned, friction).sweeps == solve(posed, table, friction).sweeps < cold.sweeps
     assert (friction.at(turned.name) == friction.at(table.name)[[2, 0, 1]]).all()
     foreign = RowMultipliers(friction.name + 1000, 10.0 * friction.value)
     assert solve(posed, table, foreign).u.tobytes() == cold.u.tobytes()

@@ -19,7 +19,7 @@ RADIUS, LENGTH = 0.07, 0.3
 
 
 def contacts(kind, points=12):
-    return [seat.shape(RADIUS, LENGTH, points).turned(np.array(seat.axes)) for seat in JOINTS[kind]]
+    return [seat.shape(RADIUS, LENGTH, points).rotated(np.array(seat.axes)) for seat in JOINTS[kind]]
 
 
 @pytest.mark.parametrize("kind", FREE)

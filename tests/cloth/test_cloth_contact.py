@@ -12,7 +12,7 @@ from solver.simulate import bake
 
 
 def crosses(part, state):
-    return part.contacts[0].surfaces.crossing(places(part, state)) is not None
+    return part.contacts[0].surfaces.intersection(places(part, state)) is not None
 
 
 def stepped(part, state, h, count):

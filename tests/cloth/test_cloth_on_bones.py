@@ -34,7 +34,7 @@ def pushed(world, steps):
         state = advance(world, state, H, 1)
         mine = world.parted(state)[0]
         x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
-        assert part.contacts[0].surfaces.crossing(x) is None, state.time
+        assert part.contacts[0].surfaces.intersection(x) is None, state.time
     return x[:169, 0].max()
 
 

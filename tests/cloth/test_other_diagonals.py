@@ -34,8 +34,8 @@ def test_nothing_goes_through_what_a_folded_quad_is_drawn_as(tmp_path, knows):
         for faces in (CUT, OTHER):
             drawn = np.concatenate([np.array(faces, np.int32), of_pillar]).astype(np.int32)
             group = np.where(np.arange(len(x)) < first, -1, 0)
-            crossed += faces is OTHER and Surfaces(x, drawn, group).crossing(x) is not None
-            assert faces is OTHER or Surfaces(x, drawn, group).crossing(x) is None
+            crossed += faces is OTHER and Surfaces(x, drawn, group).intersection(x) is not None
+            assert faces is OTHER or Surfaces(x, drawn, group).intersection(x) is None
     folded = x[[1, 3], 2].max()
     if knows:
         assert crossed == 0 and -0.05 < folded < -0.01, "it lies on the pillar"
@@ -55,14 +55,14 @@ def test_both_diagonals_of_a_quad_meet_and_are_no_pair():
 
 
 def test_a_quad_whose_other_diagonal_crosses_something_at_the_start_touches_by_its_triangles(tmp_path):
-    from solver.build.diagonals import without_crossing
+    from solver.build.diagonals import without_intersections
 
     x = np.concatenate([QUAD, QUAD + [0.3, 0, 0], [[0, 0, -0.1], [0, 0.01, -0.1], [0, 0, -0.015]]])
     x[[1, 3], 2] -= 0.03
     quads = np.array([[0, 1, 2, 3], [4, 5, 6, 7]], np.int32)
     faces = np.array([*CUT, *(np.array(CUT) + 4), [8, 9, 10]], np.int32)
-    assert Surfaces(x, faces, np.full(11, -1)).crossing(x) is None
+    assert Surfaces(x, faces, np.full(11, -1)).intersection(x) is None
     made = Surfaces(x, faces, np.full(11, -1), quads=quads)
-    kept = without_crossing(quads, made, x)
+    kept = without_intersections(quads, made, x)
     assert kept.tolist() == [[4, 5, 6, 7]]
-    assert Surfaces(x, faces, np.full(11, -1), quads=kept).crossing(x) is None
+    assert Surfaces(x, faces, np.full(11, -1), quads=kept).intersection(x) is None

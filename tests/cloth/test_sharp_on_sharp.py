@@ -50,7 +50,7 @@ def steps(world, count, begun=None):
         state = advance(world, state, H, 1)
         cloth = part.cloth(world.parted(state)[-1])
         assert part.steps.contact.intersecting_pair(cloth.mesh, part.steps.obstacles.at(state.time, H)) is None
-        yield state, part.apart.sheets(cloth.mesh)
+        yield state, part.offsets.sheets(cloth.mesh)
 
 
 def momentum(mesh, density=DENSITY):
@@ -72,7 +72,7 @@ def test_two_sheets_that_meet_in_flight_keep_their_momentum(tmp_path):
     part, start = world.parts[-1], world.initial_state()
     mine = world.parted(start)[0]
     v = np.zeros_like(mine.memory["v"])
-    v[part.apart.sheet_of(mine.memory["material"]) == 1] = [0.0, 0.0, -1.0]
+    v[part.offsets.sheet_of(mine.memory["material"]) == 1] = [0.0, 0.0, -1.0]
     begun = world.merged([replace(mine, memory={**mine.memory, "v": v})], start)
     moving = -DENSITY * SMALL**2
     for _, both in steps(world, 4, begun):
@@ -87,7 +87,7 @@ def test_unlike_sheets_that_meet_in_flight_keep_their_momentum(tmp_path):
     part, start = world.parts[-1], world.initial_state()
     mine = world.parted(start)[0]
     v = np.zeros_like(mine.memory["v"])
-    v[part.apart.sheet_of(mine.memory["material"]) == 1] = [0.0, 0.0, -1.0]
+    v[part.offsets.sheet_of(mine.memory["material"]) == 1] = [0.0, 0.0, -1.0]
     begun = world.merged([replace(mine, memory={**mine.memory, "v": v})], start)
     moving = -REACTION["area_density"] * SMALL**2
     for _, both in steps(world, 4, begun):
@@ -107,12 +107,12 @@ def test_each_sheet_weighs_and_resists_as_it_does_alone(tmp_path):
     on[at], slide[at] = 0, rng.normal(size=(12, 2))
     mesh = mesh.replaced(x=mesh.x + 2e-3 * rng.normal(size=mesh.x.shape), v=rng.normal(size=mesh.v.shape), on=on,
                          slide=slide)
-    own = part.apart.sheet_of(mesh.material)
+    own = part.offsets.sheet_of(mesh.material)
     whole = part.steps._solving.assembler.assemble(mesh, H)
     A, b = whole.matrix.toarray(), whole.rhs
     of_rate = np.repeat(own, np.diff(whole.unknowns.first))
     assert not A[np.ix_(of_rate == 0, of_rate == 1)].any() and not A[np.ix_(of_rate == 1, of_rate == 0)].any()
-    for k, (fabric, sheet) in enumerate(zip(part.steps.sheet_properties, part.apart.sheets(mesh))):
+    for k, (fabric, sheet) in enumerate(zip(part.steps.sheet_properties, part.offsets.sheets(mesh))):
         alone = Assembler([fabric], part.steps.gravity, part.steps.air).assemble(sheet, H)
         mine = of_rate == k
         np.testing.assert_allclose(A[np.ix_(mine, mine)], alone.matrix.toarray(), atol=1e-12 * np.abs(A).max())

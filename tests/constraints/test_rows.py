@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from plain_trees import random_tree
 
-from solver.constraints.rows import Rows, no_rows, on_bodies, on_rates, together
+from solver.constraints.rows import Rows, concatenate_rows, no_rows, on_bodies, on_rates
 from solver.rows.bilateral import Bilateral
 from solver.rows.tables import DenseRows
 
@@ -83,7 +83,7 @@ def test_what_is_left_answers_without_breaking_the_rows(case):
 def test_rows_said_twice_are_named_and_still_hold(case):
     rng, tree, rows, X, _ = case
     _, respond = responding(tree, X)
-    twice = together([rows, rows])
+    twice = concatenate_rows([rows, rows])
     G = twice.jacobian(tree.parent, tree.dof, X, tree.S)
     solver = Bilateral(DenseRows.equations(G, twice.target), respond)
     assert len(solver.redundant) == len(rows)
@@ -107,6 +107,6 @@ def test_a_row_that_nothing_moves_is_left_out(case):
 def test_tables_join_and_their_owners_are_counted_on():
     limits = on_rates(np.array([2, 0]), np.array([1.0, -1.0]), np.array([0.5, 0.1]), np.array([0, 1]))
     contact = on_bodies(np.array([[3, -1]]), np.ones((1, 2, 6)), np.zeros(1), np.array([0]))
-    both = together([limits, contact, no_rows()])
+    both = concatenate_rows([limits, contact, no_rows()])
     assert list(both.owner) == [0, 1, 2] and list(both.rate) == [2, 0, -1] and len(both) == 3
-    assert len(together([])) == 0
+    assert len(concatenate_rows([])) == 0

@@ -211,20 +211,20 @@ def test_all_near_pairs_are_found_wherever_the_last_ones_were(touching):
 def test_a_step_ends_before_anything_meets():
     x, triangles, is_free = two_boxes(0.05)
     surfaces = Surfaces(x, triangles, np.where(is_free, -1, 0))
-    assert surfaces.crossing(x) is None
+    assert surfaces.intersection(x) is None
     down = x.copy()
     upper = slice(64, 128)
     down[upper, 2] -= 0.2
-    crossing = surfaces.crossing(down)
+    crossing = surfaces.intersection(down)
     assert crossing is not None
     assert {*(crossing[0] // 64), *(crossing[1] // 64)} == {0, 1}
     share = surfaces.largest_step(x, down)
     assert 0.0 < share < 1.0
-    assert surfaces.crossing(x + share * (down - x)) is None
+    assert surfaces.intersection(x + share * (down - x)) is None
     # through to the other side, where nothing crosses any more, is no way either
     through = x.copy()
     through[upper, 2] -= 3.0
-    assert surfaces.crossing(through) is None
+    assert surfaces.intersection(through) is None
     assert surfaces.largest_step(x, through) < 0.2
     assert surfaces.largest_step(x, x) == 1.0
     up = x.copy()

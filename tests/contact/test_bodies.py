@@ -194,7 +194,7 @@ def test_contact_and_friction_agree_in_the_end(seed):
                          ConeRows(T, np.zeros(2 * k), mu))
     free = rng.normal(size=m)
     answer = external.solve(free)
-    assert answer.passes < DenseDual.max_passes
+    assert answer.sweeps < DenseDual.max_sweeps
     assert answer.u == pytest.approx(free + np.linalg.solve(A, N.T @ answer.unilateral + T.T @ answer.friction),
                                      abs=1e-10)
     apart, push = N @ answer.u, answer.unilateral

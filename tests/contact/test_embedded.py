@@ -103,7 +103,7 @@ def test_nothing_meets_within_its_bounds():
         shares = law.largest_steps(rest, end, alike)
         reached = rest + shares[:, None] * (end - rest)
         assert law.largest_step(rest, reached) == 1.0
-        assert law.inner.surfaces.crossing(riding.positions(reached)) is None
+        assert law.inner.surfaces.intersection(riding.positions(reached)) is None
         whole = law.largest_step(rest, end)
         assert shares.min() <= whole * (1 + 1e-9) or whole == 1.0
         cut += whole < 1.0

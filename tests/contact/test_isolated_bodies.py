@@ -35,7 +35,7 @@ def test_whoever_flies_is_found_as_a_search_finds_it(shaken):
         end = x.copy()
         end[:125] = to + own @ turn.T + shaken * rng.normal(size=own.shape)
         anew = surfaces(x, faces, is_still)
-        ours, theirs = (sorted(zip(*(part.tolist() for part in one.meeting(x, end)))) for one in (kept, anew))
+        ours, theirs = (sorted(zip(*(part.tolist() for part in one.impacts(x, end)))) for one in (kept, anew))
         assert ours == theirs
         meets += len(ours) > 0
         x = x + min([1.0, *(0.9 * when for _, when in ours)]) * (end - x)

@@ -235,7 +235,7 @@ def fallen(job, h, count):
         state = world.step(state, h)
         flesh = world.parted(state)[0]
         x = part.coordinates.positions(flesh.q, flesh.time, flesh.carrier_motion)
-        assert part.contacts[0].surfaces.crossing(x) is None
+        assert part.contacts[0].surfaces.intersection(x) is None
     return world, state, x
 
 

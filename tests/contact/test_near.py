@@ -89,8 +89,8 @@ def test_threads_and_room_make_no_pair(count, monkeypatch):
     before = threads.count()
     threads.configure(count)
     try:
-        for room in (near.ROOM, 0):
-            monkeypatch.setattr(near, "ROOM", room)
+        for room in (near.CAPACITY, 0):
+            monkeypatch.setattr(near, "CAPACITY", room)
             found = Surfaces(x, both, np.full(len(x), -1)).near(x, 0.05)
             assert np.array_equal(found.nodes, known.nodes) and np.array_equal(found.square, known.square)
     finally:

@@ -7,7 +7,7 @@ from touching import box, contact_job, obstacle, sheet, soft
 from worlds import nodes_of
 
 from benchmarks.scenes.touching import ball
-from solver.contact.find.meeting_times_kernels import meeting_times
+from solver.contact.find.impact_times_kernels import impact_times
 from solver.contact.find.mesh import Surfaces
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces
@@ -36,7 +36,7 @@ def test_the_largest_step_is_that_of_the_toolkit(shaken, speed):
                                                        ipctk.LBVH(), ipctk.AdditiveCCD())
         ours = surfaces.largest_step(x, end)
         assert ours == pytest.approx(theirs, rel=1e-9)
-        assert surfaces.crossing(x + ours * (end - x)) is None
+        assert surfaces.intersection(x + ours * (end - x)) is None
         cut += ours < 1.0
     assert cut >= 2
 
@@ -51,7 +51,7 @@ def test_only_what_meets_something_is_held_up():
     end[125:250, 2] += 0.3
     shares = surfaces.largest_steps(x, end, alike)
     reached = x + shares[:, None] * (end - x)
-    assert surfaces.crossing(end) is not None and surfaces.crossing(reached) is None
+    assert surfaces.intersection(end) is not None and surfaces.intersection(reached) is None
     assert surfaces.largest_step(x, reached) == 1.0
     assert np.all(shares[125:250] == 1.0)
     # the lowest nodes stop, those of its upper half do not
@@ -85,7 +85,7 @@ def test_what_is_prescribed_goes_as_one():
     end[is_still, 2] += 0.5
     shares = surfaces.largest_steps(x, end, alike)
     assert len({*shares[is_still]}) == 1 and 0.1 < shares[-1] < 0.3
-    assert surfaces.crossing(x + shares[:, None] * (end - x)) is None
+    assert surfaces.intersection(x + shares[:, None] * (end - x)) is None
 
 
 def test_a_box_that_is_thrown_at_the_floor_does_not_hold_up_the_one_that_rises(tmp_path):
@@ -102,7 +102,7 @@ def test_a_box_that_is_thrown_at_the_floor_does_not_hold_up_the_one_that_rises(t
     reached = x + shares[:, None] * (end - x)
     # what is inside is no surface: the line search sees to it
     skin = surfaces.nodes[surfaces.nodes < 27]
-    assert surfaces.crossing(reached) is None and reached[skin, 2].min() > 0.0
+    assert surfaces.intersection(reached) is None and reached[skin, 2].min() > 0.0
 
 
 @pytest.mark.parametrize("shaken,speed", [(0.001, 0.0), (0.003, 0.004), (0.004, 0.006), (0.02, 0.3)])
@@ -121,7 +121,7 @@ def test_what_is_known_of_near_pairs_says_the_same_as_a_sweep(shaken, speed):
         listed, here, there = kept._lists[0], x[kept.nodes], end[kept.nodes]
         strays = listed.may_touch(listed.moved(here)[0], np.linalg.norm(there - here, axis=1))[1]
         known += not strays.any()
-        ours, theirs = (sorted(zip(*(part.tolist() for part in one.meeting(x, end))))
+        ours, theirs = (sorted(zip(*(part.tolist() for part in one.impacts(x, end))))
                         for one in (kept, Surfaces(x, faces, group)))
         assert ours == theirs
         share = min([1.0, *(when for _, when in ours)])
@@ -179,11 +179,11 @@ def test_what_glides_a_hair_above_a_triangle_does_not_meet_it(gap):
     across = (x[2] - x[1]) + (x[3] - x[1])
     away, when, pairs = x.copy(), np.empty(2), np.arange(8, dtype=np.int32).reshape(2, 4)
     away[[0, 4, 5]] += 0.1 * across
-    meeting_times(0, 2, x, away, pairs, 1, when)
+    impact_times(0, 2, x, away, pairs, 1, when)
     assert np.isinf(when).all()
     toward = away.copy()
     down = np.cross(x[2] - x[1], x[3] - x[1])
     down *= -np.sign(down @ (x[0] - x[1])) / np.linalg.norm(down)
     toward[[0, 4, 5]] += 4.0 * gap * down
-    meeting_times(0, 2, x, toward, pairs, 1, when)
+    impact_times(0, 2, x, toward, pairs, 1, when)
     assert when == pytest.approx(np.full(2, 0.9 / 4.0), rel=1e-4 if gap > 1e-9 else 2e-3)

@@ -36,7 +36,7 @@ def test_what_crosses_is_pushed_apart_and_not_thrown(tmp_path, method, integrato
             continue
         fastest = max([fastest, *(float(np.linalg.norm(part.velocity(state)[one.nodes].mean(axis=0)))
                                   for one in part.bodies_in_world)])
-        if law._complete_law.surfaces.crossing(x) is None:
+        if law._complete_law.surfaces.intersection(x) is None:
             apart = k
     # in the time that was given, and as much again where weight holds it up; 5 cm in a quarter of a second
     assert apart is not None and 0.5 * WHILE < (apart + 1) * H < 2.0 * WHILE

@@ -39,7 +39,7 @@ def looked_at(world, state):
     part, mine = world.parts[0], world.parted(state)[0]
     x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
     law = part.contacts[0]
-    assert law.surfaces.crossing(x) is None
+    assert law.surfaces.intersection(x) is None
     assert (law.active_pairs(x).work[:, 16] > 0.0).all()
     return x
 
@@ -263,7 +263,7 @@ def test_a_rigid_body_that_moves_as_told_pushes(tmp_path):
         state = world.step(state, 1 / 48)
         mine = world.parted(state)[0]
         x = soft_part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
-        assert soft_part.contacts[0].surfaces.crossing(x) is None
+        assert soft_part.contacts[0].surfaces.intersection(x) is None
     assert x[soft_part.bodies_in_world[0].nodes, 0].mean() > 0.05
 
 

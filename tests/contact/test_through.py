@@ -50,7 +50,7 @@ def test_surfaces_cross_where_the_toolkit_says_so(meets):
         owner = np.arange(len(x)) // 125
         x = x + np.array([[0.0, 0.0, 0.0], [0.06 * seed, 0.0, 0.0], [0.0, 0.0, -0.03 * seed]])[owner]
         surfaces = Surfaces(x, faces, np.where(is_free, -1, 0), owner, None if meets is None else np.array(meets))
-        found.append(surfaces.crossing(x) is not None)
+        found.append(surfaces.intersection(x) is not None)
         assert found[-1] == ipctk.has_intersections(surfaces._mesh, x[surfaces.nodes])
     assert any(found) and not all(found)
 
@@ -62,6 +62,6 @@ def test_a_sheet_that_lies_or_hangs_in_folds_needs_no_second_look():
         x = vertices.copy()
         x[:, 2] += depth * np.sin(9.0 * x[:, 0]) + rough * rng.normal(size=len(x))
         surfaces = Surfaces(x, triangles, np.full(len(x), -1))
-        assert surfaces.crossing(x) is None
+        assert surfaces.intersection(x) is None
         assert "_mesh" not in vars(surfaces)
     assert not ipctk.has_intersections(surfaces._mesh, x)

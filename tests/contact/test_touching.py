@@ -288,6 +288,6 @@ def test_scenes_bake_and_nothing_crosses_in_any_frame(tmp_path, make, until):
         count = sum(body.vertices for body in part.bodies_in_world)
         x = part.coordinates.positions(part.initial_state().q, (frame - 1) / 24)
         x[:count] = cache.vertices(frame)[:count]
-        assert law.surfaces.crossing(x) is None
+        assert law.surfaces.intersection(x) is None
         nearest = min(nearest, float(law.active_pairs(x).work[:, 16].min(initial=np.inf)))
     assert 0.0 < nearest < law.activation**2

@@ -101,7 +101,7 @@ def test_flesh_gives_way_to_what_an_animated_bone_drives_it_through(tmp_path):
         state = world.step(state, H)
         mine = world.parted(state)[0]
         x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
-        assert part.contacts[0].surfaces.crossing(x) is None
+        assert part.contacts[0].surfaces.intersection(x) is None
         deepest = min(deepest, float(x[:27, 2].min()))
         if k == 12:
             assert np.linalg.norm(held._goals(x, 0.0) - x[held.nodes], axis=1).max() < 0.004

@@ -78,7 +78,7 @@ def distance(part, state):
 
 def crosses(part, state):
     """Whether any edge goes through any triangle, by ipctk's exact test."""
-    return part.contacts[0].surfaces.crossing(part.coordinates.positions(state.q, state.time)) is not None
+    return part.contacts[0].surfaces.intersection(part.coordinates.positions(state.q, state.time)) is not None
 
 
 def stepped(part, state, h, count, check=True):

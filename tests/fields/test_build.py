@@ -328,7 +328,7 @@ def test_each_list_of_spots_moves_in_its_own_way_and_no_node_in_two():
     dynamic = schema.Dynamic(weights=around(0.2), spots=lists)
     fields = bar.fields(dynamic=dynamic, spot=way("mean"))
     first, second, third = fields.patches
-    assert [one.motions.__name__ for one in fields.patches] == ["mean", "mean_and_turn", "affine"]
+    assert [one.motions.__name__ for one in fields.patches] == ["mean", "mean_and_rotation", "affine"]
     assert all(len(one.nodes) > 3 for one in fields.patches) and len(fields.dynamic) == 1
     nodes = np.concatenate([one.nodes for one in fields.patches] + [fields.dynamic])
     assert len(np.unique(nodes)) == len(nodes)

@@ -105,7 +105,7 @@ def test_nothing_else_changes(method):
         if name == "falling":
             assert np.abs(ends[1].q - ends[0].q).max() <= 1e-9 and np.abs(ends[1].u - ends[0].u).max() <= 1e-8
             _, world = world_of(method, True)
-            assert len(world.condensation.floating.flying) == 1
+            assert len(world.condensation.floating.unconstrained) == 1
         else:
             assert ends[0].q.tobytes() == ends[1].q.tobytes() and ends[0].u.tobytes() == ends[1].u.tobytes(), name
 

@@ -281,7 +281,7 @@ def test_a_step_by_land_is_the_worlds_step(tmp_path):
     world = springy(tmp_path)
     state, h = world.initial_state(), 0.01
     stage = Stage(h, 1.0, 1.0, h, None, state.u)
-    by_hand = world.tree.home(world.finish_linear_stage(world.pose(state, stage), stage, state))
+    by_hand = world.tree.centre_charts(world.finish_linear_stage(world.pose(state, stage), stage, state))
     after = world.step(state, h)
     assert (by_hand.q == after.q).all() and (by_hand.u == after.u).all()
 

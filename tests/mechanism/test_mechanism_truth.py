@@ -199,11 +199,11 @@ def test_charts_brought_home_say_the_same_as_charts_moved_along(tmp_path):
     q, u = rng.uniform(-1.5, 1.5, 12), rng.normal(size=12)
     state = type(world.initial_state())(0.0, q, u, {"joints.centres": centres.ravel()})
     found = [world.tree.posture(one.q, one.u, one.memory)
-             for one in (state, world.tree.recentre(state), world.tree.home(state))]
+             for one in (state, world.tree.recentre(state), world.tree.centre_charts(state))]
     for other in found[1:]:
         assert other.E == pytest.approx(found[0].E, abs=1e-12)
         assert other.twist == pytest.approx(found[0].twist, abs=1e-12)
-    assert (world.tree.home(state).q[[0, 1, 2, 6, 7, 8]] == 0.0).all() and (state.q == q).all()
+    assert (world.tree.centre_charts(state).q[[0, 1, 2, 6, 7, 8]] == 0.0).all() and (state.q == q).all()
 
 
 def test_re_centring_of_charts_changes_no_motion(tmp_path):

@@ -17,7 +17,7 @@ from small_jobs import surface_job
 
 from solver.errors import BadMesh, Environment, MesherFailed, Stopped
 from solver.meshing import child
-from solver.meshing.answer import Unusable, accepted
+from solver.meshing.accepted import Unusable, accepted
 from solver.meshing.child import ChildFailed, ChildTooSlow, run_mesher
 from solver.meshing.grid import box_tets
 from solver.meshing.surface import clean
@@ -74,7 +74,7 @@ def test_last_words_are_waited_for():
     for told in (("answer-end", b""), ("print", b"first\nabout to abort"), ("print-end", b"")):
         messages.put(told)
     answer, printed = child._follow(odd_meshers.Prints(), messages, 60.0, lambda *told: None, lambda: 0.0)
-    assert answer is None and child._last_words(-6, printed) == "it crashed (signal 6): about to abort"
+    assert answer is None and child._last_output(-6, printed) == "it crashed (signal 6): about to abort"
 
 
 @pytest.mark.parametrize("mesher", [odd_meshers.Hangs, odd_meshers.Clutches])

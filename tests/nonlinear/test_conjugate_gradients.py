@@ -35,7 +35,7 @@ def test_it_solves_as_a_direct_solver(spd):
     cg = ConjugateGradients(1e-12, 500)
     for precondition in (lambda r: r, lambda r: r / whole.diagonal()):
         assert np.abs(cg.solve(Product(lower), right, precondition) - known).max() <= 1e-10
-        assert not cg.met_negative
+        assert not cg.negative_curvature
     inverse = np.linalg.inv(whole)
     assert np.abs(cg.solve(Product(lower), right, lambda r: inverse @ r) - known).max() <= 1e-10
     assert cg.taken <= 2
@@ -48,7 +48,7 @@ def test_negative_curvature_ends_it_with_a_descent(spd):
     right = np.random.default_rng(2).normal(size=SIZE)
     cg = ConjugateGradients(1e-12, 500)
     found = cg.solve(Product(lower), right, lambda r: r)
-    assert cg.met_negative and found @ right > 0.0
+    assert cg.negative_curvature and found @ right > 0.0
 
 
 def test_pairs_make_the_matrix_their_own(spd):

@@ -19,23 +19,23 @@ def rotation(axis, angle):
 @pytest.mark.parametrize("angle", [0.1, 1.0, 2.5])
 def test_frames_follow_what_turns_and_stretches(angle):
     nodes, tets = BAR
-    turning, by = Edges(tets, nodes).turning, rotation([1.0, 2.0, -1.0], angle)
+    rotations, by = Edges(tets, nodes).rotations, rotation([1.0, 2.0, -1.0], angle)
     for _ in range(4):  # from the last ones on
-        turning.follow(nodes @ by.T + [0.3, 0.0, -1.0])
-    assert np.abs(turning.frames - by).max() <= 5e-3
-    turning.forget()
+        rotations.follow(nodes @ by.T + [0.3, 0.0, -1.0])
+    assert np.abs(rotations.frames - by).max() <= 5e-3
+    rotations.forget()
     # what is stretched does not turn
-    turning.follow(nodes * [1.3, 0.8, 1.0])
-    assert np.abs(turning.frames - np.eye(3)).max() <= 0.1
+    rotations.follow(nodes * [1.3, 0.8, 1.0])
+    assert np.abs(rotations.frames - np.eye(3)).max() <= 0.1
 
 
 def test_vectors_come_back():
     nodes, tets = BAR
-    turning = Edges(tets, nodes).turning
-    turning.follow(nodes @ rotation([0.0, 1.0, 0.3], 0.7).T)
+    rotations = Edges(tets, nodes).rotations
+    rotations.follow(nodes @ rotation([0.0, 1.0, 0.3], 0.7).T)
     order = np.arange(len(nodes), dtype=np.int32)[::-1].copy()
     vectors = np.sin(np.arange(3.0 * len(nodes)))
-    assert np.abs(turning.from_rest(turning.to_rest(vectors, order), order) - vectors).max() <= 1e-12
+    assert np.abs(rotations.from_rest(rotations.to_rest(vectors, order), order) - vectors).max() <= 1e-12
 
 
 def caught(world, state, h, monkeypatch):

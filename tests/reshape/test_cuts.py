@@ -48,8 +48,8 @@ def test_a_large_sheet_is_the_plane(x, normal):
         assert parts(sheet.faces(SHAPE)[0]) == 2
     rng = np.random.default_rng(2)
     a, b = rng.uniform(-0.2, 0.8, (2, 4000, 3))
-    assert np.allclose(plane.crossings(a, b), sheet.crossings(a, b), atol=1e-6, equal_nan=True)
-    met = plane.crossings(a, b)
+    assert np.allclose(plane.intersections(a, b), sheet.intersections(a, b), atol=1e-6, equal_nan=True)
+    met = plane.intersections(a, b)
     here = ~np.isnan(met)
     assert 500 < here.sum() < 3500
     assert np.abs((a + met[:, None] * (b - a) - [x, 0.1, 0.15])[here] @ n).max() < 1e-8
@@ -90,15 +90,15 @@ def test_nothing_slips_through_between_two_triangles():
     inner = vertices[(grid > 0).all(axis=1) & (grid < 4).all(axis=1)]
     edges = vertices[triangles[:16, [0, 2]]].mean(axis=1)  # the diagonals, all of them inside
     points = np.concatenate([inner, edges])
-    met = sheet.crossings(points - [0, 0, 0.5], points + [0, 0, 0.5])
+    met = sheet.intersections(points - [0, 0, 0.5], points + [0, 0, 0.5])
     assert np.abs(met - 0.5).max() < 1e-6
-    assert np.isnan(sheet.crossings(points + [0, 0, 0.2], points + [0, 0, 0.5])).all()
+    assert np.isnan(sheet.intersections(points + [0, 0, 0.2], points + [0, 0, 0.5])).all()
 
 
 def test_a_piece_thinner_than_a_tetrahedron_is_no_piece():
     """A slanted plane just below a corner leaves the tetrahedra that it scrapes where they are."""
     low = cut("plane", point=[0.53, 0.24, 0.23], normal=[1.0, 1.0, 1.0])
-    raw = ~np.isnan(low.crossings(*SHAPE.centres[SHAPE.inner // 4].transpose(1, 0, 2)))
+    raw = ~np.isnan(low.intersections(*SHAPE.centres[SHAPE.inner // 4].transpose(1, 0, 2)))
     assert raw.any() and parts(raw) > 1 and not low.faces(SHAPE)[0].any()
     rng = np.random.default_rng(5)
     for _ in range(20):
@@ -126,4 +126,4 @@ def test_listed_faces_go_on_beyond_the_skin():
     listed = listed[(np.abs(NODES[listed][..., 0] - 0.2) < 1e-9).all(axis=1)].astype(np.int32)
     made = cut("faces", faces=listed)
     outside = np.array([[0.19, -0.02, 0.1], [0.19, 0.15, 0.32], [0.19, 0.15, 0.15], [0.19, 0.9, 0.15]])
-    assert np.array_equal(np.isnan(made.crossings(outside, outside + [0.02, 0, 0])), [False, False, False, True])
+    assert np.array_equal(np.isnan(made.intersections(outside, outside + [0.02, 0, 0])), [False, False, False, True])

@@ -182,7 +182,7 @@ def test_a_made_up_contact_law_carries_a_block(solvers, tmp_path):
     x = part.coordinates.positions(state.q, state.time)
     found = law.active_pairs(x)
     pressed = found.stiffness * (found.activation - np.sqrt(found.work[:, SQUARE]))
-    assert law.surfaces.crossing(x) is None and np.abs(state.u).max() < 2e-3
+    assert law.surfaces.intersection(x) is None and np.abs(state.u).max() < 2e-3
     assert pressed.sum() == pytest.approx(9.81 * part.mass.sum(), rel=0.02)
 
 

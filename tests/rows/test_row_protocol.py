@@ -14,7 +14,7 @@ from solver.rows.eliminated import EliminatedRows
 from solver.rows.filtered import FilteredProgram
 from solver.rows.names import NO_MULTIPLIERS, Multipliers, RowMultipliers, row_names, tangent_names
 from solver.rows.sparse.program import SparseProgram
-from solver.rows.tables import ConeRows, DenseRows, SparseRows, VertexRows, bounds_of, together
+from solver.rows.tables import ConeRows, DenseRows, SparseRows, VertexRows, bounds_of, concatenate_tables
 
 NODES = 12
 
@@ -237,7 +237,7 @@ def test_names_are_distinct_and_survive_the_memory_of_a_state():
 def test_tables_of_one_form_are_joined_with_all_they_say():
     _, _, own, others = program(5, 0.3)
     for table in (own, others, dense(own, others)):
-        both = together(table.of(slice(2, None)), table.of(slice(2)))
+        both = concatenate_tables(table.of(slice(2, None)), table.of(slice(2)))
         assert len(both) == len(table) and (np.sort(both.name) == np.sort(table.name)).all()
         order = np.concatenate([np.arange(2, len(table)), [0, 1]])
         assert (both.compliance == table.compliance[order]).all()

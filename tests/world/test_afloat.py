@@ -6,7 +6,7 @@ from bodies import NONE, box, make, nearest, positions, stiffness
 
 from benchmarks import impacts
 from solver.coordinates.floating import rigid_field
-from solver.coordinates.patches import Patch, mean, mean_and_turn
+from solver.coordinates.patches import Patch, mean, mean_and_rotation
 from solver.parts.stage import NodeStage
 from solver.state import State
 
@@ -27,7 +27,7 @@ def stressed(world, seed=0):
     return State(0.0, x.ravel(), 0.1 * rng.normal(size=x.size))
 
 
-@pytest.mark.parametrize("ways", [None, mean, mean_and_turn])
+@pytest.mark.parametrize("ways", [None, mean, mean_and_rotation])
 def test_a_step_of_what_floats_under_stress_is_the_dense_step(ways):
     """With multipliers of momentum, and none on any node."""
     world = floating(ways, beta=BETA, gamma=GAMMA)
@@ -61,7 +61,7 @@ def test_what_mirrors_itself_follows_alike_on_both_sides():
     """Anchors stand on one side: held by them, velocities differed by a hundredth and more."""
     nodes, tets = impacts.mirrored((4, 4, 4), (0.2, 0.2, 0.2))
     places = [[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)]
-    patches = [Patch(np.flatnonzero(np.linalg.norm(nodes - at, axis=1) <= 0.06).astype(np.int32), mean_and_turn)
+    patches = [Patch(np.flatnonzero(np.linalg.norm(nodes - at, axis=1) <= 0.06).astype(np.int32), mean_and_rotation)
                for at in places]
     world = make(nodes, tets, pinned=NONE, young=3e4, patches=patches)
     pressed = nodes * [1.2, 1.2, 0.5] + 0.1 * np.abs(nodes[:, :1]) * nodes

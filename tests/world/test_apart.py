@@ -42,7 +42,7 @@ def test_each_by_itself_moves_as_all_in_one_matrix(tmp_path, monkeypatch, integr
                      stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-10}})
     apart = world_of(job)
     assert isinstance(apart.parts[0].condensation, BlockCondensation) and len(bodies_of(apart)) == 3
-    monkeypatch.setattr(soft_bodies, "_apart", lambda job, prepared: [list(range(len(prepared)))])
+    monkeypatch.setattr(soft_bodies, "_groups_by_forces", lambda job, prepared: [list(range(len(prepared)))])
     whole = world_of(job)
     assert not isinstance(whole.parts[0].condensation, BlockCondensation)
     ours, wanted = apart.initial_state(), whole.initial_state()

@@ -9,7 +9,7 @@ from bones import Chain, Link, carried_step
 from matrix import crossed, some
 
 from solver.coordinates.attached import Attached
-from solver.coordinates.patches import Patch, mean_and_turn
+from solver.coordinates.patches import Patch, mean_and_rotation
 from solver.coordinates.prescribed import Motion
 from solver.coupling.coupled_stage import CoupledStage
 from solver.parts.nodes.full import Full
@@ -166,7 +166,8 @@ def test_a_step_is_that_of_dense_algebra(method, damped, moving):
 def test_a_step_with_patches_is_that_of_dense_algebra(moving):
     nodes, held, carrier_motion = led_far_end(moving)
     spot = np.flatnonzero(np.linalg.norm(nodes - [0.08, 0, 0], axis=1) < 0.045).astype(np.int32)
-    a_bar = joined(dynamic=[nearest(nodes, [0.12, 0.02, 0.02])], patches=[Patch(spot, mean_and_turn)], **carrier_motion)
+    a_bar = joined(dynamic=[nearest(nodes, [0.12, 0.02, 0.02])], patches=[Patch(spot, mean_and_rotation)],
+                   **carrier_motion)
     assert a_bar[0].condensation.patches.unknowns == 6
     the_fourth_step_is_dense(a_bar, held)
 

@@ -6,7 +6,7 @@ from bodies import box, make, nearest, positions, rows, run, settled, stiffness
 from matrix import some
 
 from solver.coordinates.floating import FloatingParts
-from solver.coordinates.prescribed import Carried, Concatenated, Constant, Motion
+from solver.coordinates.prescribed import Concatenated, Constant, Motion, Transformed
 from solver.meshing.volume import tet_volumes
 from solver.nonlinear.equilibrium import equilibrium
 from solver.simulate import Timeline, advance_frame
@@ -222,7 +222,7 @@ def test_what_stands_still_beside_what_moves_stays_to_the_last_digit():
     frames = np.stack([np.linalg.matrix_power(turn, k) for k in range(9)])
     at_start = np.array([[0.6, 0.8, 0.0, 1.0], [-0.8, 0.6, 0.0, 2.0], [0.0, 0.0, 1.0, 3.0], [0.0, 0.0, 0.0, 1.0]])
     moved = Motion(samples, 0.5)
-    table = Concatenated([Constant(still), moved, Carried(Motion(frames @ at_start, 0.5), still)])
+    table = Concatenated([Constant(still), moved, Transformed(Motion(frames @ at_start, 0.5), still)])
     for time in (0.0, 1.3, 2.0, 99.0):
         assert np.array_equal(table.at(time)[:3], still) and not table.velocity(time)[:3].any()
         assert np.array_equal(table.at(time)[3:5], moved.at(time))

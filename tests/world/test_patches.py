@@ -8,13 +8,13 @@ import scipy.linalg
 from bodies import NONE, box, make, nearest, positions, rows, run, stiffness
 from matrix import crossed, some
 
-from solver.coordinates.patches import Patch, Patches, affine, mean, mean_and_turn
+from solver.coordinates.patches import Patch, Patches, affine, mean, mean_and_rotation
 from solver.parts.stage import NodeStage
 from solver.state import State
 
 H = 1 / 96
 BAR = box((6, 2, 2), (0.12, 0.04, 0.04))
-WAYS = [mean, mean_and_turn, affine]
+WAYS = [mean, mean_and_rotation, affine]
 
 
 def held(nodes):
@@ -46,7 +46,7 @@ def shaken(world, seed=0, size=5e-4):
     return State(0.0, q, 0.1 * rng.normal(size=state.q.shape))
 
 
-@pytest.mark.parametrize("ways,unknowns", [(mean, 3), (mean_and_turn, 6), (affine, 12)])
+@pytest.mark.parametrize("ways,unknowns", [(mean, 3), (mean_and_rotation, 6), (affine, 12)])
 def test_the_amplitudes_are_those_of_the_motion(ways, unknowns):
     """A patch that moves in one of its ways has that amplitude and no other."""
     nodes, _ = BAR
@@ -71,14 +71,14 @@ def test_the_amplitudes_are_those_of_the_motion(ways, unknowns):
     assert np.abs(np.einsum("cna,na->c", C, left)).max() <= 1e-12
 
 
-@pytest.mark.parametrize("spot,ways,unknowns", [(1, affine, 3), (2, mean_and_turn, 5), (3, affine, 9)])
+@pytest.mark.parametrize("spot,ways,unknowns", [(1, affine, 3), (2, mean_and_rotation, 5), (3, affine, 9)])
 def test_a_spot_of_few_nodes_has_only_the_ways_that_it_can_tell_apart(spot, ways, unknowns):
     nodes = np.array([[0.0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]])
     patch = Patch(np.arange(spot, dtype=np.int32), ways)
     assert Patches(nodes, np.ones(4), [patch]).unknowns == unknowns
 
 
-@pytest.mark.parametrize("ways", [*WAYS, (affine, mean_and_turn)], ids=["mean", "turn", "affine", "each its own"])
+@pytest.mark.parametrize("ways", [*WAYS, (affine, mean_and_rotation)], ids=["mean", "turn", "affine", "each its own"])
 @pytest.mark.parametrize("also", [False, True], ids=["patches alone", "beside a dynamic node"])
 def test_a_step_is_the_dense_step(ways, also):
     nodes, _ = BAR
@@ -136,7 +136,7 @@ def test_a_free_body_falls_and_its_patches_swing(integrator, ways):
 
 
 def test_at_rest_nothing_moves():
-    world = bar(mean_and_turn, integrator="sdirk2", tolerance=1e-9, quasistatic_start=True)
+    world = bar(mean_and_rotation, integrator="sdirk2", tolerance=1e-9, quasistatic_start=True)
     start = world.initial_state()
     assert np.abs(positions(world, start) - BAR[0]).max() > 1e-3
     assert np.abs(run(world, 5, H, start).q - start.q).max() <= 1e-8

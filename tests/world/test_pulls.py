@@ -6,7 +6,7 @@ from matrix import some
 from small_jobs import box_job, change
 from worlds import world_of
 
-from solver.coordinates.prescribed import Carried, Motion
+from solver.coordinates.prescribed import Motion, Transformed
 from solver.errors import BadScene
 from solver.forces.activation import Activation
 from solver.forces.pulls import Pull
@@ -58,7 +58,7 @@ def test_its_force_is_the_slope_of_its_energy():
     x, places = rng.normal(size=(6, 3)), rng.normal(size=(3, 3))
     turn = np.eye(4)
     turn[:3] = [[0.0, -1.0, 0.0, 0.3], [1.0, 0.0, 0.0, -0.1], [0.0, 0.0, 1.0, 0.2]]
-    carrier = Carried(Motion(np.stack([np.eye(4), turn]), 1.0), places)
+    carrier = Transformed(Motion(np.stack([np.eye(4), turn]), 1.0), places)
     pull = Pull(np.array([1, 3, 4], np.int32), np.array([2.0, 5.0, 3.0]), carrier,
                 Activation(Motion(np.array([[1.0], [0.5]]), 1.0)))
     for time in (0.0, 0.6, 1.0):

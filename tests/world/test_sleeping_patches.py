@@ -5,7 +5,7 @@ import pytest
 from bodies import positions
 from test_patches import H, bar, held
 
-from solver.coordinates.patches import mean, mean_and_turn
+from solver.coordinates.patches import mean, mean_and_rotation
 from solver.coordinates.prescribed import Motion
 from solver.parts.conjac.liveliness import AWAKE
 from solver.state import State
@@ -24,12 +24,12 @@ def bent(world, by=0.02):
 @pytest.mark.parametrize("pinned", [held, None])
 @pytest.mark.parametrize("up", [0, 1, 2])
 def test_a_step_with_sleeping_patches_is_the_step_without_them(up, pinned):
-    world = bar(mean_and_turn, pinned=pinned, adaptive=True, threshold=1e6)
+    world = bar(mean_and_rotation, pinned=pinned, adaptive=True, threshold=1e6)
     awake = np.arange(2) < up
     start = bent(world, 0.004)
     u = 0.1 * np.random.default_rng(2).normal(size=start.q.shape)
     after = world.integrator.step(world, State(0.0, start.q, u, {AWAKE: awake.astype(float)}), H)
-    plain = bar(mean_and_turn, places=PLACES[:up], pinned=pinned)
+    plain = bar(mean_and_rotation, places=PLACES[:up], pinned=pinned)
     want = plain.step(State(0.0, start.q, u), H)
     assert np.abs(after.u - want.u).max() <= 1e-8 * np.abs(want.u).max(initial=1e-3)
     assert np.abs(after.q - want.q).max() <= 1e-8 * np.abs(want.q - start.q).max()

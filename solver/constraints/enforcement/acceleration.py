@@ -26,11 +26,11 @@ class Acceleration:
         count = len(mass)
         G = np.ascontiguousarray(rows.jacobian(count).toarray())
         each = np.repeat(mass, 3)
-        turning = np.empty(len(rows.value))
+        centripetal = np.empty(len(rows.value))
         y = np.einsum("mw,mwi->mi", rows.weights, v[rows.nodes])[rows.joint]
         along = np.einsum("ri,ri->r", y, rows.direction)
-        turning = rows.bend * (np.einsum("ri,ri->r", y, y) - along**2)
-        target = -turning - 2.0 * self._rate * (G @ v.ravel()) - self._rate**2 * rows.value
+        centripetal = rows.bend * (np.einsum("ri,ri->r", y, y) - along**2)
+        target = -centripetal - 2.0 * self._rate * (G @ v.ravel()) - self._rate**2 * rows.value
         solved = Bilateral(DenseRows.equations(G, target), lambda rhs: rhs / each[:, None])
         a, multiplier = solved.solve(force.ravel() / each)
         return a.reshape(-1, 3), multiplier

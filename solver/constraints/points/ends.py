@@ -46,8 +46,8 @@ def bound(shape: BodyShape, points: Vec, rest: Vec, radius: float = 0.0) -> Tied
         if radius > 0.0:
             nodes, weights = _in_balls(shape, nodes, points, rest, radius)
     elif len(shape.skin):
-        found = [closest_triangle(shape.skin, rest, point) for point in points]
-        nodes, weights = shape.skin[[k for k, _ in found]], np.array([w for _, w in found])
+        nearest = [closest_triangle(shape.skin, rest, point) for point in points]
+        nodes, weights = shape.skin[[k for k, _ in nearest]], np.array([w for _, w in nearest])
     elif len(shape.wires):
         on = [closest_segment(shape.wires, rest, point) for point in points]
         nodes, weights = shape.wires[[k for k, _ in on]], np.array([[1.0 - s, s] for _, s in on])

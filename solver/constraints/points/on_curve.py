@@ -28,14 +28,14 @@ class OnCurve:
         has no edge."""
         self._point, self._weights, self._edges = one.nodes[:1], one.weights[:1], other.wires
         self._first, self._closes = one.nodes.shape[1], params["closes"]
-        self._gap = self._apart(rest, *closest_segment(self._edges, rest, self._at(rest)))[0]
+        self._gap = self._separation(rest, *closest_segment(self._edges, rest, self._at(rest)))[0]
 
     def _at(self, x: Vec) -> Vec:
         """Return the constrained point at positions x (n, 3) [m], (3,) [m]."""
         at: Vec = self._weights[0] @ x[self._point[0]]
         return at
 
-    def _apart(self, x: Vec, edge: int, along: float) -> tuple[Vec, Vec]:
+    def _separation(self, x: Vec, edge: int, along: float) -> tuple[Vec, Vec]:
         """Return the displacement y from a point on the edge, (3,) [m], and the edge's unit direction, (3,)."""
         a, b = x[self._edges[edge]]
         tangent = (b - a) / max(float(np.linalg.norm(b - a)), 1e-300)
@@ -44,7 +44,7 @@ class OnCurve:
     def rows(self, x: Vec, time: float) -> PointRows:
         """Return two rows across the edge and one of the ends at positions (n, 3) [m] and a time [s]."""
         edge, along = closest_segment(self._edges, x, self._at(x))
-        y, tangent = self._apart(x, edge, along)
+        y, tangent = self._separation(x, edge, along)
         y = y - open_fraction(time, self._closes) * self._gap
         one, other = (axis[0] for axis in across(tangent[None]))
         beyond = float(tangent @ y) if along in (0.0, 1.0) else 0.0

@@ -23,7 +23,7 @@ class NodePairs:
     nodes: Index  #: (p, 2)
     joint: Index  #: of each pair, (p,)
     product: Vec  #: w_i w_j, (p,)
-    push: Vec  #: −w_i w_j between both ends, 0 within one, (p,)
+    coupling: Vec  #: −w_i w_j between both ends, 0 within one, (p,)
 
     @classmethod
     def of(cls, rows: PointRows) -> NodePairs:
@@ -32,10 +32,10 @@ class NodePairs:
         one, other = (index.ravel() for index in np.meshgrid(np.arange(width), np.arange(width), indexing="ij"))
         one, other = one[one < other], other[one < other]
         product = rows.weights[:, one] * rows.weights[:, other]
-        push = np.where((one < rows.first) & (other >= rows.first), -product, 0.0)
+        coupling = np.where((one < rows.first) & (other >= rows.first), -product, 0.0)
         joint, pair = np.nonzero(product)
         nodes = np.stack([rows.nodes[joint, one[pair]], rows.nodes[joint, other[pair]]], axis=1)
-        return cls(np.ascontiguousarray(nodes, dtype=np.int32), joint, product[joint, pair], push[joint, pair])
+        return cls(np.ascontiguousarray(nodes, dtype=np.int32), joint, product[joint, pair], coupling[joint, pair])
 
 
 class PointConstraint:
@@ -50,7 +50,7 @@ class PointConstraint:
     def __init__(self, kind: PointKind, firm: float, compliance: OverTime, strength: OverTime | None = None,
                  lasts: float = np.inf) -> None:
         """firm: k of a hard constraint [N/m]. compliance: α over time [m/N], (1,); below 1/firm the constraint is hard.
-        strength: over time, in [0, 1], (1,): factor of 1/α of a compliant constraint; a hard one yields below 1, and
+        strength: over time, in [0, 1], (1,): factor of 1/α of a compliant constraint; a hard one is soft below 1, and
         there is no constraint at 0. lasts: time at which the constraint ends [s]."""
         self._kind, self._firm, self._compliance, self._lasts = kind, firm, compliance, lasts
         self._strength = Constant(np.ones(1)) if strength is None else strength
@@ -97,13 +97,13 @@ class PointConstraint:
         rows = self.rows(before, time)
         moved = np.einsum("mw,mwi->mi", rows.weights, (after - before)[rows.nodes])[rows.joint]
         linear = replace(rows, value=rows.value + np.einsum("ri,ri->r", rows.direction, moved))
-        self._expected = self._pull(linear, self.stiffness(time), time)
+        self._expected = self._multipliers(linear, self.stiffness(time), time)
 
     def multipliers(self, x: Vec, time: float) -> Vec:
         """Return T of each row at positions (n, 3) [m] and a time [s], padded with zeros, (`remembers`,) [N]."""
         out = np.zeros(self.remembers)
         rows = self.rows(x, time)
-        out[: len(rows.value)] = self._pull(rows, self.stiffness(time), time)
+        out[: len(rows.value)] = self._multipliers(rows, self.stiffness(time), time)
         return out
 
     def _acting(self, rows: PointRows, time: float) -> Vec:
@@ -112,10 +112,10 @@ class PointConstraint:
             return np.zeros(len(rows.value))
         return np.where(rows.direction.any(axis=1), self._last[: len(rows.value)], 0.0)
 
-    def _pull(self, rows: PointRows, stiffness: float, time: float) -> Vec:
+    def _multipliers(self, rows: PointRows, stiffness: float, time: float) -> Vec:
         """Return T of each row [N], (r,)."""
-        pull = self._acting(rows, time) + stiffness * rows.value
-        return np.where(rows.one_sided, np.maximum(pull, 0.0), pull)
+        multiplier = self._acting(rows, time) + stiffness * rows.value
+        return np.where(rows.one_sided, np.maximum(multiplier, 0.0), multiplier)
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Return forces and energy at positions (n, 3) [m] and a time [s], without blocks of K."""
@@ -137,18 +137,18 @@ class PointConstraint:
         if k == 0.0:
             return Stencils(self._none, np.zeros((0, 2, 3)), np.zeros((0, 1, 9)), 0.0)
         rows = self.rows(x, time)
-        pull, acting = self._pull(rows, k, time), self._acting(rows, time)
+        multiplier, acting = self._multipliers(rows, k, time), self._acting(rows, time)
         # (T² − λ²)/2k: λ φ + ½ k φ² of two-sided rows
-        energy = 0.5 * float(((pull - acting) * (pull + acting)).sum()) / k
+        energy = 0.5 * float(((multiplier - acting) * (multiplier + acting)).sum()) / k
         force = np.zeros((len(rows.nodes), 3))
-        np.add.at(force, rows.joint, -pull[:, None] * rows.direction)
+        np.add.at(force, rows.joint, -multiplier[:, None] * rows.direction)
         pairs = self._pairs(rows)
         forces = np.empty((len(pairs.nodes), 2, 3))
-        np.multiply(pairs.push[:, None], force[pairs.joint], out=forces[:, 0])
+        np.multiply(pairs.coupling[:, None], force[pairs.joint], out=forces[:, 0])
         np.negative(forces[:, 0], out=forces[:, 1])
         blocks = np.zeros((0, 1, 9))
         if with_blocks:
-            bending = self._bending(rows, pull, k, project).reshape(-1, 9)
+            bending = self._bending(rows, multiplier, k, project).reshape(-1, 9)
             blocks = (pairs.product[:, None] * bending[pairs.joint])[:, None]
         return Stencils(pairs.nodes, forces, blocks, energy)
 
@@ -160,12 +160,12 @@ class PointConstraint:
             self._paired = known = rows.nodes, rows.weights, NodePairs.of(rows)
         return known[2]
 
-    def _bending(self, rows: PointRows, pull: Vec, k: float, project: bool) -> Vec:
+    def _bending(self, rows: PointRows, multiplier: Vec, k: float, project: bool) -> Vec:
         """Return ∂²E/∂y∂y of each joint with its sign changed, (m, 3, 3) [N/m]."""
-        works = np.where(rows.one_sided & (pull <= 0.0), 0.0, k)
-        tension = pull
+        works = np.where(rows.one_sided & (multiplier <= 0.0), 0.0, k)
+        tension = multiplier
         if project:
-            last = np.zeros(len(pull)) if self._last is None else self._last[: len(pull)]
+            last = np.zeros(len(multiplier)) if self._last is None else self._last[: len(multiplier)]
             known = last if self._expected is None else self._expected
             tension = np.where(works > 0.0, np.maximum(known, 0.0), 0.0)
         out = -rows.curvature(tension)

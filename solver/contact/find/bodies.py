@@ -113,9 +113,9 @@ class Colliders:
     extent: Vec = field(init=False, repr=False)  #: of each shape from its own origin [m], (s,)
     _around: Vec = field(init=False, repr=False)  #: and from that of its body, (s,)
     _movers: Index = field(init=False, repr=False)  #: shapes of bodies
-    _round: Vec = field(init=False, repr=False)  #: how far shapes reach out of all their corners [m]
-    _rough: Vec = field(init=False, repr=False)  #: friction of all shapes, then of the ground, (s + 1,)
-    _room: dict[str, int] = field(init=False, repr=False, default_factory=lambda: {"pairs": 64, "contacts": 64})
+    _corner_radii: Vec = field(init=False, repr=False)  #: how far shapes reach out of all their corners [m]
+    _frictions: Vec = field(init=False, repr=False)  #: friction of all shapes, then of the ground, (s + 1,)
+    _capacities: dict[str, int] = field(init=False, repr=False, default_factory=lambda: {"pairs": 64, "contacts": 64})
 
     def __post_init__(self) -> None:
         extent = self.shapes.radius.copy()
@@ -144,18 +144,18 @@ class Colliders:
 
         order = np.argsort(box[:, 0], kind="stable")
         link = self.body if self.link is None else self.link
-        pairs = self._filled("pairs", lambda room: bodies_kernels.near_pairs(
-            box, order, self.body, link, self.mechanism, self.touches_itself, self.parent, self.excluded, room[0]),
+        pairs = self._filled("pairs", lambda tables: bodies_kernels.near_pairs(
+            box, order, self.body, link, self.mechanism, self.touches_itself, self.parent, self.excluded, tables[0]),
             2)[0]
         # the order of the broad phase depends on positions; that of contacts must not
         pairs = np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
-        shape, rows = self._filled("contacts", lambda room: bodies_kernels.pair_contacts(
+        shape, rows = self._filled("contacts", lambda tables: bodies_kernels.pair_contacts(
             pairs, shapes.radius, slack, (shapes.point_start, shapes.face_start, shapes.corner_start, shapes.corners,
-                                          shapes.edges, shapes.edge_start, x, planes), box, room[0], room[1]), 2, 7)
-        if self.ground.is_there and len(shapes.whole) > len(x):
+                                          shapes.edges, shapes.edge_start, x, planes), box, tables[0], tables[1]), 2, 7)
+        if self.ground.exists and len(shapes.whole) > len(x):
             x = np.empty_like(shapes.whole)
             convex_kernels.place_points(pose, shapes.whole, shapes.whole_owner, x)
-        on_ground = self.ground.find(x, time, self._round, slack[shapes.whole_owner])
+        on_ground = self.ground.find(x, time, self._corner_radii, slack[shapes.whole_owner])
         if len(on_ground):
             below, more = np.empty((len(on_ground), 2), np.int32), np.empty((len(on_ground), 7))
             count = bodies_kernels.ground_contacts(on_ground.nodes, on_ground.normal, on_ground.gap,
@@ -168,20 +168,21 @@ class Colliders:
 
         at: posture of the tree at the start of the step, with coordinates q, (m,).
         """
-        found = self.find(at.E, at.twist, end, h)
-        normals, along = found.rows(at.E)
+        contacts = self.find(at.E, at.twist, end, h)
+        normals, along = contacts.rows(at.E)
         return ContactSet(normals, along, normals.jacobian(tree.parent, tree.dof, at.X, at.S),
-                     along.jacobian(tree.parent, tree.dof, at.X, at.S), found.gap, found.friction, found.names(), q,
-                     end, h)
+                     along.jacobian(tree.parent, tree.dof, at.X, at.S), contacts.gap, contacts.friction,
+                     contacts.names(), q, end, h)
 
     def _filled(self, what: str, fill: Callable[[list[Any]], int], *widths: int) -> list[Any]:
-        """Return the tables that a kernel fills, enlarged and filled again where there was too little room."""
+        """Return the tables that a kernel fills, enlarged and filled again where they were too short."""
         while True:
-            room = [np.empty((self._room[what], width), dtype=np.int32 if width == 2 else float) for width in widths]
-            count = fill(room)
-            if count <= len(room[0]):
-                return [table[:count] for table in room]
-            self._room[what] = 2 * count
+            tables = [np.empty((self._capacities[what], width), dtype=np.int32 if width == 2 else float)
+                      for width in widths]
+            count = fill(tables)
+            if count <= len(tables[0]):
+                return [table[:count] for table in tables]
+            self._capacities[what] = 2 * count
 
     def _poses(self, E: Vec, time: float) -> Vec:
         """Return the poses of all shapes at `time` [s] with bodies at E (n, 4, 4), (s, 4, 4)."""
@@ -216,4 +217,4 @@ class Colliders:
                 obstacle[on] = rows[on, :3] @ rate[:3, :3].T + rate[:3, 3]
         return RigidContacts(shape, np.ascontiguousarray(body), np.ascontiguousarray(rows[:, :3]),
                         np.ascontiguousarray(rows[:, 3:6]), np.ascontiguousarray(rows[:, 6]),
-                        mixed(self._rough[first], self._rough[second]), obstacle)
+                        mixed(self._frictions[first], self._frictions[second]), obstacle)

@@ -76,7 +76,7 @@ def pair_contacts(pairs, radius, slack, placed, box, shape, out):  # type: ignor
     placed: see PLACED. box: (s, 6) [m]. out: point [m], unit normal towards the first shape, gap [m].
     """
     point_start, face_start = placed[0], placed[1]
-    found = np.empty((MANY, 7))
+    contacts = np.empty((MANY, 7))
     count = 0
     for k in range(pairs.shape[0]):
         s, t = pairs[k, 0], pairs[k, 1]
@@ -87,18 +87,18 @@ def pair_contacts(pairs, radius, slack, placed, box, shape, out):  # type: ignor
             reach = 0.0
             for a in range(3):
                 reach = max(reach, min(box[s, 3 + a] - box[s, a], box[t, 3 + a] - box[t, a]))
-            few = polyhedra(s, t, margin, reach, placed, found)
+            few = polyhedra(s, t, margin, reach, placed, contacts)
         elif solid_s or (not solid_t and point_start[t + 1] - point_start[t] < point_start[s + 1] - point_start[s]):
             flipped = -1.0
-            few = thin(t, s, margin, radius[t], radius[s], placed, found)
+            few = thin(t, s, margin, radius[t], radius[s], placed, contacts)
         else:
-            few = thin(s, t, margin, radius[s], radius[t], placed, found)
-        few = reduce_contacts(few, found)
+            few = thin(s, t, margin, radius[s], radius[t], placed, contacts)
+        few = reduce_contacts(few, contacts)
         for i in range(few):
             if count < out.shape[0]:
                 shape[count, 0], shape[count, 1] = s, t
                 for a in range(7):
-                    out[count, a] = found[i, a] * (flipped if 3 <= a < 6 else 1.0)
+                    out[count, a] = contacts[i, a] * (flipped if 3 <= a < 6 else 1.0)
             count += 1
     return count
 
@@ -111,24 +111,24 @@ def ground_contacts(points, normals, gaps, owner, body, radius, x, shape, out): 
     body: of each shape, −1 for an obstacle, which has no contact, (s,). radius: (s,) [m]. x: points, (P, 3) [m]. shape:
     (k, 2), output. out: point [m], normal, gap [m], (k, 7).
     """
-    found = np.empty((MANY, 7))
+    contacts = np.empty((MANY, 7))
     count = k = 0
     while k < points.shape[0]:
         s, few = owner[points[k]], 0
         while k < points.shape[0] and owner[points[k]] == s:
             if few == MANY:  # the deepest contact remains
-                few = reduce_contacts(few, found)
+                few = reduce_contacts(few, contacts)
             for a in range(3):
-                found[few, a] = x[points[k], a] - (radius[s] + 0.5 * gaps[k]) * normals[k, a]
-                found[few, 3 + a] = normals[k, a]
-            found[few, 6] = gaps[k]
+                contacts[few, a] = x[points[k], a] - (radius[s] + 0.5 * gaps[k]) * normals[k, a]
+                contacts[few, 3 + a] = normals[k, a]
+            contacts[few, 6] = gaps[k]
             few += 1
             k += 1
-        few = reduce_contacts(few, found) if body[s] >= 0 else 0
+        few = reduce_contacts(few, contacts) if body[s] >= 0 else 0
         for i in range(few):
             shape[count, 0], shape[count, 1] = s, -1
             for a in range(7):
-                out[count, a] = found[i, a]
+                out[count, a] = contacts[i, a]
             count += 1
     return count
 

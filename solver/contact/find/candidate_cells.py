@@ -11,7 +11,7 @@ from ...state import Index, Mask, Vec
 WIDTH = 0.5  #: of a cell, relative to the spacing of samples
 SLACK = 1.0e-6  #: relative to a cell's width: tolerance of distances
 CANDIDATES = 96  #: triangles of a cell, at most
-ROOM = 1024  #: initial capacity in cells
+CAPACITY = 1024  #: initial capacity in cells
 UNKNOWN, UNSURE = -1, -2  #: rows of cells without a look-up so far, and of cells with too many near triangles
 
 
@@ -32,7 +32,7 @@ class CandidateCells:
         self._low = tree.mins - around
         self._shape = np.ceil((tree.maxes + around - self._low) / self._width).astype(np.int64)
         self._row: Index = np.full(int(self._shape.prod()), UNKNOWN, np.int32)
-        self._table: Index = np.empty((ROOM, CANDIDATES), np.int32)
+        self._table: Index = np.empty((CAPACITY, CANDIDATES), np.int32)
         self._squares = np.empty(len(triangles))
         self._known, self._widest = 0, 0
 
@@ -47,8 +47,8 @@ class CandidateCells:
         if (row[within] == UNKNOWN).any():
             self._find(np.unique(flat[row[within] == UNKNOWN]))
             row[within] = self._row[flat]
-        found: Mask = row >= 0
-        return found, self._table[row[found], :self._widest]
+        has_candidates: Mask = row >= 0
+        return has_candidates, self._table[row[has_candidates], :self._widest]
 
     def _find(self, new: Index) -> None:
         """Find the candidates of new cells, given by flat index, and add them to the table."""

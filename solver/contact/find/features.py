@@ -41,7 +41,7 @@ class Features:
         return unit
 
     @cached_property
-    def room(self) -> tuple[Vec, Vec]:
+    def shortest_runs(self) -> tuple[Vec, Vec]:
         """Return the length of the shortest run at each point, (P,) [m], and that of the shortest run with a corner on
         the run of each edge, (E,) [m]."""
         ends, run = self.edges, self.run

@@ -39,7 +39,7 @@ class Ground:
         self.motion: OverTime = Constant(point) if motion is None else motion  #: of the reference point
         self.normal: Vec = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
         self.friction = friction
-        self.is_there = bool(np.isfinite(point).all())
+        self.exists = bool(np.isfinite(point).all())
 
     def point(self, time: float) -> Vec:
         """Return the reference point of the plane, which moves along with it, at `time` [s], (3,) [m]."""
@@ -66,7 +66,7 @@ class Ground:
         reach: distance from each point to the surface of its body [m], as a radius or the thickness of cloth, which is
         subtracted from its gap. reach, within: one for all or (n,).
         """
-        if not self.is_there:
+        if not self.exists:
             return NO_CONTACTS
         gap = self.gaps(x, time) - reach
         nodes = (gap < within).nonzero()[0].astype(np.int32)

@@ -55,6 +55,6 @@ class IsolatedBodies:
         before, after: positions, (s, 3) [m]. The common displacement is zero where that does not reduce the sum of
         squares.
         """
-        out, together = np.empty(len(before)), np.empty((len(self._collide), 3))
-        parallel_for(measure_own_displacements, len(together), before, after, self._nodes, self._first, together, out)
-        return out, lambda: together[self._of]
+        out, common = np.empty(len(before)), np.empty((len(self._collide), 3))
+        parallel_for(measure_own_displacements, len(common), before, after, self._nodes, self._first, common, out)
+        return out, lambda: common[self._of]

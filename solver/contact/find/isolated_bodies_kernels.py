@@ -68,10 +68,10 @@ def near_others(start, stop, before, after, triangles, starts, collide, box, mor
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[::1], i8[::1], f8[:,::1], f8[::1])")
-def measure_own_displacements(start, stop, before, after, nodes, first, together, out):  # type: ignore[no-untyped-def]
+def measure_own_displacements(start, stop, before, after, nodes, first, common, out):  # type: ignore[no-untyped-def]
     """Write lengths of displacements relative to the common one of their body to `out`, (n,) [m], bodies start to stop.
 
-    before, after: positions, (n, 3) [m]. together: common displacement of each body, written, (b, 3)
+    before, after: positions, (n, 3) [m]. common: common displacement of each body, written, (b, 3)
     [m]: the middle between the least and the largest along each axis, or zero where that does not reduce the sum of
     squares. nodes: body by body, (n,), those of body b start at first[b], (b + 1,).
     """
@@ -81,18 +81,18 @@ def measure_own_displacements(start, stop, before, after, nodes, first, together
             for n in range(first[b], first[b + 1]):
                 component = after[nodes[n], a] - before[nodes[n], a]
                 low, high = min(low, component), max(high, component)
-            together[b, a] = 0.5 * (low + high) if high - low < np.inf else 0.0
+            common[b, a] = 0.5 * (low + high) if high - low < np.inf else 0.0
         own, about = 0.0, 0.0
         for n in range(first[b], first[b + 1]):
             for a in range(3):
                 component = after[nodes[n], a] - before[nodes[n], a]
                 own += component * component
-                about += (component - together[b, a]) ** 2
+                about += (component - common[b, a]) ** 2
         if not about < own:
             for a in range(3):
-                together[b, a] = 0.0
+                common[b, a] = 0.0
         for n in range(first[b], first[b + 1]):
             k, square = nodes[n], 0.0
             for a in range(3):
-                square += (after[k, a] - before[k, a] - together[b, a]) ** 2
+                square += (after[k, a] - before[k, a] - common[b, a]) ** 2
             out[k] = np.sqrt(square)

@@ -21,9 +21,9 @@ from ... import threads
 from ...state import Index, Mask, Vec
 from .diagonals import other_diagonals
 from .distance_kernels import squares
+from .impact_times_kernels import impact_times
 from .isolated_bodies import IsolatedBodies
-from .meeting_times_kernels import meeting_times
-from .near import NEARER, crossing_rows, near_rows, overlapping_rows
+from .near import NEARER, near_rows, overlapping_rows, swept_rows
 from .neighbours import Neighbours, lengths
 from .taking_kernels import mark_reduced, reduce_fractions, take_pairs
 from .through_kernels import may_intersect
@@ -33,7 +33,7 @@ REBUILD = 0.1  #: fraction of the nodes: a list is rebuilt if more are outside t
 SHORT = 0.15  #: fraction of the requested skin, for near pairs that are required at a few positions only
 LISTS = 2  #: number of cached lists: for the start of a stage and its predicted end
 ROUNDS = 24  #: in which nodes block each other; after these all nodes have one fraction
-GOING_ON = 4  #: first rounds, in which a node moves on until it touches a blocked node
+FREE_ROUNDS = 4  #: first rounds, in which a node moves on until it touches a blocked node
 
 
 @dataclass(frozen=True)
@@ -77,35 +77,35 @@ class Surfaces:
         number = np.zeros(len(rest), dtype=np.int32)
         number[self.nodes] = np.arange(len(self.nodes))
         self.triangles = number[triangles].astype(np.int32)  #: (t, 3), numbers among `nodes`
-        alone = number[wires].astype(np.int32)
+        links = number[wires].astype(np.int32)
         sides = ipctk.edges(self.triangles) if len(self.triangles) else np.zeros((0, 2), dtype=np.int32)
-        self.edges: Index = np.ascontiguousarray(np.concatenate([sides, alone]), dtype=np.int32)  #: (e, 2), likewise
+        self.edges: Index = np.ascontiguousarray(np.concatenate([sides, links]), dtype=np.int32)  #: (e, 2), likewise
         self._diagonal = other_diagonals(self.edges, number[quads], len(self.nodes))
         self._rest = rest[self.nodes]
         self._group = np.asarray(group[self.nodes], dtype=np.int32)
         # points as triangles without size, so that one sweep finds them with the others
         points = np.repeat(np.arange(len(self.nodes), dtype=np.int32)[:, None], 3, axis=1)
         self._points_and_triangles: Index = np.concatenate([points, self.triangles])
-        self._room = self._swept = self._overlap = 1024
+        self._capacity = self._swept = self._overlap = 1024
         self._edges_and_triangles: Index = np.concatenate([self.edges[:, [0, 1, 1]], self.triangles])
         self._owner, self._collide = None if owner is None else owner[self.nodes], collide
         self._body = np.zeros(len(self.nodes), np.int32) if owner is None else owner[self.nodes].astype(np.int32)
         self._bodies: IsolatedBodies | None = None
         if self._owner is not None and np.any(self._owner != self._owner[:1]):
-            self._bodies = IsolatedBodies(self._owner, collide, np.concatenate([self.triangles, alone[:, [0, 1, 1]]]))
+            self._bodies = IsolatedBodies(self._owner, collide, np.concatenate([self.triangles, links[:, [0, 1, 1]]]))
         self._lists: list[Neighbours] = []  #: cached lists, the last used first
-        self._spare = 0.0  #: [m] displacement of nodes up to which a list is valid
+        self._margin = 0.0  #: [m] displacement of nodes up to which a list is valid
         ipctk.set_num_threads(threads.count())
 
     @cached_property
     def _mesh(self) -> Any:
         """Return ipctk's mesh, which decides uncertain intersections: most remeshed sheets never need it."""
         mesh = ipctk.CollisionMesh(self._rest, self.edges, self.triangles)
-        alone = int(self._group.max(initial=-1)) + 1 + np.arange(len(self.nodes))
-        mesh.can_collide = ipctk.make_vertex_patches_filter(np.where(self._group < 0, alone, self._group))
+        own_group = int(self._group.max(initial=-1)) + 1 + np.arange(len(self.nodes))
+        mesh.can_collide = ipctk.make_vertex_patches_filter(np.where(self._group < 0, own_group, self._group))
         if self._owner is not None and self._collide is not None:
-            for strangers in _strangers(self._owner, self._collide):
-                mesh.can_collide = mesh.can_collide & strangers
+            for collision_filter in _collision_filters(self._owner, self._collide):
+                mesh.can_collide = mesh.can_collide & collision_filter
         return mesh
 
     @cached_property
@@ -113,20 +113,20 @@ class Surfaces:
         """Return ipctk's bounding volume hierarchy, which each search for intersections rebuilds."""
         return ipctk.LBVH()
 
-    def near(self, x: Vec, distance: float, spare: float = 0.0) -> NearPairs:
+    def near(self, x: Vec, distance: float, margin: float = 0.0) -> NearPairs:
         """Return all pairs within `distance` [m] at positions x of all nodes, (n, 3) [m], in a deterministic order.
 
-        spare: displacement of nodes up to which the Verlet list is reused [m].
+        margin: displacement of nodes up to which the Verlet list is reused [m].
         """
         positions = np.ascontiguousarray(x[self.nodes])
-        self._spare = max(self._spare, self._skin_fraction * spare)
+        self._margin = max(self._margin, self._skin_fraction * margin)
         listed, moved = self._listed(positions, distance)
         within, square = listed.near(positions, moved, distance)
         count, points = len(within), int(np.searchsorted(within, listed.points))
-        found = NearPairs(np.empty((count, 4), np.int32), points, np.empty((count, 2), np.int32), np.empty(count))
-        threads.parallel_for(take_pairs, count, within, listed.pairs, square, self.nodes, self._body, found.nodes,
-                             found.bodies, found.square)
-        return found
+        pairs = NearPairs(np.empty((count, 4), np.int32), points, np.empty((count, 2), np.int32), np.empty(count))
+        threads.parallel_for(take_pairs, count, within, listed.pairs, square, self.nodes, self._body, pairs.nodes,
+                             pairs.bodies, pairs.square)
+        return pairs
 
     def _listed(self, positions: Vec, distance: float) -> tuple[Neighbours, Vec]:
         """Return a list that is valid at positions (s, 3) [m], and distances from the listed positions, (s,) [m].
@@ -141,18 +141,18 @@ class Surfaces:
             if (count := np.count_nonzero(outside)) <= fewest:
                 best, fewest = (listed, moved, outside), count
         if best is None:
-            found, moved = self._list(positions, distance + 2.0 * self._spare), np.zeros(len(positions))
+            valid, moved = self._list(positions, distance + 2.0 * self._margin), np.zeros(len(positions))
         else:
-            found, moved, outside = best
-        others = [listed for listed in self._lists if listed is not found]
+            valid, moved, outside = best
+        others = [listed for listed in self._lists if listed is not valid]
         if best is not None and fewest:
             # where those within the skin would be with the mean motion
-            together = self._moved(found, positions, isolated)[1]()
-            listed_positions = np.where(outside[:, None], positions - together, found.positions)
-            others, moved = [found, *others], np.where(outside, 0.0, moved)
-            found = found.after(listed_positions, outside, *self._within(listed_positions, found.distance, outside))
-        self._lists = [found, *others[: LISTS - 1]]
-        return found, moved
+            common = self._moved(valid, positions, isolated)[1]()
+            listed_positions = np.where(outside[:, None], positions - common, valid.positions)
+            others, moved = [valid, *others], np.where(outside, 0.0, moved)
+            valid = valid.after(listed_positions, outside, *self._within(listed_positions, valid.distance, outside))
+        self._lists = [valid, *others[: LISTS - 1]]
+        return valid, moved
 
     def _isolated(self, before: Vec, after: Vec, distance: float, fraction: float) -> Mask | None:
         """Return which nodes, (s,), are of isolated bodies, see `IsolatedBodies.isolated`; None if they are few."""
@@ -164,11 +164,11 @@ class Surfaces:
     def _moved(self, listed: Neighbours, positions: Vec, isolated: Mask | None) -> tuple[Vec, Callable[[], Vec]]:
         """Return distances of nodes at (s, 3) [m] from the listed positions, (s,) [m], and a function that returns
         their common displacements, (s, 3) [m]: distances are relative to these, for an isolated body to its own."""
-        moved, all_went = listed.moved(positions)
+        moved, common = listed.moved(positions)
         if self._bodies is None or isolated is None:
-            return moved, lambda: np.broadcast_to(all_went, positions.shape)
-        own, went = self._bodies.measure_own_displacements(listed.positions, positions)
-        return np.where(isolated, own, moved), lambda: np.where(isolated[:, None], went(), all_went)
+            return moved, lambda: np.broadcast_to(common, positions.shape)
+        own, own_common = self._bodies.measure_own_displacements(listed.positions, positions)
+        return np.where(isolated, own, moved), lambda: np.where(isolated[:, None], own_common(), common)
 
     def _list(self, positions: Vec, distance: float) -> Neighbours:
         """Return a new list of all pairs within `distance` [m] with nodes at positions `positions`, (s, 3) [m]."""
@@ -179,19 +179,19 @@ class Surfaces:
         """Return pairs within `distance` [m], (k, 4), the number of those of a point and a triangle, keys that ascend
         among pairs of one kind, (k,), and squared distances, (k,) [m²]. moved: (s,), see `near_rows`."""
         count = len(self.nodes)
-        found, keys = [], []
+        within, keys = [], []
         for corners, points in ((self._points_and_triangles, count), (self.edges, 0)):
-            rows = near_rows(positions, corners, points, self._group, distance, self._room, moved)
-            self._room = max(self._room, 2 * len(rows))
+            rows = near_rows(positions, corners, points, self._group, distance, self._capacity, moved)
+            self._capacity = max(self._capacity, 2 * len(rows))
             rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)
             collide = self._that_collide(pairs)
-            found.append(pairs[collide])
+            within.append(pairs[collide])
             keys.append((rows[:, 0].astype(np.int64) * len(corners) + rows[:, 1])[collide])
-        pairs = np.concatenate(found)
+        pairs = np.concatenate(within)
         square = np.empty(len(pairs))
-        threads.parallel_for(squares, len(square), positions, pairs, len(found[0]), square)
-        return pairs, len(found[0]), np.concatenate(keys), square
+        threads.parallel_for(squares, len(square), positions, pairs, len(within[0]), square)
+        return pairs, len(within[0]), np.concatenate(keys), square
 
     def _nodes_of(self, rows: Index, points: int) -> Index:
         """Return nodes, (k, 4), of pairs of rows, (k, 2), of points and triangles, or of edges if `points` is 0."""
@@ -203,15 +203,15 @@ class Surfaces:
         """Return pairs of edges, (k, 2), without the pairs of both diagonals of one quad."""
         if self._diagonal is None:
             return rows
-        apart: Index = rows[self._diagonal[rows[:, 0]] != rows[:, 1]]
-        return apart
+        remaining: Index = rows[self._diagonal[rows[:, 0]] != rows[:, 1]]
+        return remaining
 
     def _that_collide(self, pairs: Index) -> Mask | slice:
         """Return which pairs of nodes, (k, 4), are of bodies that collide, (k,)."""
         if self._owner is None or self._collide is None:
             return slice(None)
-        met: Mask = self._collide[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]
-        return met
+        can_collide: Mask = self._collide[self._owner[pairs[:, 0]], self._owner[pairs[:, 3]]]
+        return can_collide
 
     def nearest_to_itself(self, x: Vec, distance: float, bodies: int) -> Vec:
         """Return the least distance within one connected piece of each body, at most `distance`, (b,) [m].
@@ -252,8 +252,8 @@ class Surfaces:
 
     def largest_step(self, start: Vec, end: Vec) -> float:
         """Return the contact-free fraction, in [0, 1], of straight displacements from start to end, (n, 3) [m] each,
-        after which the nearest pair has LEFT of its distance."""
-        return float(self.meeting(start, end)[1].min(initial=1.0))
+        after which the nearest pair has REMAINING of its distance."""
+        return float(self.impacts(start, end)[1].min(initial=1.0))
 
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
         """Return the contact-free fraction of the displacement of each node, in [0, 1], (n,).
@@ -263,19 +263,19 @@ class Surfaces:
         later rounds only as far as the blocked node does, so that two near nodes that move side by side remain near.
         """
         steps = np.ones(int(alike.max(initial=0)) + 1)
-        number, begun = alike[self.nodes].astype(np.int64), start[self.nodes]
+        number, positions = alike[self.nodes].astype(np.int64), start[self.nodes]
         displacement = (end - start)[self.nodes]
-        pairs, points = self._candidates(begun, begun + displacement)
+        pairs, points = self._candidates(positions, positions + displacement)
         when = np.empty(len(pairs))
         tested = np.arange(len(pairs))
         for count in range(ROUNDS):
             # displacements get shorter from round to round: no other pairs come near, and those whose nodes move as
             # before
-            when[tested] = self._times(begun, begun + steps[number, None] * displacement, pairs[tested],
+            when[tested] = self._times(positions, positions + steps[number, None] * displacement, pairs[tested],
                                       int(np.searchsorted(tested, points)))
             cut = np.empty_like(steps)
             # continue until contact, or as far as the most blocked node of the pair: until there nothing touched before
-            if not reduce_fractions(when, pairs, number, steps, count < GOING_ON, cut):
+            if not reduce_fractions(when, pairs, number, steps, count < FREE_ROUNDS, cut):
                 break
             less, before, steps = np.empty(len(pairs), dtype=bool), steps, cut
             threads.parallel_for(mark_reduced, len(pairs), pairs, number, before, steps, less)
@@ -285,19 +285,19 @@ class Surfaces:
         each: Vec = steps[alike]
         return each
 
-    def meeting(self, start: Vec, end: Vec) -> tuple[Index, Vec]:
+    def impacts(self, start: Vec, end: Vec) -> tuple[Index, Vec]:
         """Return the nodes, (k, 4), of pairs that touch on straight displacements from start to end, (n, 3) [m] each,
         and the fractions, (k,), after which a tenth of their distance is left."""
         before, after = start[self.nodes], end[self.nodes]
         pairs, points = self._candidates(before, after)
         when = self._times(before, after, pairs, points)
-        met = np.flatnonzero(when <= 1.0)
-        return self.nodes[pairs[met]], when[met]
+        touching = np.flatnonzero(when <= 1.0)
+        return self.nodes[pairs[touching]], when[touching]
 
     def _times(self, before: Vec, after: Vec, pairs: Index, points: int) -> Vec:
-        """Return the fractions of straight displacements after which pairs (k, 4) touch, (k,), see `meeting_times`."""
+        """Return the fractions of straight displacements after which pairs (k, 4) touch, (k,), see `impact_times`."""
         when = np.empty(len(pairs))
-        threads.parallel_for(meeting_times, len(when), before, after, pairs, points, when)
+        threads.parallel_for(impact_times, len(when), before, after, pairs, points, when)
         return when
 
     def _candidates(self, before: Vec, after: Vec) -> tuple[Index, int]:
@@ -320,16 +320,16 @@ class Surfaces:
     def _swept_by(self, before: Vec, after: Vec, moved: Mask | None) -> tuple[Index, int]:
         """Return candidate pairs by swept boxes, as `_candidates`. moved: nodes of which each pair has one, (s,); None
         for all that move."""
-        found = []
+        candidates = []
         for corners, points in ((self._points_and_triangles, len(self.nodes)), (self.edges, 0)):
-            rows = crossing_rows(before, after, corners, points, self._group, self._swept, moved)
+            rows = swept_rows(before, after, corners, points, self._group, self._swept, moved)
             self._swept = max(self._swept, 2 * len(rows))
             rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)
-            found.append(pairs[self._that_collide(pairs)])
-        return np.concatenate(found), len(found[0])
+            candidates.append(pairs[self._that_collide(pairs)])
+        return np.concatenate(candidates), len(candidates[0])
 
-    def crossing(self, x: Vec) -> tuple[Index, Index] | None:
+    def intersection(self, x: Vec) -> tuple[Index, Index] | None:
         """Return the nodes of an edge, (2,), and of a triangle that it intersects, (3,), at positions x, (n, 3) [m];
         None if nothing intersects."""
         positions = np.ascontiguousarray(x[self.nodes])
@@ -339,15 +339,15 @@ class Surfaces:
             return None
         if not ipctk.has_intersections(self._mesh, positions, self._tree):
             return None
-        return next(self.crossings(x), None)
+        return next(self.intersections(x), None)
 
-    def crossings(self, x: Vec) -> Iterator[tuple[Index, Index]]:
+    def intersections(self, x: Vec) -> Iterator[tuple[Index, Index]]:
         """Yield the nodes, (2,) and (3,), of each edge and triangle that intersect at positions x, (n, 3) [m]."""
         positions = x[self.nodes]
         self._tree.can_vertices_collide = self._mesh.can_collide
         self._tree.build(positions, self.edges, self.triangles, 0.0)
-        found = _numbers(self._tree.detect_edge_face_candidates(), "edge_id", "face_id")
-        edges, faces = self.edges[found[:, 0]], self.triangles[found[:, 1]]
+        candidates = _numbers(self._tree.detect_edge_face_candidates(), "edge_id", "face_id")
+        edges, faces = self.edges[candidates[:, 0]], self.triangles[candidates[:, 1]]
         may = ((edges[:, :, None] != faces[:, None, :]).all(axis=(1, 2))
                & ~_on_one_side(positions[edges], positions[faces]))
         for edge, face in zip(edges[may], faces[may]):
@@ -355,12 +355,12 @@ class Surfaces:
                 yield self.nodes[edge], self.nodes[face]
 
 
-def _strangers(owner: Index, collide: Any) -> Iterator[Any]:
+def _collision_filters(owner: Index, collide: Any) -> Iterator[Any]:
     """Yield ipctk filters that exclude pairs of bodies that do not collide. owner: (s,). collide: (k, k)."""
-    alone = np.arange(len(owner)) + len(collide)  # a number of its own for each node
+    own_number = np.arange(len(owner)) + len(collide)  # a number of its own for each node
     without_itself = ~np.diagonal(collide)
     if without_itself.any():
-        yield ipctk.make_vertex_patches_filter(np.where(without_itself[owner], owner, alone).astype(np.int32))
+        yield ipctk.make_vertex_patches_filter(np.where(without_itself[owner], owner, own_number).astype(np.int32))
     is_same = ~ipctk.make_vertex_patches_filter(owner.astype(np.int32))
     excluded = np.triu(~collide, 1)
     while excluded.any():
@@ -370,7 +370,7 @@ def _strangers(owner: Index, collide: Any) -> Iterator[Any]:
             if other not in group and not collide[other, group].any():
                 group.append(other)
         excluded[np.ix_(group, group)] = False
-        labels = np.where(np.isin(owner, group), 0, alone)
+        labels = np.where(np.isin(owner, group), 0, own_number)
         yield ipctk.make_vertex_patches_filter(labels.astype(np.int32)) | is_same
 
 
@@ -392,6 +392,6 @@ def _numbers(pairs: Any, first: str, second: str) -> Index:
     """Return the attributes `first` and `second` of ipctk's pairs, (k, 2), sorted."""
     if not len(pairs):
         return np.zeros((0, 2), dtype=np.int32)
-    found = np.array([*map(attrgetter(first, second), pairs)], dtype=np.int32)
-    ordered: Index = found[np.lexsort((found[:, 1], found[:, 0]))]
+    numbers = np.array([*map(attrgetter(first, second), pairs)], dtype=np.int32)
+    ordered: Index = numbers[np.lexsort((numbers[:, 1], numbers[:, 0]))]
     return ordered

@@ -6,34 +6,34 @@ import numpy as np
 
 from ... import threads
 from ...state import Index, Mask, Vec
-from .near_kernels import LEFT, all_pairs, beside_moved, boxes, enter_columns, near_pairs, sort_into_columns
+from .near_kernels import REMAINING, all_pairs, boxes, enter_columns, near_moved, near_pairs, sort_into_columns
 
 BRUTE = 200_000  #: pairs of rows: fewer are tested faster without a grid
 WIDE = 2.0  #: width of a column of the grid relative to the boxes' mean width
-ROOM = 2  #: initial capacity: pairs for each row
+CAPACITY = 2  #: initial capacity: pairs for each row
 FEW = 2000  #: rows whose boxes are not worth a second thread
 PIECES = 16  #: of the grid's columns, one task of a thread each; they do not depend on the number of threads
-NEARER = 1.01 * LEFT / (1.0 - LEFT)  #: relative to displacements: margin that includes all pairs that nearly touch
+NEARER = 1.01 * REMAINING / (1.0 - REMAINING)  #: relative to displacements: includes all pairs that nearly touch
 
 
-def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, room: int = 1024,
+def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, capacity: int = 1024,
               moved: Mask | None = None, first_group: int = 0) -> Index:
     """Return pairs of rows of `corners` within `distance` [m], (k, 2), in an order that is independent of positions.
 
     x: positions, (n, 3) [m]. corners: nodes of each row, (m, c). points: number of rows that are points, each its node
     three times, which pair with the triangles of the other rows; 0 where all rows are edges. group: of each node, (n,),
-    −1 for none; nodes of one group do not collide. room: number of pairs for which memory is allocated first. moved:
-    nodes of which each requested pair has one, (n,); None for all pairs. first_group: number of the first edges if
-    these are one group and the others another, 0 if unknown.
+    −1 for none; nodes of one group do not collide. capacity: number of pairs for which memory is allocated first.
+    moved: nodes of which each requested pair has one, (n,); None for all pairs. first_group: number of the first edges
+    if these are one group and the others another, 0 if unknown.
     """
     box = _boxes(x, x, corners, 0.5 * distance, 0.0)
     first = points if points else first_group
     many = first * (len(corners) - first) if first else len(corners) ** 2 // 2
     if moved is None and many <= BRUTE:
-        return _all_found(box, x, corners, points, first, group, distance, room)
-    found = _of_moved(box, x, corners, points, group, distance, room, moved)
+        return _brute_force(box, x, corners, points, first, group, distance, capacity)
+    near = _of_moved(box, x, corners, points, group, distance, capacity, moved)
     # pairs as single numbers, which are faster to sort
-    first_row, second_row = np.divmod(np.sort(found[:, 0] * np.int64(len(corners)) + found[:, 1]), len(corners))
+    first_row, second_row = np.divmod(np.sort(near[:, 0] * np.int64(len(corners)) + near[:, 1]), len(corners))
     return np.column_stack([first_row, second_row]).astype(np.int32)
 
 
@@ -50,18 +50,18 @@ def _boxes(x: Vec, end: Vec, corners: Index, grown: float, fraction: float) -> V
     return box
 
 
-def _all_found(box: Vec, x: Vec, corners: Index, points: int, first: int, group: Index, distance: float, room: int
+def _brute_force(box: Vec, x: Vec, corners: Index, points: int, first: int, group: Index, distance: float, capacity: int
                ) -> Index:
     """Return near pairs of few rows, (k, 2): of each with each, or of the first ones with the others."""
     while True:
-        found = np.empty((room, 2), dtype=np.int32)
-        count = int(all_pairs(box, points, first, x, corners, group, distance, found))
-        if count <= room:
-            return found[:count]
-        room = count
+        near = np.empty((capacity, 2), dtype=np.int32)
+        count = int(all_pairs(box, points, first, x, corners, group, distance, near))
+        if count <= capacity:
+            return near[:count]
+        capacity = count
 
 
-def crossing_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, room: int = 1024,
+def swept_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, capacity: int = 1024,
                   moved: Mask | None = None) -> Index:
     """Return pairs of rows of `corners` that may nearly touch on straight displacements from x to end, (k, 2).
 
@@ -69,20 +69,21 @@ def crossing_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, r
     arguments are those of `near_rows`.
     """
     box = _boxes(x, end, corners, 0.0, NEARER)
-    return _of_moved(box, x, corners, points, group, np.inf, room, (x != end).any(axis=1) if moved is None else moved)
+    return _of_moved(box, x, corners, points, group, np.inf, capacity,
+                     (x != end).any(axis=1) if moved is None else moved)
 
 
-def overlapping_rows(x: Vec, corners: Index, edges: int, group: Index, room: int = 1024) -> Index:
+def overlapping_rows(x: Vec, corners: Index, edges: int, group: Index, capacity: int = 1024) -> Index:
     """Return pairs of a row of an edge and one of a triangle whose boxes overlap, (k, 2).
 
     x: positions, (n, 3) [m]. corners: nodes of each row, (m, 3): first edges, their second node twice, then triangles.
-    edges: number of edges. group, room: as in `near_rows`.
+    edges: number of edges. group, capacity: as in `near_rows`.
     """
     box = _boxes(x, x, corners, 0.0, 0.0)
-    return _of_moved(box, x, corners, edges, group, np.inf, room, None)
+    return _of_moved(box, x, corners, edges, group, np.inf, capacity, None)
 
 
-def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, distance: float, room: int,
+def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, distance: float, capacity: int,
               moved: Mask | None) -> Index:
     """Return pairs of rows whose boxes, (m, 6), overlap, (k, 2), and of which one has a node that moved, (n,).
 
@@ -92,23 +93,23 @@ def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, dista
     if not len(box):
         return np.empty((0, 2), dtype=np.int32)
     if many <= BRUTE:
-        found = _all_found(box, x, corners, points, points, group, distance, room)
-        return found if moved is None else found[moved[corners[found]].any(axis=(1, 2))]
+        near = _brute_force(box, x, corners, points, points, group, distance, capacity)
+        return near if moved is None else near[moved[corners[near]].any(axis=(1, 2))]
     if moved is None or moved.all():
-        return _overlapping(box, np.ones(len(box), dtype=bool), x, corners, points, group, distance, room)
-    has_moved, beside = np.empty(len(box), dtype=bool), np.empty(len(box), dtype=bool)
-    beside_moved(box, corners, moved, has_moved, beside)
-    rows = np.flatnonzero(beside)
+        return _overlapping(box, np.ones(len(box), dtype=bool), x, corners, points, group, distance, capacity)
+    has_moved, near_moved_row = np.empty(len(box), dtype=bool), np.empty(len(box), dtype=bool)
+    near_moved(box, corners, moved, has_moved, near_moved_row)
+    rows = np.flatnonzero(near_moved_row)
     if not len(rows):
         return np.empty((0, 2), dtype=np.int32)
-    found = _overlapping(box[rows], has_moved[rows], x, np.ascontiguousarray(corners[rows]),
-                         int(np.searchsorted(rows, points)), group, distance, room)
-    of_all: Index = rows[found].astype(np.int32)
+    near = _overlapping(box[rows], has_moved[rows], x, np.ascontiguousarray(corners[rows]),
+                         int(np.searchsorted(rows, points)), group, distance, capacity)
+    of_all: Index = rows[near].astype(np.int32)
     return of_all
 
 
 def _overlapping(box: Vec, requested: Mask, x: Vec, corners: Index, points: int, group: Index, distance: float,
-                 room: int) -> Index:
+                 capacity: int) -> Index:
     """Return pairs of rows, (k, 2), whose boxes, (m, 6), overlap, that are within `distance` [m] of each other, and of
     which one is requested, (m,)."""
     low = np.array([box[:, a].min() for a in range(3)])
@@ -130,11 +131,12 @@ def _overlapping(box: Vec, requested: Mask, x: Vec, corners: Index, points: int,
     # about as many entries in each
     borders = np.searchsorted(start[::2], np.linspace(0, start[-1], PIECES + 1))
     borders[0], borders[-1] = 0, len(start) // 2
-    room = max(room, ROOM * len(box)) // PIECES  # memory that is not written to costs nothing, to look twice does
+    # memory that is not written to costs nothing, to look twice does
+    capacity = max(capacity, CAPACITY * len(box)) // PIECES
     while True:
-        found, counts = np.empty((PIECES, room, 2), dtype=np.int32), np.empty(PIECES, dtype=np.int64)
+        near, counts = np.empty((PIECES, capacity, 2), dtype=np.int32), np.empty(PIECES, dtype=np.int64)
         threads.parallel_for(near_pairs, PIECES, borders, requested, order, ends, cell, start, entry, of_group, after,
-                             int(shape[1]), points, x, corners, group, distance, found, counts)
-        if counts.max() <= room:
-            return np.concatenate([some[:count] for some, count in zip(found, counts.tolist())])
-        room = 2 * int(counts.max())
+                             int(shape[1]), points, x, corners, group, distance, near, counts)
+        if counts.max() <= capacity:
+            return np.concatenate([some[:count] for some, count in zip(near, counts.tolist())])
+        capacity = 2 * int(counts.max())

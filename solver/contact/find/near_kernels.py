@@ -12,7 +12,7 @@ import numpy as np
 from ...threads import inlined, kernel
 from .distance_kernels import SQUARE, WORK, nearest_in_triangle, nearest_on_edges
 
-LEFT = 0.1  #: distance relative to that at the start of a displacement, below which a pair counts as touching
+REMAINING = 0.1  #: distance relative to that at the start of a displacement, below which a pair counts as touching
 CELLS = 32  #: number of cells of a coarse grid along each axis
 
 
@@ -46,7 +46,7 @@ def _cell(value, low, inverse, count):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], i4[:,::1], b1[::1], b1[::1], b1[::1])")
-def beside_moved(box, corners, moved, has_moved, out):  # type: ignore[no-untyped-def]
+def near_moved(box, corners, moved, has_moved, out):  # type: ignore[no-untyped-def]
     """Write which rows have a node that moved, has_moved (m,), and which rows may touch such a row, out (m,).
 
     box: of each row, (m, 6) [m]. corners: nodes of each row, (m, c). moved: which nodes moved, (n,). Two rows may touch
@@ -267,32 +267,32 @@ def near_pairs(  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], f8[::1])")
-def measure_displacements(x, begun, together, out):  # type: ignore[no-untyped-def]
+def measure_displacements(x, before, common, out):  # type: ignore[no-untyped-def]
     """Write the lengths of displacements relative to a common displacement to `out`, (n,) [m].
 
-    x, begun: positions after and before, (n, 3) [m]. together: the common displacement, (3,) [m], written: the middle
+    x, before: positions after and before, (n, 3) [m]. common: the common displacement, (3,) [m], written: the middle
     between least and largest along each axis, or zero where the sum of squares would be no smaller with it.
     """
     own, about = 0.0, 0.0
     low0 = low1 = low2 = np.inf
     high0 = high1 = high2 = -np.inf
     for k in range(x.shape[0]):
-        p, q, r = x[k, 0] - begun[k, 0], x[k, 1] - begun[k, 1], x[k, 2] - begun[k, 2]
+        p, q, r = x[k, 0] - before[k, 0], x[k, 1] - before[k, 1], x[k, 2] - before[k, 2]
         low0, low1, low2 = min(low0, p), min(low1, q), min(low2, r)
         high0, high1, high2 = max(high0, p), max(high1, q), max(high2, r)
-    together[0] = 0.5 * (low0 + high0) if high0 - low0 < np.inf else 0.0
-    together[1] = 0.5 * (low1 + high1) if high1 - low1 < np.inf else 0.0
-    together[2] = 0.5 * (low2 + high2) if high2 - low2 < np.inf else 0.0
+    common[0] = 0.5 * (low0 + high0) if high0 - low0 < np.inf else 0.0
+    common[1] = 0.5 * (low1 + high1) if high1 - low1 < np.inf else 0.0
+    common[2] = 0.5 * (low2 + high2) if high2 - low2 < np.inf else 0.0
     for k in range(x.shape[0]):
         for a in range(3):
-            component = x[k, a] - begun[k, a]
+            component = x[k, a] - before[k, a]
             own += component * component
-            about += (component - together[a]) ** 2
+            about += (component - common[a]) ** 2
     if not about < own:
-        together[:] = 0.0
+        common[:] = 0.0
     for k in range(x.shape[0]):
-        p, q, r = x[k, 0] - begun[k, 0], x[k, 1] - begun[k, 1], x[k, 2] - begun[k, 2]
-        out[k] = np.sqrt((p - together[0]) ** 2 + (q - together[1]) ** 2 + (r - together[2]) ** 2)
+        p, q, r = x[k, 0] - before[k, 0], x[k, 1] - before[k, 1], x[k, 2] - before[k, 2]
+        out[k] = np.sqrt((p - common[0]) ** 2 + (q - common[1]) ** 2 + (r - common[2]) ** 2)
 
 
 @inlined

@@ -13,11 +13,11 @@ import numpy as np
 
 from ... import threads
 from ...state import Index, Mask, Vec
-from .near_kernels import LEFT, may_touch, measure_displacements, merge_pairs, squares_within
+from .near_kernels import REMAINING, may_touch, measure_displacements, merge_pairs, squares_within
 
 SAFE = 1.0 + 1.0e-9  #: factor that exceeds the rounding of distances many times
 FEW = 256  #: pairs that are not worth a second thread
-LEFT_OVER = (1.0 - LEFT) / SAFE  #: of a pair's distance: no pair whose distance decreases by less counts as touching
+CLOSING = (1.0 - REMAINING) / SAFE  #: of a pair's distance: no pair whose distance decreases by less counts as touching
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Neighbours:
         Distances are relative to the common displacement, which changes no pair; it is zero where it does not reduce
         the sum of squares. positions: positions of nodes, (s, 3) [m].
         """
-        moved, together = np.empty(len(positions)), np.empty(3)
-        measure_displacements(positions, self.positions, together, moved)
-        return moved, together
+        moved, common = np.empty(len(positions)), np.empty(3)
+        measure_displacements(positions, self.positions, common, moved)
+        return moved, common
 
     def outside(self, moved: Vec, distance: float) -> Mask:
         """Return which nodes, (s,), are outside the skin: pairs without one are listed if within `distance` [m].
@@ -84,9 +84,9 @@ class Neighbours:
 
         Pairs of nodes that leave the skin are not returned and may be missing in the list. moved: distances of nodes
         from the listed positions, (s,) [m]. length: lengths of their displacements, (s,) [m]. Pairs that cannot lose
-        1 − LEFT of their distance are not candidates, see `meeting_times`.
+        1 − REMAINING of their distance are not candidates, see `impact_times`.
         """
-        range_of = (moved + length / LEFT_OVER) * SAFE
+        range_of = (moved + length / CLOSING) * SAFE
         outside = range_of > 0.5 * self.distance
         may = np.empty(len(self.pairs), dtype=bool)
         threads.parallel_for(may_touch, len(may), np.where(outside, np.inf, range_of), self.pairs, self.points,

@@ -57,8 +57,8 @@ class _Nearest:
     @property
     def is_near(self) -> Mask:
         """Return which points have a nearest triangle, (k,)."""
-        found: Mask = self.triangles >= 0
-        return found
+        mask: Mask = self.triangles >= 0
+        return mask
 
     def of(self, rows: Index) -> _Nearest:
         """Return the nearest triangles of some of the points, given by rows (r,)."""
@@ -93,21 +93,21 @@ class ObstacleMesh:
         above = np.einsum("ij,ij->i", away, near.outward)[counts]
         return 1.0 if (above >= 0.0).sum() >= (above < 0.0).sum() else -1.0
 
-    def planes(self, begun: Vec, end: Vec, time: float, h: float, side: float, margin: float,
+    def planes(self, start: Vec, end: Vec, time: float, h: float, side: float, margin: float,
                clear: Vec | None = None) -> ObstaclePlanes | None:
         """Return planes of the points that are inside or nearer than `margin` [m] at a step's end; None if none is.
 
-        begun, end: points at the step's start and at its end without contact, (k, 3) [m]. time, h: start and length of
+        start, end: points at the step's start and at its end without contact, (k, 3) [m]. time, h: start and length of
         the step [s]. side: of the points, see `side_of`. Each plane is tangent where the obstacle is nearest to the
         point at the start, so that a point that has passed through returns where it entered. clear: lower bounds of the
         distances from the obstacle at the step's start, (k,) [m], which are updated for the points that are tested.
         """
         before, after = self._at(time), self._at(time + h)
         moves = 0.0 if before is after else float(np.sqrt(((after.x - before.x) ** 2).sum(axis=1).max()))
-        displacements = end - begun
+        displacements = end - start
         lengths = np.sqrt(np.einsum("ij,ij->i", displacements, displacements))
         reach = float(lengths.max(initial=0.0)) + moves + margin + self._spacing + DEPTH * self.diagonal
-        off = _off_box(begun, *(edge(before.x, axis=0) for edge in (np.min, np.max)))
+        off = _off_box(start, *(edge(before.x, axis=0) for edge in (np.min, np.max)))
         # no point outside the box of a closed mesh is inside the mesh
         is_near = off < (margin + lengths + moves if self._is_closed and side > 0.0 else reach)
         if clear is not None:
@@ -117,9 +117,9 @@ class ObstacleMesh:
         some = np.flatnonzero(is_near)
         if not len(some):
             return None
-        begun, end = begun[some], end[some]
-        near = self._nearest(before, begun, reach)
-        away = begun - self._positions(before, near)
+        start, end = start[some], end[some]
+        near = self._nearest(before, start, reach)
+        away = start - self._positions(before, near)
         normals = self._normals(away, near, side)
         above = np.einsum("ij,ij->i", away, normals)
         if clear is not None:
@@ -131,18 +131,18 @@ class ObstacleMesh:
         some, end, near, normals, above = some[rows], end[rows], near.of(rows), normals[rows], above[rows]
         later, positions = self._nearest(after, end, reach), self._positions(after, near)
         # the end position does not decide on points in contact already, which other forces may drive in again
-        is_there = above < margin
+        is_within = above < margin
         if moves:
-            normals = _turned(normals, before.normals[near.triangles], after.normals[near.triangles])
+            normals = _rotated(normals, before.normals[near.triangles], after.normals[near.triangles])
         gaps = np.einsum("ij,ij->i", end - positions, normals)
         beyond, outward = end - self._positions(after, later), side * later.outward
         is_inside = np.einsum("ij,ij->i", beyond, outward) < 0.0
-        passes = (np.einsum("ij,ij->i", normals, outward) < 0.0) & (gaps < 0.0)
-        by_end = ~is_inside & ~passes  # points that have come around an edge, or remain far away
+        goes_through = (np.einsum("ij,ij->i", normals, outward) < 0.0) & (gaps < 0.0)
+        by_end = ~is_inside & ~goes_through  # points that have come around an edge, or remain far away
         positions[by_end], normals[by_end] = (end - beyond)[by_end], self._normals(beyond, later, side)[by_end]
         gaps[by_end] = np.linalg.norm(beyond[by_end], axis=1)
         on_border = self._on_border(near) | self._on_border(later)
-        rows = np.flatnonzero(later.is_near & (is_there | (gaps < margin)) & ~on_border)
+        rows = np.flatnonzero(later.is_near & (is_within | (gaps < margin)) & ~on_border)
         if not len(rows):
             return None
         last = np.where(by_end, later.triangles, near.triangles)[rows]
@@ -164,8 +164,8 @@ class ObstacleMesh:
     def _at(self, time: float) -> _Placed:
         """Return the mesh at a time [s]; the last two are cached, as a step begins where the last one has ended."""
         key = time if self._motion.moves else 0.0
-        found = self._placed.pop(key, None)
-        if found is None:
+        placed = self._placed.pop(key, None)
+        if placed is None:
             x = np.require(self._motion.at(key), float, ["C", "W"])
             samples = np.einsum("pc,pcd->pd", self._sampled, x[self.triangles[self._sampled_triangles]])
             tree = cKDTree(samples, balanced_tree=False, compact_nodes=False)
@@ -173,21 +173,21 @@ class ObstacleMesh:
             reach = (1.0 + ON) * np.sqrt((sides**2).sum(axis=2).max(axis=1))
             cells = None if self._motion.moves else CandidateCells(tree, x, self.triangles, reach, self._spacing,
                                                                    DEPTH * self.diagonal)
-            found = _Placed(x, tree, cells, unit_normals(x, self.triangles), reach)
-        self._placed[key] = found
+            placed = _Placed(x, tree, cells, unit_normals(x, self.triangles), reach)
+        self._placed[key] = placed
         while len(self._placed) > 2:
             self._placed.pop(next(iter(self._placed)))
-        return found
+        return placed
 
     def _nearest(self, placed: _Placed, points: Vec, reach: float) -> _Nearest:
         """Return the nearest triangles of points, (k, 3) [m], with samples within `reach` [m], else −1."""
-        found, weights = np.empty(len(points), dtype=np.int32), np.zeros((len(points), 3))
+        triangles, weights = np.empty(len(points), dtype=np.int32), np.zeros((len(points), 3))
         outward = np.zeros((len(points), 3))
         candidates = self._candidates(placed, points, reach)
         nearest_candidates(np.ascontiguousarray(points), candidates, self.triangles, placed.x, placed.reach,
-                           placed.normals, (ON * self.diagonal) ** 2, reach**2, np.empty(candidates.shape[1]), found,
-                           weights, outward)
-        return _Nearest(found, weights, outward)
+                           placed.normals, (ON * self.diagonal) ** 2, reach**2, np.empty(candidates.shape[1]),
+                           triangles, weights, outward)
+        return _Nearest(triangles, weights, outward)
 
     def _candidates(self, placed: _Placed, points: Vec, reach: float) -> Index:
         """Return triangles that may be nearest to each point, (k, c); −1 where none is within `reach` [m]."""
@@ -216,8 +216,8 @@ class ObstacleMesh:
 
     def _on_border(self, near: _Nearest) -> Mask:
         """Return whether the nearest positions are on a border of the mesh, (k,)."""
-        found: Mask = ((near.weights <= ON) & self._border[near.triangles]).any(axis=1)
-        return found
+        mask: Mask = ((near.weights <= ON) & self._border[near.triangles]).any(axis=1)
+        return mask
 
 
 def _off_box(points: Vec, low: Vec, high: Vec) -> Vec:
@@ -229,13 +229,13 @@ def _off_box(points: Vec, low: Vec, high: Vec) -> Vec:
     return off
 
 
-def _turned(normals: Vec, before: Vec, after: Vec) -> Vec:
-    """Return unit vectors, (k, 3), turned by the smallest rotations from unit normals `before` to `after`, (k, 3)."""
+def _rotated(normals: Vec, before: Vec, after: Vec) -> Vec:
+    """Return unit vectors, (k, 3), rotated by the smallest rotations from unit normals `before` to `after`, (k, 3)."""
     axis = np.cross(before, after)
     cosine = np.einsum("ij,ij->i", before, after)[:, None]
     once = np.cross(axis, normals)
-    turned: Vec = normals + once + np.cross(axis, once) / np.maximum(1.0 + cosine, 1.0e-6)
-    return turned
+    rotated: Vec = normals + once + np.cross(axis, once) / np.maximum(1.0 + cosine, 1.0e-6)
+    return rotated
 
 
 def _sample(x: Vec, triangles: Index, spacing: float) -> tuple[Index, Vec]:
@@ -244,16 +244,16 @@ def _sample(x: Vec, triangles: Index, spacing: float) -> tuple[Index, Vec]:
     Triangles are bisected across their longest side until all sides are shorter than that.
     """
     triangle, pieces = np.arange(len(triangles), dtype=np.int32), np.tile(np.eye(3), (len(triangles), 1, 1))
-    found: list[tuple[Index, Vec]] = []
+    samples: list[tuple[Index, Vec]] = []
     while len(triangle):
         corners = np.einsum("pkc,pcd->pkd", pieces, x[triangles[triangle]])
         sides = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)
         is_long = sides.max(axis=1) > spacing
-        found.append((triangle[~is_long], pieces[~is_long].mean(axis=1)))
+        samples.append((triangle[~is_long], pieces[~is_long].mean(axis=1)))
         triangle, pieces, longest = triangle[is_long], pieces[is_long], sides[is_long].argmax(axis=1)
         row = np.arange(len(triangle))
         a, b, c = (pieces[row, (longest + k) % 3] for k in range(3))
         middle = 0.5 * (a + b)
         pieces = np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
         triangle = np.concatenate([triangle, triangle])
-    return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
+    return np.concatenate([one for one, _ in samples]), np.concatenate([one for _, one in samples])

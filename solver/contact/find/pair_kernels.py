@@ -13,11 +13,11 @@ EDGE_ODDS = 1.0e-3  #: relative to the shapes' extent: by which a direction of e
 
 
 @kernel("i8(i8, f8[:,::1])")
-def reduce_contacts(count, found):  # type: ignore[no-untyped-def]
+def reduce_contacts(count, contacts):  # type: ignore[no-untyped-def]
     """Reduce the contacts of a pair to at most FEW, sorted to the front, and return their number.
 
     The contacts that remain are the deepest, the farthest from it, and on each side of the line between these two the
-    contact that spans the largest area with them. count: number of contacts. found: point [m], normal and gap [m] of
+    contact that spans the largest area with them. count: number of contacts. contacts: point [m], normal and gap [m] of
     each, (MANY, 7).
     """
     if count <= FEW:
@@ -26,31 +26,33 @@ def reduce_contacts(count, found):  # type: ignore[no-untyped-def]
         best, worth = slot, -np.inf
         for k in range(slot, count):
             if slot == 0:
-                value = -found[k, 6]
+                value = -contacts[k, 6]
             elif slot == 1:
                 value = 0.0
                 for a in range(3):
-                    value += (found[k, a] - found[0, a]) ** 2
+                    value += (contacts[k, a] - contacts[0, a]) ** 2
             else:
                 # area beside the line of the first two, one on each side
-                d0, d1, d2 = found[1, 0] - found[0, 0], found[1, 1] - found[0, 1], found[1, 2] - found[0, 2]
-                r0, r1, r2 = found[k, 0] - found[0, 0], found[k, 1] - found[0, 1], found[k, 2] - found[0, 2]
-                value = (found[0, 3] * (d1 * r2 - d2 * r1) + found[0, 4] * (d2 * r0 - d0 * r2)
-                         + found[0, 5] * (d0 * r1 - d1 * r0))
+                d0, d1, d2 = (contacts[1, 0] - contacts[0, 0], contacts[1, 1] - contacts[0, 1],
+                              contacts[1, 2] - contacts[0, 2])
+                r0, r1, r2 = (contacts[k, 0] - contacts[0, 0], contacts[k, 1] - contacts[0, 1],
+                              contacts[k, 2] - contacts[0, 2])
+                value = (contacts[0, 3] * (d1 * r2 - d2 * r1) + contacts[0, 4] * (d2 * r0 - d0 * r2)
+                         + contacts[0, 5] * (d0 * r1 - d1 * r0))
                 value = value if slot == 2 else -value
             if value > worth:
                 best, worth = k, value
         for a in range(7):
-            found[slot, a], found[best, a] = found[best, a], found[slot, a]
+            contacts[slot, a], contacts[best, a] = contacts[best, a], contacts[slot, a]
     return FEW
 
 
 @kernel(f"i8(i8, i8, f8, {PLACED}, f8[:,::1])")
-def clip_faces(f, g, margin, placed, found):  # type: ignore[no-untyped-def]
+def clip_faces(f, g, margin, placed, contacts):  # type: ignore[no-untyped-def]
     """Write contacts at the corners of face g clipped by the sides of face f; return their number.
 
-    Corners with a gap to the plane of f below `margin` [m] are contacts. found: point [m], unit normal of f and gap [m]
-    of each, (MANY, 7). placed: see PLACED.
+    Corners with a gap to the plane of f below `margin` [m] are contacts. contacts: point [m], unit normal of f and gap
+    [m] of each, (MANY, 7). placed: see PLACED.
     """
     _, _, corner_start, corners, _, _, x, planes = placed
     old, new = np.empty((MANY, 3)), np.empty((MANY, 3))
@@ -92,19 +94,19 @@ def clip_faces(f, g, margin, placed, found):  # type: ignore[no-untyped-def]
         gap = n[0] * old[i, 0] + n[1] * old[i, 1] + n[2] * old[i, 2] - n[3]
         if gap < margin:
             for a in range(3):
-                found[written, a] = old[i, a] - 0.5 * gap * n[a]
-                found[written, 3 + a] = n[a]
-            found[written, 6] = gap
+                contacts[written, a] = old[i, a] - 0.5 * gap * n[a]
+                contacts[written, 3 + a] = n[a]
+            contacts[written, 6] = gap
             written += 1
     return written
 
 
 @kernel(f"i8(i8, i8, f8, f8, {PLACED}, f8[:,::1])")
-def polyhedra(s, t, margin, reach, placed, found):  # type: ignore[no-untyped-def]
+def polyhedra(s, t, margin, reach, placed, contacts):  # type: ignore[no-untyped-def]
     """Write contacts of two polyhedra s and t along their best separating direction; return their number.
 
     Directions are the normals of faces and of pairs of edges. margin: largest gap of a contact [m]. reach: extent of
-    the shapes [m]. placed: see PLACED. found: point [m], unit normal from t to s, gap [m] of each contact, (MANY, 7).
+    the shapes [m]. placed: see PLACED. contacts: point [m], unit normal from t to s, gap [m] of each, (MANY, 7).
     """
     point_start, face_start, _, _, edges, edge_start, x, planes = placed
     largest, face, of_s = -np.inf, -1, True
@@ -161,8 +163,8 @@ def polyhedra(s, t, margin, reach, placed, found):  # type: ignore[no-untyped-de
         pair = np.empty(8)
         segment_pair(x[edges[edge_s, 0]], x[edges[edge_s, 1]], x[edges[edge_t, 0]], x[edges[edge_t, 1]], pair)
         for k in range(3):
-            found[0, k] = 0.5 * (pair[2 + k] + pair[5 + k])
-        found[0, 3], found[0, 4], found[0, 5], found[0, 6] = -n0, -n1, -n2, best
+            contacts[0, k] = 0.5 * (pair[2 + k] + pair[5 + k])
+        contacts[0, 3], contacts[0, 4], contacts[0, 5], contacts[0, 6] = -n0, -n1, -n2, best
         return 1
 
     # the face of the other shape whose normal is most opposed
@@ -172,19 +174,19 @@ def polyhedra(s, t, margin, reach, placed, found):  # type: ignore[no-untyped-de
         along = planes[face, 0] * planes[g, 0] + planes[face, 1] * planes[g, 1] + planes[face, 2] * planes[g, 2]
         if along < low:
             against, low = g, along
-    count = clip_faces(face, against, margin, placed, found)
+    count = clip_faces(face, against, margin, placed, contacts)
     if of_s:
         for k in range(count):
-            found[k, 3], found[k, 4], found[k, 5] = -found[k, 3], -found[k, 4], -found[k, 5]
+            contacts[k, 3], contacts[k, 4], contacts[k, 5] = -contacts[k, 3], -contacts[k, 4], -contacts[k, 5]
     return count
 
 
 @kernel(f"i8(i8, i8, f8, f8, f8, {PLACED}, f8[:,::1])")
-def thin(s, t, margin, radius_s, radius_t, placed, found):  # type: ignore[no-untyped-def]
+def thin(s, t, margin, radius_s, radius_t, placed, contacts):  # type: ignore[no-untyped-def]
     """Write contacts of s, a point or a segment with a radius, with shape t; return their number.
 
     Contacts are at the ends of s and where it passes over edges of t. margin: largest gap of a contact [m]. radius_s,
-    radius_t: [m]. placed: see PLACED. found: point [m], unit normal from t to s, gap [m] of each contact, (MANY, 7).
+    radius_t: [m]. placed: see PLACED. contacts: point [m], unit normal from t to s, gap [m] of each, (MANY, 7).
     """
     point_start, _, _, _, edges, edge_start, x, planes = placed
     count = 0
@@ -194,9 +196,9 @@ def thin(s, t, margin, radius_s, radius_t, placed, found):  # type: ignore[no-un
         gap = off - radius_s - radius_t
         if gap < margin and count < MANY:
             for a in range(3):
-                found[count, a] = near[a] + (radius_t + 0.5 * gap) * near[3 + a]
-                found[count, 3 + a] = near[3 + a]
-            found[count, 6] = gap
+                contacts[count, a] = near[a] + (radius_t + 0.5 * gap) * near[3 + a]
+                contacts[count, 3 + a] = near[3 + a]
+            contacts[count, 6] = gap
             count += 1
     for i in range(edge_start[s], edge_start[s + 1]):
         for j in range(edge_start[t], edge_start[t + 1]):
@@ -211,9 +213,9 @@ def thin(s, t, margin, radius_s, radius_t, placed, found):  # type: ignore[no-un
             near[0], near[1], near[2] = n0 / off, n1 / off, n2 / off
             if is_of_edge(near[:3], planes, edges[j]):
                 for a in range(3):
-                    found[count, a] = pair[5 + a] + (radius_t + 0.5 * gap) * near[a]
-                    found[count, 3 + a] = near[a]
-                found[count, 6] = gap
+                    contacts[count, a] = pair[5 + a] + (radius_t + 0.5 * gap) * near[a]
+                    contacts[count, 3 + a] = near[a]
+                contacts[count, 6] = gap
                 count += 1
         if edge_start[t] == edge_start[t + 1]:  # a sphere beside a capsule
             q = point_start[t]
@@ -222,9 +224,9 @@ def thin(s, t, margin, radius_s, radius_t, placed, found):  # type: ignore[no-un
             off = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
             gap = off - radius_s - radius_t
             if 0.0 < pair[1] < 1.0 and gap < margin and off > 1.0e-12 and count < MANY:
-                found[count, 0], found[count, 3] = x[q, 0] + n0 / off * (radius_t + 0.5 * gap), n0 / off
-                found[count, 1], found[count, 4] = x[q, 1] + n1 / off * (radius_t + 0.5 * gap), n1 / off
-                found[count, 2], found[count, 5] = x[q, 2] + n2 / off * (radius_t + 0.5 * gap), n2 / off
-                found[count, 6] = gap
+                contacts[count, 0], contacts[count, 3] = x[q, 0] + n0 / off * (radius_t + 0.5 * gap), n0 / off
+                contacts[count, 1], contacts[count, 4] = x[q, 1] + n1 / off * (radius_t + 0.5 * gap), n1 / off
+                contacts[count, 2], contacts[count, 5] = x[q, 2] + n2 / off * (radius_t + 0.5 * gap), n2 / off
+                contacts[count, 6] = gap
                 count += 1
     return count

@@ -14,7 +14,7 @@ from .sharp_kernels import edges_passing, points_passing, swept_boxes
 SHALLOW = 0.25  # of a feature's edge: cloth that is deeper inside has not entered over it
 
 
-ROOM = 256
+CAPACITY = 256
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ def passing_edges(x: Vec, step: Vec, edges: Index, features: Features, h: float,
     """
     box, feature_box = np.empty((len(edges), 6)), np.empty((len(features.edges), 6))
     moves = h * features.velocity
-    deep = np.minimum(depth, SHALLOW * features.room[1])
+    deep = np.minimum(depth, SHALLOW * features.shortest_runs[1])
     grown = max(thickness, depth)
     swept_boxes(x, step, edges, grown, box)
     swept_boxes(features.points, moves, features.edges, 0.0, feature_box)
-    pair, fractions = _all_found(
+    pair, fractions = _with_enough_capacity(
         lambda pair, fractions: edges_passing(x, step, edges, box, features.points, moves, features.edges,
                                               features.edge_normals, feature_box, deep, thickness, pair, fractions), 3)
     ends, t = features.points[features.edges[pair[:, 1]]], fractions[:, 1, None]
@@ -58,23 +58,23 @@ def passing_points(x: Vec, step: Vec, faces: Index, features: Features, requeste
     points = requested.nonzero()[0].astype(np.int32)
     box, point_box = np.empty((len(faces), 6)), np.empty((len(points), 6))
     moves, outward = h * features.velocity, np.ascontiguousarray(features.point_normals.sum(axis=1)[points])
-    deep = np.minimum(depth, SHALLOW * features.room[0][points])
+    deep = np.minimum(depth, SHALLOW * features.shortest_runs[0][points])
     grown = max(thickness, depth)
     swept_boxes(x, step, faces, grown, box)
     swept_boxes(features.points, moves, points[:, None], 0.0, point_box)
-    pair, fractions = _all_found(
+    pair, fractions = _with_enough_capacity(
         lambda pair, fractions: points_passing(x, step, faces, box, features.points, moves, points, outward, point_box,
                                                deep, thickness, pair, fractions), 4)
     number = points[pair[:, 1]]
     return Passing(pair[:, 0], number, fractions[:, :3], features.points[number], fractions[:, 3])
 
 
-def _all_found(search: Callable[[Index, Vec], int], columns: int) -> tuple[Index, Vec]:
+def _with_enough_capacity(search: Callable[[Index, Vec], int], columns: int) -> tuple[Index, Vec]:
     """Return pairs (k, 2) and fractions (k, columns) that a search finds, repeated if it needs more room."""
-    room = ROOM
+    capacity = CAPACITY
     while True:
-        pair, fractions = np.empty((room, 2), dtype=np.int32), np.empty((room, columns))
+        pair, fractions = np.empty((capacity, 2), dtype=np.int32), np.empty((capacity, columns))
         count = search(pair, fractions)
-        if count <= room:
+        if count <= capacity:
             return pair[:count], fractions[:count]
-        room = count
+        capacity = count

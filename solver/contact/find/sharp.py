@@ -16,7 +16,7 @@ FLAT = np.deg2rad(1.0)  # least bend angle of a marked edge
 
 
 @dataclass(frozen=True)
-class Sharp:
+class SharpFeatures:
     """Sharp features of an object by numbers of its vertices; positions of all vertices turn them into `Features`."""
 
     vertices: Index  #: of each point, (P,)
@@ -75,7 +75,7 @@ class Sharp:
 
 
 def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index | None = None,
-                  borders: bool = True) -> Sharp:
+                  borders: bool = True) -> SharpFeatures:
     """Return the sharp features of a surface: convex edges with an angle between their faces' normals above `angle`
     [rad], borders if requested, and `marked` edges, (k, 2), unless they are flat or concave.
 
@@ -96,13 +96,13 @@ def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index 
     # two faces back to back, as of a blade, have no side to which they bend
     convex = (convex | (bend > np.pi - FLAT)) & ~is_border
     flat = (area[faces[:, 0]] == 0.0) | (area[faces[:, 1]] == 0.0)
-    sharp = (is_border & borders) | (convex & ~flat & (bend > angle))
+    features = (is_border & borders) | (convex & ~flat & (bend > angle))
     if marked is not None and len(marked):
         many = len(x)
         keys = np.sort(np.asarray(marked, dtype=np.int64), axis=1) @ [many, 1]
-        sharp |= np.isin(np.sort(ends, axis=1).astype(np.int64) @ [many, 1], keys) & convex & ~flat & (bend > FLAT)
-    left_right = np.where(faces[sharp, :, None] >= 0, triangles[faces[sharp]], -1)
-    made = _of_graph(x, ends[sharp], left_right, angle)
+        features |= np.isin(np.sort(ends, axis=1).astype(np.int64) @ [many, 1], keys) & convex & ~flat & (bend > FLAT)
+    left_right = np.where(faces[features, :, None] >= 0, triangles[faces[features]], -1)
+    made = _of_graph(x, ends[features], left_right, angle)
     return _with_sectors(made, triangles)
 
 
@@ -117,16 +117,16 @@ def bends_softly(x: Vec, triangles: Index, angle: float = ANGLE) -> bool:
     return bool(((bend > EVEN) & (bend <= angle)).any())
 
 
-def nails(ends: Index) -> Sharp:
+def nails(ends: Index) -> SharpFeatures:
     """Return the sharp features of nails, their tips. ends: vertices at heads and tips, (k, 2)."""
     empty, count = np.zeros((0, 3), np.int32), len(ends)
     heads, tips = np.asarray(ends, dtype=np.int32).reshape(-1, 2).T
-    return Sharp(tips, np.ones(count, bool), np.zeros((0, 2), np.int32), np.zeros(0, np.int32),
-                 np.zeros((0, 2, 3), np.int32), empty, np.zeros((0, 2), np.int32), np.full(count, 4, np.int32), empty,
-                 heads)
+    return SharpFeatures(tips, np.ones(count, bool), np.zeros((0, 2), np.int32), np.zeros(0, np.int32),
+                         np.zeros((0, 2, 3), np.int32), empty, np.zeros((0, 2), np.int32),
+                         np.full(count, 4, np.int32), empty, heads)
 
 
-def wires(x: Vec, segments: Index, angle: float = ANGLE) -> Sharp:
+def wires(x: Vec, segments: Index, angle: float = ANGLE) -> SharpFeatures:
     """Return the sharp features of wires along segments, (k, 2), between vertices x, (n, 3) [m].
 
     Corners are where a wire ends, forks or turns by more than `angle` [rad].
@@ -161,25 +161,25 @@ def outwards(x: Vec, triangles: Index) -> Index:
     return triangles[:, ::-1] if np.einsum("ij,ij->", a, np.cross(b, c)) < 0.0 else triangles
 
 
-def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> Sharp:
+def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> SharpFeatures:
     """Return the features of a graph of edges, sorted into runs from corner to corner or around a ring.
 
     ends: vertices of the edges, (E, 2). faces: vertices of the faces left and right of each, (E, 2, 3).
     """
     vertices, flat = np.unique(ends, return_inverse=True)
     pairs = flat.reshape(-1, 2).astype(np.int32)
-    meeting: list[list[int]] = [[] for _ in vertices]
+    incident_edges: list[list[int]] = [[] for _ in vertices]
     for e, (a, b) in enumerate(pairs.tolist()):
-        meeting[a].append(e)
-        meeting[b].append(e)
-    corner = np.array([len(incident) != 2 or _turn(x, vertices, pairs, p, incident) > angle
-                       for p, incident in enumerate(meeting)], dtype=bool)
-    order, turned, run = list[int](), list[bool](), list[int]()
+        incident_edges[a].append(e)
+        incident_edges[b].append(e)
+    corner = np.array([len(incident) != 2 or _turning_angle(x, vertices, pairs, p, incident) > angle
+                       for p, incident in enumerate(incident_edges)], dtype=bool)
+    order, is_backward, run = list[int](), list[bool](), list[int]()
     seen = np.zeros(len(pairs), dtype=bool)
     runs = 0
     # runs from corners first; the remaining edges are rings
     for start in [*np.flatnonzero(corner).tolist(), *range(len(vertices))]:
-        for e in meeting[start]:
+        for e in incident_edges[start]:
             if seen[e]:
                 continue
             p = start
@@ -187,39 +187,39 @@ def _of_graph(x: Vec, ends: Index, faces: Index, angle: float) -> Sharp:
                 seen[e] = True
                 backwards = pairs[e, 1] == p
                 order.append(e)
-                turned.append(bool(backwards))
+                is_backward.append(bool(backwards))
                 run.append(runs)
                 p = int(pairs[e, 0] if backwards else pairs[e, 1])
                 if corner[p]:
                     break
-                e = next((other for other in meeting[p] if not seen[other]), e)
+                e = next((other for other in incident_edges[p] if not seen[other]), e)
             runs += 1
             if not corner[start]:
                 break
-    flipped = np.array(turned, dtype=bool)
+    flipped = np.array(is_backward, dtype=bool)
     edges, left_right = pairs[order].reshape(-1, 2), faces[order].reshape(-1, 2, 3)
     edges[flipped], left_right[flipped] = edges[flipped][:, ::-1], left_right[flipped][:, ::-1]
     none = np.zeros((0, 3), np.int32)
-    return Sharp(vertices.astype(np.int32), corner, edges, np.array(run, np.int32), left_right, none, none[:, :2],
-                 np.zeros(len(vertices), np.int32), none, np.full(len(vertices), -1, np.int32))
+    return SharpFeatures(vertices.astype(np.int32), corner, edges, np.array(run, np.int32), left_right, none,
+                         none[:, :2], np.zeros(len(vertices), np.int32), none, np.full(len(vertices), -1, np.int32))
 
 
-def _turn(x: Vec, vertices: Index, pairs: Index, p: int, incident: list[int]) -> float:
+def _turning_angle(x: Vec, vertices: Index, pairs: Index, p: int, incident: list[int]) -> float:
     """Return the angle by which the two edges `incident` turn at point p [rad]."""
     out = [x[vertices[pairs[e].sum() - p]] - x[vertices[p]] for e in incident]
     return float(np.pi - np.arctan2(np.linalg.norm(np.cross(out[0], out[1])), out[0] @ out[1]))
 
 
-def _with_sectors(sharp: Sharp, triangles: Index) -> Sharp:
+def _with_sectors(features: SharpFeatures, triangles: Index) -> SharpFeatures:
     """Return the features with normals of corners: one for the faces between each two neighbouring sharp edges.
 
     A corner without a closed fan of faces, as at a border or at the end of a single edge, has the normals of its edges.
     """
-    degree = np.bincount(sharp.edges.ravel(), minlength=len(sharp.vertices))
-    closed = sharp.corner & (degree > 1)
-    closed[sharp.edges[np.any(sharp.faces[..., 0] < 0, axis=1)]] = False
+    degree = np.bincount(features.edges.ravel(), minlength=len(features.vertices))
+    closed = features.corner & (degree > 1)
+    closed[features.edges[np.any(features.faces[..., 0] < 0, axis=1)]] = False
     row_of = np.full(int(triangles.max(initial=-1)) + 1, -1)
-    row_of[sharp.vertices[closed]] = np.flatnonzero(closed)
+    row_of[features.vertices[closed]] = np.flatnonzero(closed)
     around: dict[int, dict[int, tuple[int, int]]] = {}  # of a point: the next vertex ccw, and the face up to it
     for f in np.flatnonzero(np.any(row_of[triangles] >= 0, axis=1)).tolist():
         for k in range(3):
@@ -227,33 +227,33 @@ def _with_sectors(sharp: Sharp, triangles: Index) -> Sharp:
             if row_of[v] >= 0:
                 around.setdefault(int(row_of[v]), {})[after] = (before, f)
     spokes: dict[int, set[int]] = {}
-    for a, b in sharp.edges.tolist():
-        spokes.setdefault(a, set()).add(int(sharp.vertices[b]))
-        spokes.setdefault(b, set()).add(int(sharp.vertices[a]))
-    faces, sector, counts = list[int](), list[tuple[int, int]](), sharp.counts.copy()
+    for a, b in features.edges.tolist():
+        spokes.setdefault(a, set()).add(int(features.vertices[b]))
+        spokes.setdefault(b, set()).add(int(features.vertices[a]))
+    faces, sector, counts = list[int](), list[tuple[int, int]](), features.counts.copy()
     for p in sorted(around):
-        found = _sectors(around[p], spokes[p])
-        if len(found) == len(around[p]):
+        sectors = _sectors(around[p], spokes[p])
+        if len(sectors) == len(around[p]):
             counts[p] = len(spokes[p])
-            faces += [f for f, _ in found]
-            sector += [(p, number) for _, number in found]
+            faces += [f for f, _ in sectors]
+            sector += [(p, number) for _, number in sectors]
     fanned, borrowed = {p for p, _ in sector}, list[tuple[int, int, int]]()
-    for e, ends in enumerate(sharp.edges.tolist()):
+    for e, ends in enumerate(features.edges.tolist()):
         for p in ends:
-            if sharp.corner[p] and p not in fanned:
+            if features.corner[p] and p not in fanned:
                 borrowed.append((p, int(counts[p]), e))
                 counts[p] += 2
-    return replace(sharp, sectors=triangles[faces].reshape(-1, 3), sector=np.array(sector, np.int32).reshape(-1, 2),
+    return replace(features, sectors=triangles[faces].reshape(-1, 3), sector=np.array(sector, np.int32).reshape(-1, 2),
                    counts=counts, borrowed=np.array(borrowed, np.int32).reshape(-1, 3))
 
 
 def _sectors(fan: dict[int, tuple[int, int]], spokes: set[int]) -> list[tuple[int, int]]:
     """Return the faces of a fan, each with the number of the spoke before it, as far as spokes separate them."""
-    found = list[tuple[int, int]]()
+    sectors = list[tuple[int, int]]()
     for number, w in enumerate(sorted(spokes)):
-        while w in fan and len(found) < len(fan):
+        while w in fan and len(sectors) < len(fan):
             w, f = fan[w]
-            found.append((f, number))
+            sectors.append((f, number))
             if w in spokes:
                 break
-    return found
+    return sectors

@@ -141,7 +141,7 @@ def edges_passing(x, step, edges, box, positions, moves, ends, normals, feature_
     fractions: along both edges, and contact time as a fraction of the step, (c, 3), output.
     """
     count = 0
-    found, later = np.empty(6), np.empty(6)
+    nearest, later = np.empty(6), np.empty(6)
     out = np.empty(3)
     P, Q, A, B = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     whole_box = np.empty(6)
@@ -161,8 +161,8 @@ def edges_passing(x, step, edges, box, positions, moves, ends, normals, feature_
                 continue
             i, j = edges[k, 0], edges[k, 1]
             p, q, dp, dq = x[i], x[j], step[i], step[j]
-            _nearest(p, q, a, b, found)
-            if found[5] <= PARALLEL:
+            _nearest(p, q, a, b, nearest)
+            if nearest[5] <= PARALLEL:
                 # parallel edges: only ends that lie on the feature
                 for end in range(2):
                     tip = p if end == 0 else q
@@ -183,10 +183,10 @@ def edges_passing(x, step, edges, box, positions, moves, ends, normals, feature_
                             fractions[count, 0], fractions[count, 1], fractions[count, 2] = float(end), t, 0.0
                         count += 1
                 continue
-            gap = np.sqrt(_dot(found[2:5], found[2:5]))
-            inner = solid and _dot(found[2:5], out) < 0.0
+            gap = np.sqrt(_dot(nearest[2:5], nearest[2:5]))
+            inner = solid and _dot(nearest[2:5], out) < 0.0
             time, sways = -1.0, False
-            if _within(found[0]) and _within(found[1]) and gap <= max(thickness, depth[e] if inner else 0.0):
+            if _within(nearest[0]) and _within(nearest[1]) and gap <= max(thickness, depth[e] if inner else 0.0):
                 for c in range(3):
                     P[c], Q[c], A[c], B[c] = p[c] + dp[c], q[c] + dq[c], a[c] + da[c], b[c] + db[c]
                 _nearest(P, Q, A, B, later)
@@ -197,17 +197,17 @@ def edges_passing(x, step, edges, box, positions, moves, ends, normals, feature_
                     # by how much their distance grows later, on the side on which they are now
                     away = 0.0
                     if solid:
-                        away = (_dot(later[2:5], out) - _dot(found[2:5], out)) / np.sqrt(size)
+                        away = (_dot(later[2:5], out) - _dot(nearest[2:5], out)) / np.sqrt(size)
                     elif gap > 0.0:
-                        away = _dot(later[2:5], found[2:5]) / gap - gap
+                        away = _dot(later[2:5], nearest[2:5]) / gap - gap
                     if later[5] <= PARALLEL or away <= RECEDES * thickness:
                         time = 0.0
-            elif not solid and _within(found[0]) and _within(found[1]):
+            elif not solid and _within(nearest[0]) and _within(nearest[1]):
                 # an edge that is beyond a wire is not found again: a wire has no inner side
                 for c in range(3):
                     P[c], Q[c], A[c], B[c] = p[c] + dp[c], q[c] + dq[c], a[c] + da[c], b[c] + db[c]
                 _nearest(P, Q, A, B, later)
-                nearer = gap - _dot(later[2:5], found[2:5]) / gap
+                nearer = gap - _dot(later[2:5], nearest[2:5]) / gap
                 sways = nearer > 0.0 and gap <= thickness + SWAY * nearer
             if time < 0.0 and not inner:
                 time = _time_of_contact(p, q, a, b, dp, dq, da, db)
@@ -215,17 +215,17 @@ def edges_passing(x, step, edges, box, positions, moves, ends, normals, feature_
                     for c in range(3):
                         P[c], Q[c] = p[c] + time * dp[c], q[c] + time * dq[c]
                         A[c], B[c] = a[c] + time * da[c], b[c] + time * db[c]
-                    _nearest(P, Q, A, B, found)
-                    if not (_within(found[0]) and _within(found[1])):
+                    _nearest(P, Q, A, B, nearest)
+                    if not (_within(nearest[0]) and _within(nearest[1])):
                         time = -1.0
             if time < 0.0 and sways:
-                _nearest(p, q, a, b, found)
+                _nearest(p, q, a, b, nearest)
                 time = 1.0
             if time >= 0.0:
                 if count < pair.shape[0]:
                     pair[count, 0], pair[count, 1] = k, e
-                    fractions[count, 0], fractions[count, 1] = (min(max(found[0], 0.0), 1.0),
-                                                                min(max(found[1], 0.0), 1.0))
+                    fractions[count, 0], fractions[count, 1] = (min(max(nearest[0], 0.0), 1.0),
+                                                                min(max(nearest[1], 0.0), 1.0))
                     fractions[count, 2] = time
                 count += 1
     return count
@@ -276,7 +276,7 @@ def _nearest_weights(p, x, face, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _point_meeting(x, step, face, p, dp, f, n, pair, fractions, count):  # type: ignore[no-untyped-def]
+def _point_passing(x, step, face, p, dp, f, n, pair, fractions, count):  # type: ignore[no-untyped-def]
     """Write a passing where point p touches a face within the step; return the number of passings so far."""
     i, j, k = face[0], face[1], face[2]
     time = _time_of_contact(x[i], x[j], x[k], p, step[i], step[j], step[k], dp)
@@ -285,13 +285,13 @@ def _point_meeting(x, step, face, p, dp, f, n, pair, fractions, count):  # type:
         for m in range(3):
             then[0, m], then[1, m] = x[i, m] + time * step[i, m], x[j, m] + time * step[j, m]
             then[2, m], then[3, m] = x[k, m] + time * step[k, m], p[m] + time * dp[m]
-        found = np.empty(6)
-        _weights(then[3], then[0], then[1], then[2], found)
-        if _inside(found):
+        weights = np.empty(6)
+        _weights(then[3], then[0], then[1], then[2], weights)
+        if _inside(weights):
             if count < pair.shape[0]:
                 pair[count, 0], pair[count, 1] = f, n
                 for m in range(3):
-                    fractions[count, m] = max(found[m], 0.0)
+                    fractions[count, m] = max(weights[m], 0.0)
                 fractions[count, 3] = time
             count += 1
     return count
@@ -312,7 +312,7 @@ def points_passing(  # type: ignore[no-untyped-def]
     output.
     """
     count = 0
-    found, best, across = np.empty(6), np.empty(6), np.empty(3)
+    weights, best, across = np.empty(6), np.empty(6), np.empty(3)
     whole_box = np.empty(6)
     _around_all(box, whole_box)
     for n in range(points.shape[0]):
@@ -323,10 +323,10 @@ def points_passing(  # type: ignore[no-untyped-def]
         nearest, gap = -1, 1e300
         for f in range(faces.shape[0]):
             if not _disjoint(point_box[n], box[f]):
-                distance = _nearest_weights(p, x, faces[f], found)
+                distance = _nearest_weights(p, x, faces[f], weights)
                 if distance < gap:
                     nearest, gap = f, distance
-                    best[:] = found
+                    best[:] = weights
         if nearest < 0:
             continue
         inner = size > 0.0 and _dot(best[3:6], outward[n]) < 0.0
@@ -357,5 +357,5 @@ def points_passing(  # type: ignore[no-untyped-def]
         for f in range(faces.shape[0]):
             if _disjoint(point_box[n], box[f]):
                 continue
-            count = _point_meeting(x, step, faces[f], p, dp, f, n, pair, fractions, count)
+            count = _point_passing(x, step, faces[f], p, dp, f, n, pair, fractions, count)
     return count

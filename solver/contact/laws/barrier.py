@@ -45,13 +45,13 @@ class ActivePairs:
         group."""
         which, stiffness = alike.which, alike.sums(self.stiffness)
         count = len(which)
-        found = ActivePairs(np.empty((count, 4), np.int32), int(np.searchsorted(which, self.points)), stiffness,
+        pairs = ActivePairs(np.empty((count, 4), np.int32), int(np.searchsorted(which, self.points)), stiffness,
                             np.empty(count), np.empty(count), np.empty(count), np.empty((count, WORK)),
                             np.empty((count, 4, 3)), self.energy)
         _for_pairs(take_alike, count, which, stiffness, self.nodes, self.stiffness, self.rest, self.thickness,
-                   self.activation, self.work, self.forces, found.nodes, found.rest, found.thickness, found.activation,
-                   found.work, found.forces)
-        return found
+                   self.activation, self.work, self.forces, pairs.nodes, pairs.rest, pairs.thickness, pairs.activation,
+                   pairs.work, pairs.forces)
+        return pairs
 
 
 class Barrier:
@@ -124,22 +124,22 @@ class Barrier:
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Return barrier forces [N] and energy [J] at positions x, (n, 3) [m], without blocks."""
-        found = self.active_pairs(x)
-        return Stencils(found.nodes, found.forces, np.zeros((0, 6, 9)), found.energy)
+        pairs = self.active_pairs(x)
+        return Stencils(pairs.nodes, pairs.forces, np.zeros((0, 6, 9)), pairs.energy)
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
         """Return barrier forces [N], energy [J] and blocks of K = ∂f/∂x [N/m] at positions x, (n, 3) [m].
 
         K is negative semi-definite if `project`.
         """
-        found = self._distinct_pairs(x)[2]
+        pairs = self._distinct_pairs(x)[2]
         # a factor that turns out to reuse no front of the last one is made from the same blocks
-        if self._filled is None or self._filled[0] is not found or self._filled[1] != project:
-            blocks = np.empty((len(found.nodes), 6, 9))
-            _for_pairs(barrier_stiffness, len(blocks), x, found.nodes, found.points, found.stiffness, found.rest,
-                       found.thickness, found.activation, project, found.work, blocks)
-            self._filled = found, project, blocks
-        return Stencils(found.nodes, found.forces, self._filled[2], found.energy)
+        if self._filled is None or self._filled[0] is not pairs or self._filled[1] != project:
+            blocks = np.empty((len(pairs.nodes), 6, 9))
+            _for_pairs(barrier_stiffness, len(blocks), x, pairs.nodes, pairs.points, pairs.stiffness, pairs.rest,
+                       pairs.thickness, pairs.activation, project, pairs.work, blocks)
+            self._filled = pairs, project, blocks
+        return Stencils(pairs.nodes, pairs.forces, self._filled[2], pairs.energy)
 
     def damp(self, x: Vec, v: Vec, time: float) -> None:
         """Do nothing: the barrier has no damping."""
@@ -160,7 +160,7 @@ class Barrier:
         """
         if not self.has_friction:
             return None
-        every, alike, found = self._distinct_pairs(x)
+        every, alike, pairs = self._distinct_pairs(x)
         limits = np.empty(len(every.nodes))
         _for_pairs(limit_friction, len(limits), every.nodes, every.points, every.forces, self._friction, limits)
         load = alike.sums(limits)
@@ -170,16 +170,16 @@ class Barrier:
             return None
         nodes, weights, couples = np.empty((count, 4), np.int32), np.empty((count, 4)), np.empty((count, 4, 3))
         normal, gap = np.empty((count, 3)), np.empty(count)
-        _for_pairs(take_loaded, count, loaded, found.nodes, found.work, nodes, weights, normal, gap)
-        _for_pairs(couple_weights, count, x, nodes, int(np.searchsorted(loaded, found.points)), normal, gap, couples)
+        _for_pairs(take_loaded, count, loaded, pairs.nodes, pairs.work, nodes, weights, normal, gap)
+        _for_pairs(couple_weights, count, x, nodes, int(np.searchsorted(loaded, pairs.points)), normal, gap, couples)
         # prescribed surfaces take any angular momentum, and stages that press bodies on them converge better without
         couples[self.surfaces.is_prescribed[nodes].any(axis=1)] = 0.0
         return LaggedFriction(nodes, weights, couples, normal, load[loaded], self.creep_speed, base, seconds)
 
     def active_pairs(self, x: Vec) -> ActivePairs:
         """Return the pairs nearer than t + δ at positions x, (n, 3) [m], in a deterministic order."""
-        for there, known in self._last:
-            if np.array_equal(x, there):
+        for positions, known in self._last:
+            if np.array_equal(x, positions):
                 return known
         near = self._near_pairs(x)
         is_active, pair_thickness, activation = self._reach(near, 1.0)
@@ -190,19 +190,19 @@ class Barrier:
         forces, energy, work = np.empty((len(nodes), 4, 3)), np.empty(len(nodes)), np.empty((len(nodes), WORK))
         _for_pairs(barrier_forces, len(nodes), x, nodes, points, stiffness, rest, pair_thickness, activation, forces,
                    energy, work)
-        found = ActivePairs(nodes, points, stiffness, rest, pair_thickness, activation, work, forces,
+        pairs = ActivePairs(nodes, points, stiffness, rest, pair_thickness, activation, work, forces,
                             float(energy.sum()))
         # a stage needs forces, blocks and normal forces at the same positions, and a bound those of both its ends
-        self._last = [(x.copy(), found), *self._last[:1]]
-        return found
+        self._last = [(x.copy(), pairs), *self._last[:1]]
+        return pairs
 
     def _distinct_pairs(self, x: Vec) -> tuple[ActivePairs, AlikePairs, ActivePairs]:
         """Return the active pairs at positions x, (n, 3) [m], their groups with the same nearest points, and one pair
         for each group."""
-        found = self.active_pairs(x)
-        if self._grouped is None or self._grouped[0] is not found:
-            alike = alike_pairs(x, found.nodes, found.points, found.rest, found.work)
-            self._grouped = found, alike, found.one_for(alike)
+        pairs = self.active_pairs(x)
+        if self._grouped is None or self._grouped[0] is not pairs:
+            alike = alike_pairs(x, pairs.nodes, pairs.points, pairs.rest, pairs.work)
+            self._grouped = pairs, alike, pairs.one_for(alike)
         return self._grouped
 
     def node_pairs_within(self, x: Vec, times: float) -> Index:
@@ -216,8 +216,8 @@ class Barrier:
 
         x: positions of all nodes, (n, 3) [m].
         """
-        found = self.active_pairs(x)
-        return found.nodes[: found.points], np.abs(found.work[: found.points, :4]), found.thickness[: found.points]
+        pairs = self.active_pairs(x)
+        return pairs.nodes[: pairs.points], np.abs(pairs.work[: pairs.points, :4]), pairs.thickness[: pairs.points]
 
     def slips(self, x: Vec, v: Vec) -> tuple[Index, Vec]:
         """Return one node of each side of the active point-triangle pairs, (k, 2), and the slips, (k, 3) [m/s].
@@ -225,8 +225,8 @@ class Barrier:
         The slip is the tangential velocity of the point relative to the triangle. x, v: positions and velocities of all
         nodes, (n, 3) [m, m/s].
         """
-        found = self.active_pairs(x)
-        nodes, weights = found.nodes[: found.points], found.work[: found.points, :4]
+        pairs = self.active_pairs(x)
+        nodes, weights = pairs.nodes[: pairs.points], pairs.work[: pairs.points, :4]
         between, rate = (np.einsum("kc,kci->ki", weights, of[nodes]) for of in (x, v))
         normal = between / np.linalg.norm(between, axis=1, keepdims=True)
         return nodes[:, [0, 3]], rate - np.einsum("ki,ki->k", rate, normal)[:, None] * normal
@@ -237,9 +237,9 @@ class Barrier:
         The midpoint is that of the closest points; the force on the second side is opposite. x: positions of all nodes,
         (n, 3) [m].
         """
-        found = self.active_pairs(x)
-        middle = 0.5 * np.einsum("kc,kci->ki", np.abs(found.work[:, :4]), x[found.nodes])
-        return np.column_stack([middle, _on_first_side(found), np.sqrt(found.work[:, SQUARE])])
+        pairs = self.active_pairs(x)
+        middle = 0.5 * np.einsum("kc,kci->ki", np.abs(pairs.work[:, :4]), x[pairs.nodes])
+        return np.column_stack([middle, _on_first_side(pairs), np.sqrt(pairs.work[:, SQUARE])])
 
     def _near_pairs(self, x: Vec, times: float = 1.0) -> NearPairs:
         """Return candidates that include all pairs nearer than t + `times` δ at positions x, (n, 3) [m]."""
@@ -269,11 +269,11 @@ class Barrier:
         return kappa, rest
 
 
-def _on_first_side(found: ActivePairs) -> Vec:
+def _on_first_side(pairs: ActivePairs) -> Vec:
     """Return the resultant on the point, or on the first edge, of each pair, (k, 3) [N]."""
     with np.errstate(invalid="ignore"):  # a trial point that is rejected may have infinite forces
-        both = found.forces[:, 0] + found.forces[:, 1]
-    force: Vec = np.where(np.arange(len(found.nodes))[:, None] < found.points, found.forces[:, 0], both)
+        both = pairs.forces[:, 0] + pairs.forces[:, 1]
+    force: Vec = np.where(np.arange(len(pairs.nodes))[:, None] < pairs.points, pairs.forces[:, 0], both)
     return force
 
 

@@ -20,7 +20,7 @@ from .embedded_kernels import add_pairs, carry_values, gather_forces
 from .interface import Bounds, ContactLaw, FrictionForce, Gaps
 
 BODY_ROUNDS = 4  #: rounds in which fractions are reduced body by body; after these all bodies have the same
-ROOM = 16  #: initial capacity: pairs of nodes for each stencil
+CAPACITY = 16  #: initial capacity: pairs of nodes for each stencil
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class EmbeddedVertices:
 
     def positions(self, x: Vec) -> Vec:
         """Return values of nodes followed by those of vertices, (n + v, c), from values x of nodes, (n, c)."""
-        found = np.empty((len(x) + len(self.corners), x.shape[1]))
-        carry_values(np.ascontiguousarray(x, dtype=float), self.corners, self.weights, found)
-        return found
+        positions = np.empty((len(x) + len(self.corners), x.shape[1]))
+        carry_values(np.ascontiguousarray(x, dtype=float), self.corners, self.weights, positions)
+        return positions
 
     def least(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return values of nodes, (n,), followed by those of vertices, the least value of their corners, (n + v,)."""
@@ -79,11 +79,11 @@ class EmbeddedForce:
 
     def _on_nodes(self, table: Stencils, with_blocks: bool) -> Stencils:
         """Return stencils of two nodes, in numerical order; a node's force is in its stencil with itself."""
-        carried = self._embedded
-        whole, force = np.zeros((carried.nodes + len(carried.corners), 3)), np.zeros((carried.nodes, 3))
+        embedded = self._embedded
+        whole, force = np.zeros((embedded.nodes + len(embedded.corners), 3)), np.zeros((embedded.nodes, 3))
         table.add_forces(whole)
-        is_active = np.zeros(carried.nodes, dtype=bool)
-        gather_forces(whole, np.ascontiguousarray(table.nodes, np.int32), carried.corners, carried.weights, force,
+        is_active = np.zeros(embedded.nodes, dtype=bool)
+        gather_forces(whole, np.ascontiguousarray(table.nodes, np.int32), embedded.corners, embedded.weights, force,
                       is_active)
         active = np.flatnonzero(is_active)
         own = np.repeat(active[:, None], 2, axis=1)
@@ -98,13 +98,14 @@ class EmbeddedForce:
 
     def _pairs(self, table: Stencils) -> tuple[Index, Vec]:
         """Return pairs of nodes in numerical order, (k, 2), and their blocks, (k, 9) [N/m]."""
-        own, count, room = self._embedded, -1, ROOM * len(table.nodes)
+        own, count, capacity = self._embedded, -1, CAPACITY * len(table.nodes)
         while count < 0:
-            pairs, after, blocks = np.empty((room, 2), np.int32), np.empty(room, np.int32), np.empty((room, 9))
+            pairs, after, blocks = (np.empty((capacity, 2), np.int32), np.empty(capacity, np.int32),
+                                    np.empty((capacity, 9)))
             none = np.full((2, own.nodes), -1, np.int32)
             count = add_pairs(np.ascontiguousarray(table.nodes, np.int32), np.ascontiguousarray(table.blocks),
                               own.corners, own.weights, none[0], none[1], pairs, after, blocks)
-            room *= 2
+            capacity *= 2
         order = np.lexsort((pairs[:count, 0], pairs[:count, 1]))
         return pairs[order], blocks[order]
 
@@ -122,8 +123,8 @@ class EmbeddedBounds:
 
     def gaps(self, x: Vec) -> Gaps:
         """Return the linearised gaps at positions x of nodes, (n, 3) [m], with normals (k, 3 n)."""
-        found = self._bounds.gaps(self._embedded.positions(x))
-        return Gaps(found.normals @ self._embedded.by_axis, found.gap, found.name)
+        gaps = self._bounds.gaps(self._embedded.positions(x))
+        return Gaps(gaps.normals @ self._embedded.by_axis, gaps.gap, gaps.name)
 
     def record_forces(self, x: Vec, forces: Vec) -> None:
         """Record the contact forces, (k,) [N], of the last gaps at the stage's end, positions x of nodes (n, 3) [m]."""

@@ -62,7 +62,7 @@ def add_pairs(nodes, blocks, corners, weights, slot, head, pairs, after, out):  
     Of a pair (a, b) of a stencil with K_ab = B, and δ = w_a − w_b the difference of its vertices' weights, a node i has
     −w_a(i) δ(j) B + w_b(i) δ(j) Bᵀ towards a node j. Vertices below n are nodes themselves.
     """
-    count, room, own = 0, len(pairs), slot.shape[0]
+    count, capacity, own = 0, len(pairs), slot.shape[0]
     local, of_a, of_b = np.empty(8, np.int32), np.empty(8), np.empty(8)
     for s in range(nodes.shape[0]):
         row = 0
@@ -97,17 +97,17 @@ def add_pairs(nodes, blocks, corners, weights, slot, head, pairs, after, out):  
                         while pair >= 0 and pairs[pair, 0] != local[j]:
                             pair = after[pair]
                         if pair < 0:
-                            if count == room:
+                            if count == capacity:
                                 return -1
                             pair = count
                             pairs[pair, 0], pairs[pair, 1] = local[j], local[i]
                             after[pair], head[local[i]] = head[local[i]], pair
                             out[pair] = 0.0
                             count += 1
-                        straight, turned = -of_a[i] * difference, of_b[i] * difference
+                        straight, transposed = -of_a[i] * difference, of_b[i] * difference
                         for r in range(3):
                             for c in range(3):
                                 out[pair, 3 * r + c] += (straight * blocks[s, row, 3 * r + c]
-                                                         + turned * blocks[s, row, 3 * c + r])
+                                                         + transposed * blocks[s, row, 3 * c + r])
                 row += 1
     return count

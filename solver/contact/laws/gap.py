@@ -125,8 +125,8 @@ class Gap:
         if self._last is None:
             return np.zeros((0, 7))
         nodes, positions, forces = self._last
-        is_there = np.abs(x[nodes] - positions).max(initial=0.0) <= NEGLIGIBLE_STEP * self.edge
-        return forces if is_there else np.zeros((0, 7))
+        is_at_end = np.abs(x[nodes] - positions).max(initial=0.0) <= NEGLIGIBLE_STEP * self.edge
+        return forces if is_at_end else np.zeros((0, 7))
 
 
 class GapBounds:
@@ -145,12 +145,12 @@ class GapBounds:
 
     def add_near_pairs(self, x: Vec) -> None:
         """Add the pairs that are near at positions (n, 3) [m] to the gaps."""
-        found = self._law.near.active_pairs(x)
-        is_edges = (np.arange(len(found.nodes)) >= found.points).astype(np.int32)
-        pairs = np.concatenate([self._pairs, np.column_stack([is_edges, found.nodes])])
+        near = self._law.near.active_pairs(x)
+        is_edges = (np.arange(len(near.nodes)) >= near.points).astype(np.int32)
+        pairs = np.concatenate([self._pairs, np.column_stack([is_edges, near.nodes])])
         required = np.concatenate([self._required,
-                                   np.column_stack([found.thickness, OPEN_FRACTION * found.activation])])
-        names = np.concatenate([self._names, len(self._names) + np.arange(len(found.nodes))])
+                                   np.column_stack([near.thickness, OPEN_FRACTION * near.activation])])
+        names = np.concatenate([self._names, len(self._names) + np.arange(len(near.nodes))])
         self._pairs, which = np.unique(pairs, axis=0, return_index=True)
         self._required = required[which]
         # names of new pairs follow each other

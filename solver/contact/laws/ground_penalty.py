@@ -115,5 +115,5 @@ class GroundPenalty:
         if self.friction is None or not len(contacts):
             return None
         bound = self.friction.coefficient * self.stiffness[contacts.nodes] * -contacts.gap
-        carried = base[contacts.nodes] + seconds * self.plane.velocity(time)
-        return LaggedGroundFriction(contacts.nodes, contacts.normal, carried, bound, creep, seconds)
+        moved = base[contacts.nodes] + seconds * self.plane.velocity(time)
+        return LaggedGroundFriction(contacts.nodes, contacts.normal, moved, bound, creep, seconds)

@@ -81,7 +81,7 @@ def smoothed_friction(  # type: ignore[no-untyped-def]
     load: μ λ [N], (k,). creep: ε [m/s].
     above: whether blocks are those of a parabola in the slip that touches the potential from above. [Ascher 37, 39]
     """
-    slip, bent = np.empty(3), np.empty((4, 3))
+    slip, products = np.empty(3), np.empty((4, 3))
     for k in range(start, stop):
         along = 0.0
         for i in range(3):
@@ -109,33 +109,33 @@ def smoothed_friction(  # type: ignore[no-untyped-def]
             over, slope = 1.0 / speed, 0.0
             energy[k] = load[k] * (speed - creep / 3.0)
         for a in range(4):
-            turned = 0.0
+            coupled = 0.0
             for i in range(3):
-                turned += couples[k, a, i] * slip[i]
+                coupled += couples[k, a, i] * slip[i]
             for i in range(3):
-                forces[k, a, i] = -load[k] * over * (weights[k, a] * slip[i] + turned * normal[k, i])
+                forces[k, a, i] = -load[k] * over * (weights[k, a] * slip[i] + coupled * normal[k, i])
         if not blocks.shape[0]:
             continue
-        turn = (slope - over) / square if speed > 1.0e-12 * creep and not above else 0.0
+        curvature = (slope - over) / square if speed > 1.0e-12 * creep and not above else 0.0
         # H c of each node, H = over T + turn s sᵀ
         for a in range(4):
-            turned = 0.0
+            coupled = 0.0
             for i in range(3):
-                turned += couples[k, a, i] * slip[i]
+                coupled += couples[k, a, i] * slip[i]
             for i in range(3):
-                bent[a, i] = over * couples[k, a, i] + turn * turned * slip[i]
+                products[a, i] = over * couples[k, a, i] + curvature * coupled * slip[i]
         pair = 0
         for a in range(1, 4):
             for b in range(a):
                 both = 0.0
                 for i in range(3):
-                    both += couples[k, a, i] * bent[b, i]
+                    both += couples[k, a, i] * products[b, i]
                 for i in range(3):
                     for j in range(3):
-                        value = turn * slip[i] * slip[j] - over * normal[k, i] * normal[k, j]
+                        value = curvature * slip[i] * slip[j] - over * normal[k, i] * normal[k, j]
                         if i == j:
                             value += over
-                        value = (weights[k, a] * (weights[k, b] * value + bent[b, i] * normal[k, j])
-                                 + normal[k, i] * (weights[k, b] * bent[a, j] + both * normal[k, j]))
+                        value = (weights[k, a] * (weights[k, b] * value + products[b, i] * normal[k, j])
+                                 + normal[k, i] * (weights[k, b] * products[a, j] + both * normal[k, j]))
                         blocks[k, pair, 3 * i + j] = -scale * load[k] * value
                 pair += 1

@@ -81,7 +81,7 @@ class SeparateIntersections:
         self._exit_directions, self._deepest = np.zeros((count, count, 3)), np.zeros((count, count))
         self._depth = float(np.ptp(intersecting.start_positions, axis=0).max())
         # the exit direction of most points of a body is that of all of them, also near its sides
-        springs, gap = self._found(intersecting.start_positions)
+        springs, gap = self._near_springs(intersecting.start_positions)
         depth = np.maximum(-gap, 0.0)
         direction, size = np.zeros_like(self._exit_directions), np.zeros((count, count))
         np.add.at(direction, tuple(springs.pair.T), (depth**2)[:, None] * springs.normal)
@@ -90,7 +90,7 @@ class SeparateIntersections:
         length = np.linalg.norm(direction, axis=2)
         agrees = length > COMMON_DIRECTION * size
         self._exit_directions[agrees] = direction[agrees] / length[agrees, None]
-        springs, gap = self._found(intersecting.start_positions)
+        springs, gap = self._near_springs(intersecting.start_positions)
         np.maximum.at(self._deepest, tuple(springs.pair.T), -gap)
         self._deepest = np.maximum(self._deepest, self._deepest.T)
         self._depth = SEARCH_MARGIN * float((self._deepest + intersecting.gap).max())
@@ -100,8 +100,8 @@ class SeparateIntersections:
     @property
     def surfaces(self) -> Surfaces:
         """Return the surfaces of the law that is active at present."""
-        found: Surfaces = self._current.surfaces  # type: ignore[attr-defined]
-        return found
+        surfaces: Surfaces = self._current.surfaces  # type: ignore[attr-defined]
+        return surfaces
 
     @property
     def _current(self) -> ContactLaw:
@@ -115,18 +115,18 @@ class SeparateIntersections:
             self._springs = None
             return
         case = self._intersecting
-        crossed = case.surfaces.crossing(x)
-        near = self._complete_law.nearest(x) if crossed is None else None
-        if crossed is None and near is None and time >= case.seconds:  # before that bodies may still be too fast
+        intersecting = case.surfaces.intersection(x)
+        near = self._complete_law.nearest(x) if intersecting is None else None
+        if intersecting is None and near is None and time >= case.seconds:  # before that bodies may still be too fast
             self._separated_since, self._springs = time, None
             return
         if time > TIME_LIMIT * case.seconds:
-            first, second = (crossed[0][0], crossed[1][0]) if crossed is not None else (near[0], near[3])  # type: ignore[index]
+            first, second = (intersecting[0][0], intersecting[1][0]) if intersecting is not None else (near[0], near[3])  # type: ignore[index]
             where = ", ".join(f"{c:.4g}" for c in x[second])
             raise StepFailed(f'it is not pushed apart from "{case.names[case.owner[second]]}" after {time:.3g} s, near '
                              f"({where}) m", case.names[case.owner[first]],
                              "Give it more frames, move them apart by hand, or let them not collide with each other")
-        self._springs = self._found(x)[0]
+        self._springs = self._near_springs(x)[0]
         self._step_time, self._distance_at_start = time, self._springs.out(x)
 
     def measure(self, x: Vec, time: float) -> Stencils:
@@ -242,7 +242,7 @@ class SeparateIntersections:
         return Stencils(np.concatenate([table.nodes, springs.nodes]).astype(np.int32),
                         np.concatenate([table.forces, forces]), blocks, table.energy + energy)
 
-    def _found(self, x: Vec) -> tuple[_Springs, Vec]:
+    def _near_springs(self, x: Vec) -> tuple[_Springs, Vec]:
         """Return a spring for each point near an intersecting body's surface, and the signed distances, (k,) [m]."""
         case = self._intersecting
         near = case.surfaces.near(x, self._depth)
@@ -259,16 +259,16 @@ class SeparateIntersections:
                      | (bodies[order[1:], 1] != bodies[order[:-1], 1]))
         nodes, bodies = nodes[order[first]], bodies[order[first]]
         work = np.empty((len(nodes), WORK))
-        for row, found in zip(nodes, work):
-            nearest_in_triangle(x, row, found)
+        for row, nearest in zip(nodes, work):
+            nearest_in_triangle(x, row, nearest)
         face = _normals(x[nodes[:, 1:]])
         far = np.sqrt(work[:, SQUARE])
         away = np.einsum("kc,kci->ki", work[:, :4], x[nodes])
         is_inside = np.einsum("ki,ki->k", away, face) < 0.0
         for body, (triangles, is_closed) in enumerate(zip(case.triangles, case.is_closed)):
-            mine = np.flatnonzero(bodies[:, 1] == body)
-            if is_closed and len(mine):
-                is_inside[mine] = winding_numbers(x[nodes[mine, 0]], x, triangles) > 0.5
+            rows = np.flatnonzero(bodies[:, 1] == body)
+            if is_closed and len(rows):
+                is_inside[rows] = winding_numbers(x[nodes[rows, 0]], x, triangles) > 0.5
         sign = np.where(is_inside, -1.0, 1.0)
         normal = np.where((far > ROUNDING)[:, None], sign[:, None] * away / np.maximum(far, ROUNDING)[:, None], face)
         each = case.stiffness[nodes]

@@ -35,7 +35,7 @@ class Charted(JointType, Protocol):
         """Return the centres of charts on which joints with coordinates q (k, d) about centres (k, c) are at zero,
         (k, c)."""
 
-    def home(self, entries: Index, centre_entries: Index, q: Vec, u: Vec, centres: Vec) -> None:
+    def centre_in_place(self, entries: Index, centre_entries: Index, q: Vec, u: Vec, centres: Vec) -> None:
         """Centre the chart of every joint at its present rotation, with q = 0, in place: the effect of `recentred` and
         `carry` in one call.
 

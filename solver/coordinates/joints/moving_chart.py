@@ -63,7 +63,7 @@ class MovingChart:
         out: Vec = rotation / np.linalg.norm(rotation, axis=1, keepdims=True)
         return out
 
-    def home(self, entries: Index, centre_entries: Index, q: Vec, u: Vec, centres: Vec) -> None:
+    def centre_in_place(self, entries: Index, centre_entries: Index, q: Vec, u: Vec, centres: Vec) -> None:
         """Centre all charts at the present rotations of their joints, in place. entries: indices in q and u (m,),
         (k, d). centre_entries: indices in centres (s,), (k, 4)."""
         centre_charts(entries, centre_entries, q, u, centres)
@@ -72,8 +72,8 @@ class MovingChart:
         """Return q and u, (k, d) each, for unchanged rotations and angular velocities, transformed from the charts
         about `old` centres to those about `new` ones, (k, 4) each; q is at most half a turn."""
         back = new * np.array([1.0, -1.0, -1.0, -1.0])
-        there, rate = q.copy(), u.copy()
-        there[:, :3] = logarithm(product(back, product(old, quaternion(q[:, :3]))))
+        coordinates, rate = q.copy(), u.copy()
+        coordinates[:, :3] = logarithm(product(back, product(old, quaternion(q[:, :3]))))
         omega = jacobian(q[:, :3]) @ u[:, :3, None]
-        rate[:, :3] = np.linalg.solve(jacobian(there[:, :3]), omega)[:, :, 0]
-        return there, rate
+        rate[:, :3] = np.linalg.solve(jacobian(coordinates[:, :3]), omega)[:, :, 0]
+        return coordinates, rate

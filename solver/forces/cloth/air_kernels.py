@@ -10,7 +10,7 @@ from ...threads import kernel
 
 
 @kernel("void(i4[:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1])")
-def pull_along(pairs, blocks, mass, v, wind, h, force):  # type: ignore[no-untyped-def]
+def implicit_drag(pairs, blocks, mass, v, wind, h, force):  # type: ignore[no-untyped-def]
     """Write (1 + h C/m)⁻¹ C (w − v), the drag on nodes at the end of a step of h [s], to force (n, 3) [N] of all nodes.
 
     pairs: the node and the air's, (b, 2). blocks: C, symmetric, (b, 1, 9) [N s/m]. mass: (n,) [kg]. v: (n, 3) [m/s].

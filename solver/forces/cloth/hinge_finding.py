@@ -33,29 +33,29 @@ def find_hinges(triangles, material, nodes, faces, length, cotangents):  # type:
     for i in range(top + 1):
         first[i + 1] += first[i]
     # the larger end and the number of the side, as one number to sort by
-    filled, found = first[:-1].copy(), np.empty(edges, np.int64)
+    filled, keys = first[:-1].copy(), np.empty(edges, np.int64)
     for t in range(triangles.shape[0]):
         for k in range(3):
             a, b = triangles[t, k], triangles[t, (k + 1) % 3]
-            found[filled[min(a, b)]] = max(a, b) * edges + 3 * t + k
+            keys[filled[min(a, b)]] = max(a, b) * edges + 3 * t + k
             filled[min(a, b)] += 1
     count = 0
     for a in range(top + 1):
-        found[first[a] : first[a + 1]] = np.sort(found[first[a] : first[a + 1]])
+        keys[first[a] : first[a + 1]] = np.sort(keys[first[a] : first[a + 1]])
         for at in range(first[a], first[a + 1] - 1):
-            b = found[at] // edges
-            if found[at + 1] // edges != b:
+            b = keys[at] // edges
+            if keys[at + 1] // edges != b:
                 continue
             nodes[count, 0], nodes[count, 1], length[count] = a, b, 0.0
             for side in range(2):
-                t, k = found[at + side] % edges // 3, found[at + side] % edges % 3
+                t, k = keys[at + side] % edges // 3, keys[at + side] % edges % 3
                 at_a, at_b, other = k, (k + 1) % 3, (k + 2) % 3
                 if triangles[t, at_a] != a:
                     at_a, at_b = at_b, at_a
                 faces[count, side], nodes[count, 2 + side] = t, triangles[t, other]
-                way0 = material[t, at_b, 0] - material[t, at_a, 0]
-                way1 = material[t, at_b, 1] - material[t, at_a, 1]
-                length[count] += 0.5 * np.sqrt(way0 * way0 + way1 * way1)
+                along0 = material[t, at_b, 0] - material[t, at_a, 0]
+                along1 = material[t, at_b, 1] - material[t, at_a, 1]
+                length[count] += 0.5 * np.sqrt(along0 * along0 + along1 * along1)
                 cotangents[count, 2 * side] = cotangent(material, t, at_a, at_b, other)
                 cotangents[count, 2 * side + 1] = cotangent(material, t, at_b, at_a, other)
             count += 1

@@ -112,12 +112,12 @@ def bend_of_angle(x, nodes, work, out):  # type: ignore[no-untyped-def]
                 y0 = w1 * (1.0 if j == 2 else 0.0) - w2 * (1.0 if j == 1 else 0.0)
                 y1 = w2 * (1.0 if j == 0 else 0.0) - w0 * (1.0 if j == 2 else 0.0)
                 y2 = w0 * (1.0 if j == 1 else 0.0) - w1 * (1.0 if j == 0 else 0.0)
-                turned = 2.0 * inverse * (work[5 + side, 0] * y0 + work[5 + side, 1] * y1 + work[5 + side, 2] * y2)
+                along = 2.0 * inverse * (work[5 + side, 0] * y0 + work[5 + side, 1] * y1 + work[5 + side, 2] * y2)
                 longer = grows * work[4, j] / length
                 for i in range(3):
                     y = y0 if i == 0 else y1 if i == 1 else y2
                     n = work[5 + side, i]
-                    out[1 + 2 * side + end, i, j] = -inverse * (n * longer + length * (y - turned * n))
+                    out[1 + 2 * side + end, i, j] = -inverse * (n * longer + length * (y - along * n))
     s, r = work[8, 0], work[8, 1]
     for j in range(3):
         e = work[4, j]

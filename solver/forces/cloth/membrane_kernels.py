@@ -5,7 +5,7 @@ With d = Rᵀ δF in the plane and w = nᵀ δF out of it, k = d₂₁ − d₁�
     δS = d − (k/t) J S,   δ²ψ = δS : C : δS + T : δ²S + 2 wᵀ Y w,   T = C : ε,   S Y + Y S = T.
 
 So in-plane and out-of-plane changes decouple, and each is projected by itself. F has two columns: any F has a
-rotation, and a triangle that is turned over does not differ from one that is not.
+rotation, and an inverted triangle does not differ from one that is not.
 
 Cloth with a limit of its stretch is stiff beyond it along four directions e of its material, warp, weft and their
 diagonals, each by an energy w(|F e|), whose derivatives are those of a thread under tension:
@@ -49,7 +49,7 @@ def _direction(k):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _pulled(strain, k):  # type: ignore[no-untyped-def]
+def _stretched(strain, k):  # type: ignore[no-untyped-def]
     """Return e of the k-th direction, S e, its length, and a factor of the limit along it."""
     e0, e1, factor = _direction(k)
     l0, l1 = strain[0] * e0 + strain[2] * e1, strain[2] * e0 + strain[1] * e1
@@ -68,7 +68,7 @@ def _limited(length, limit, stiffness):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], i4[::1], f8[:,::1], f8[::1], f8[::1])")
-def turned(x, nodes, gradients, frame, strain):  # type: ignore[no-untyped-def]
+def rotated_strain(x, nodes, gradients, frame, strain):  # type: ignore[no-untyped-def]
     """Write R and n, by columns, into frame (9,), and S by (11, 22, 12) into strain (3,), of F = Σ x ∇N.
 
     x: (n, 3) [m]. nodes: (3,). gradients: (3, 2) [1/m]. Where F has no area, n is any normal; where F is zero, R is any
@@ -126,22 +126,22 @@ def turned(x, nodes, gradients, frame, strain):  # type: ignore[no-untyped-def]
 
 
 @kernel("f8(f8[::1], f8[::1], f8[::1], f8[:,::1], f8, f8[:,::1])")
-def pull(frame, strain, constants, gradients, area, forces):  # type: ignore[no-untyped-def]
+def measure_triangle(frame, strain, constants, gradients, area, forces):  # type: ignore[no-untyped-def]
     """Return the energy of a triangle [J]; write its forces −A P ∇N, (4, 3) [N].
 
-    frame, strain: from `turned`. constants: (CONSTANTS,). gradients: (3, 2) [1/m]. area: A [m²].
+    frame, strain: from `rotated_strain`. constants: (CONSTANTS,). gradients: (3, 2) [1/m]. area: A [m²].
     """
     s11, s22, s12 = strain[0], strain[1], strain[2]
     t11, t22, t12 = _stress(strain, constants)
     trace = max(s11 + s22, FLAT)
     # T and S need not commute where the sheet is not isotropic: then rotating R does work on T as well
-    turning = (t12 * (s11 - s22) + (t22 - t11) * s12) / trace
-    p11, p22, p12, p21 = t11, t22, t12 + turning, t12 - turning
+    rotation = (t12 * (s11 - s22) + (t22 - t11) * s12) / trace
+    p11, p22, p12, p21 = t11, t22, t12 + rotation, t12 - rotation
     energy = 0.5 * (t11 * (s11 - 1.0) + t22 * (s22 - 1.0) + 2.0 * t12 * s12)
     limit = constants[4]
     if limit > 0.0 and s11 + s22 > 1.0 + limit:  # no stretch is more than the trace
         for k in range(DIRECTIONS):
-            e0, e1, l0, l1, length, factor = _pulled(strain, k)
+            e0, e1, l0, l1, length, factor = _stretched(strain, k)
             if length > 1.0 + factor * limit:
                 value, slope, _ = _limited(length, factor * limit, constants[5 + min(k, 2)])
                 energy += value
@@ -197,12 +197,12 @@ def definite(matrix, size, scratch, vectors, values):  # type: ignore[no-untyped
 def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, values):  # type: ignore[no-untyped-def]
     """Write ∂²ψ/∂d² by (d₁₁, d₂₁, d₁₂, d₂₂) into plane (4, 4), and ∂²ψ/∂w² into the first 2 × 2 entries of `normal`.
 
-    strain: from `turned`. constants: (CONSTANTS,). If `project`, both are positive semi-definite.
+    strain: from `rotated_strain`. constants: (CONSTANTS,). If `project`, both are positive semi-definite.
     """
     s11, s22, s12 = strain[0], strain[1], strain[2]
     t11, t22, t12 = _stress(strain, constants)
     one = 1.0 / max(s11 + s22, THINNEST)
-    turning = t12 * (s11 - s22) + (t22 - t11) * s12
+    rotation = t12 * (s11 - s22) + (t22 - t11) * s12
     work = t11 * s11 + t22 * s22 + 2.0 * t12 * s12
     for i in range(4):
         k = one * (1.0 if i == 1 else -1.0 if i == 2 else 0.0)
@@ -220,7 +220,7 @@ def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, 
             other = t12 if j == 0 else -t11 if j == 1 else t22 if j == 2 else -t12
             wide = 1.0 if j == 0 or j == 3 else 0.0
             plane[i, j] = (constants[0] * a * e + constants[1] * b * f + constants[2] * (a * f + b * e)
-                           + 4.0 * constants[3] * c * g + turning * one * (k * wide + m * spread)
+                           + 4.0 * constants[3] * c * g + rotation * one * (k * wide + m * spread)
                            - k * other - m * quarter - work * k * m)
     # Y = (det S T + adj S T adj S) / (2 tr S det S)
     whole = max(s11 * s22 - s12 * s12, THINNEST)
@@ -235,7 +235,7 @@ def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, 
     limit = constants[4]
     if limit > 0.0 and s11 + s22 > 1.0 + limit:
         for k in range(DIRECTIONS):
-            e0, e1, l0, l1, length, factor = _pulled(strain, k)
+            e0, e1, l0, l1, length, factor = _stretched(strain, k)
             if length > 1.0 + factor * limit:
                 _, slope, bend = _limited(length, factor * limit, constants[5 + min(k, 2)])
                 slope /= length
@@ -261,8 +261,8 @@ def measure(start, stop, x, nodes, gradients, areas, constants, forces, energies
     """
     frame, strain = np.empty(FRAME), np.empty(STRAIN)
     for e in range(start, stop):
-        turned(x, nodes[e], gradients[e], frame, strain)
-        energies[e] = pull(frame, strain, constants, gradients[e], areas[e], forces[e])
+        rotated_strain(x, nodes[e], gradients[e], frame, strain)
+        energies[e] = measure_triangle(frame, strain, constants, gradients[e], areas[e], forces[e])
 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[:,:,::1], f8[::1], f8[::1], b1, f8[:,:,::1], f8[:,:,::1])")
@@ -277,9 +277,9 @@ def fill(start, stop, x, nodes, gradients, areas, constants, project, forces, bl
     plane, normal = np.empty((4, 4)), np.empty((4, 4))
     scratch, vectors, values = np.empty((4, 4)), np.empty((4, 4)), np.empty(4)
     for e in range(start, stop):
-        turned(x, nodes[e], gradients[e], frame, strain)
+        rotated_strain(x, nodes[e], gradients[e], frame, strain)
         area = areas[e]
-        pull(frame, strain, constants, gradients[e], area, forces[e])
+        measure_triangle(frame, strain, constants, gradients[e], area, forces[e])
         bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, values)
         pair = 0
         for a in range(1, 3):

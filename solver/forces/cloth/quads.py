@@ -10,7 +10,7 @@ from ...threads import inlined, kernel
 
 LONGER = 1.05  #: least ratio of the edge that divides a quad to the other edges of both triangles
 SQUARE = 0.35  #: largest cosine at the corners opposite to that edge: beyond it, both triangles are no quad
-APART = 1.0e-6  #: largest relative difference of that edge's length in both triangles, on a seam of a UV map
+SAME_LENGTH = 1.0e-6  #: largest relative difference of that edge's length in both triangles, on a seam of a UV map
 
 
 @inlined
@@ -50,14 +50,14 @@ def unfolded(triangles, material, t, k, u, corner, position):  # type: ignore[no
     u0, u1 = material[u, q, 0] - material[u, p, 0], material[u, q, 1] - material[u, p, 1]
     v0, v1 = material[u, corner, 0] - material[u, p, 0], material[u, corner, 1] - material[u, p, 1]
     square = u0 * u0 + u1 * u1
-    along, beside = (u0 * v0 + u1 * v1) / square, abs(u0 * v1 - u1 * v0) / square
+    along, across = (u0 * v0 + u1 * v1) / square, abs(u0 * v1 - u1 * v0) / square
     t0 = material[t, (k + 1) % 3, 0] - material[t, k, 0]
     t1 = material[t, (k + 1) % 3, 1] - material[t, k, 1]
     w0, w1 = material[t, (k + 2) % 3, 0] - material[t, k, 0], material[t, (k + 2) % 3, 1] - material[t, k, 1]
     if t0 * w1 - t1 * w0 > 0.0:  # its own corner is on the left
-        beside = -beside
-    position[0] = material[t, k, 0] + along * t0 - beside * t1
-    position[1] = material[t, k, 1] + along * t1 + beside * t0
+        across = -across
+    position[0] = material[t, k, 0] + along * t0 - across * t1
+    position[1] = material[t, k, 1] + along * t1 + across * t0
 
 
 @inlined
@@ -95,12 +95,12 @@ def pair_triangles(triangles, material, nodes, sides, longest, mates):  # type: 
             continue
         one, other = length_of(material, s, i), length_of(material, t, j)
         leans = max(abs(cosine(material, s, (i + 2) % 3)), abs(cosine(material, t, (j + 2) % 3)))
-        if abs(one - other) <= APART * one and leans <= SQUARE:
+        if abs(one - other) <= SAME_LENGTH * one and leans <= SQUARE:
             mates[s], mates[t] = t, s
 
 
 @inlined
-def corners_across(triangles, material, longest, mates, t, a, b, found, positions):  # type: ignore[no-untyped-def]
+def corners_across(triangles, material, longest, mates, t, a, b, corners, positions):  # type: ignore[no-untyped-def]
     """Return the number of corners that bend about the edge from a to b on the side of triangle t, 1, or 2 of a quad.
 
     Of a quad, the corner across from a, then that across from b. Writes their nodes into found (2,), and positions of
@@ -108,21 +108,21 @@ def corners_across(triangles, material, longest, mates, t, a, b, found, position
     """
     i, j = corner_of(triangles, t, a), corner_of(triangles, t, b)
     own = 3 - i - j
-    count, mine, u, theirs = 1, 0, t, own
+    count, cut_side, u, opposite = 1, 0, t, own
     if mates[t] >= 0:
         u, count = mates[t], 2
-        theirs = (longest[u] + 2) % 3
+        opposite = (longest[u] + 2) % 3
         cut = longest[t]
         # the diagonal goes from this triangle's own corner to a or to b; the mate's corner is across from that
-        mine = 1 if (cut == i and (cut + 1) % 3 == own) or (cut == own and (cut + 1) % 3 == i) else 0
+        cut_side = 1 if (cut == i and (cut + 1) % 3 == own) or (cut == own and (cut + 1) % 3 == i) else 0
     for k in range(count):
-        found[k] = triangles[t, own] if k == mine else triangles[u, theirs]
+        corners[k] = triangles[t, own] if k == cut_side else triangles[u, opposite]
         for axis in range(2):
             positions[k, 0, axis] = material[t, i, axis]
             positions[k, 1, axis] = material[t, j, axis]
             positions[k, 2, axis] = material[t, own, axis]
-        if k != mine:
-            unfolded(triangles, material, t, longest[t], u, theirs, positions[k, 2])
+        if k != cut_side:
+            unfolded(triangles, material, t, longest[t], u, opposite, positions[k, 2])
     return count
 
 

@@ -14,7 +14,7 @@ from ...threads import parallel_for
 from .hinge_finding import find_hinges, measure_material
 from .quads import find_bends, pair_triangles
 
-ALONE = 256  #: most elements that one thread processes alone
+SINGLE_THREAD = 256  #: most elements that one thread processes alone
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class Hinges:
     @classmethod
     def of(cls, sheet: Sheet) -> Hinges:
         """Return the hinges of a sheet: of each edge with two triangles."""
-        room = 3 * len(sheet.triangles)
-        nodes, faces = np.empty((room, 4), np.int32), np.empty((room, 2), np.int32)
-        length, cotangents = np.empty(room), np.empty((room, 4))
+        capacity = 3 * len(sheet.triangles)
+        nodes, faces = np.empty((capacity, 4), np.int32), np.empty((capacity, 2), np.int32)
+        length, cotangents = np.empty(capacity), np.empty((capacity, 4))
         count = find_hinges(np.require(sheet.triangles, np.int32, ["C", "W"]),
                             np.require(sheet.material, float, ["C", "W"]), nodes, faces, length, cotangents)
         return cls(nodes[:count], length[:count], faces[:count], sheet.areas[faces[:count]], cotangents[:count])
@@ -88,7 +88,7 @@ class Bends:
     Bending of a quad that is divided into two triangles does not depend on its diagonal: about each of its sides the
     corners across from either end bend, with weight one half each, and its diagonal resists twist alone. On a grid that
     is ½ k (κ_uu² + κ_vv² + 2 κ_uv²) per area by central differences. Hinges of the triangles alone, whose diagonals
-    also resist bending along the sides, would yield by zigzags: a strip is softer by a fifth, and up to three times as
+    also resist bending along the sides, would bend by zigzags: a strip is softer by a fifth, and up to three times as
     stiff about one of its diagonals.
     """
 
@@ -109,9 +109,9 @@ class Bends:
         material = np.require(sheet.material, float, ["C", "W"])
         longest, mates = np.empty(len(triangles), np.int32), np.empty(len(triangles), np.int32)
         pair_triangles(triangles, material, hinges.nodes, hinges.sides, longest, mates)
-        room = 2 * len(hinges.nodes)
-        nodes, length, areas = np.empty((room, 4), np.int32), np.empty(room), np.empty((room, 2))
-        cotangents, weight = np.empty((room, 4)), np.empty(room)
+        capacity = 2 * len(hinges.nodes)
+        nodes, length, areas = np.empty((capacity, 4), np.int32), np.empty(capacity), np.empty((capacity, 2))
+        cotangents, weight = np.empty((capacity, 4)), np.empty(capacity)
         count = find_bends(triangles, material, hinges.nodes, hinges.sides, hinges.length, hinges.areas,
                            hinges.cotangents, longest, mates, nodes, length, areas, cotangents, weight)
         return cls(nodes[:count], length[:count], areas[:count], cotangents[:count], weight[:count])
@@ -149,7 +149,7 @@ def over_elements(kernel: Callable[..., None], count: int, *arguments: Any) -> N
 
     Each element must write rows of its own.
     """
-    if count <= ALONE:
+    if count <= SINGLE_THREAD:
         kernel(0, count, *arguments)
     else:
         parallel_for(kernel, count, *arguments)

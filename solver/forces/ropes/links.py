@@ -46,7 +46,7 @@ class Links:
         self._tension: Vec = np.zeros(len(self.nodes))  #: at the end of the last step [N]
         self._acting = self._tension  #: λ [N]
         self._expected = self._tension  #: T of the projected K [N]
-        self._room = np.empty(len(self.nodes))
+        self._memory = np.empty(len(self.nodes))
         self.energies: Vec = np.zeros(0)
 
     def _stiffnesses(self, strand: Strand, params: Mapping[str, float]) -> Vec:
@@ -72,7 +72,7 @@ class Links:
 
         before, after: positions (n, 3) [m]. time: unused.
         """
-        self._expected = self._room
+        self._expected = self._memory
         expect_links(before, after, self.nodes, self._length, self._stiffness, self._acting, self._expected)
 
     def multipliers(self, x: Vec, time: float) -> Vec:

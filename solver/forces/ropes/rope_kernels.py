@@ -24,11 +24,11 @@ def measure_links(start, stop, x, nodes, length, stiffness, tension, forces):  #
             square += (x[j, a] - x[i, a]) ** 2
         l = np.sqrt(square)
         over = l - length[s]
-        pull = tension[s] + stiffness[s] * over
+        force = tension[s] + stiffness[s] * over
         energy += (tension[s] + 0.5 * stiffness[s] * over) * over
         for a in range(3):
             along = (x[j, a] - x[i, a]) / max(l, SHORT)
-            forces[s, 0, a], forces[s, 1, a] = pull * along, -pull * along
+            forces[s, 0, a], forces[s, 1, a] = force * along, -force * along
             forces[s, 2, a], forces[s, 3, a] = 0.0, 0.0
     return energy
 
@@ -47,8 +47,8 @@ def fill_links(start, stop, x, nodes, length, stiffness, tension, known, blocks)
         for a in range(3):
             square += (x[j, a] - x[i, a]) ** 2
         l = max(np.sqrt(square), SHORT)
-        pull = max(tension[s], 0.0) if known else tension[s] + stiffness[s] * (l - length[s])
-        across = pull / l
+        force = max(tension[s], 0.0) if known else tension[s] + stiffness[s] * (l - length[s])
+        across = force / l
         for a in range(6):
             for b in range(9):
                 blocks[s, a, b] = 0.0

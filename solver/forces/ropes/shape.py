@@ -60,13 +60,13 @@ class RodTorsion:
         sizes = np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1)
         self._rest = np.ascontiguousarray(np.stack(sizes, axis=1))
         both = np.maximum(sizes[0] * sizes[1], 1e-300)
-        self._turn = np.stack([np.einsum("bi,bi->b", first, second) / both,
+        self._rest_twist = np.stack([np.einsum("bi,bi->b", first, second) / both,
                                np.einsum("bi,bi->b", np.cross(first, second), along / length[:, None]) / both], axis=1)
         self.energies: Vec = np.zeros(0)
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Return the energy [J] at positions x (n, 3) [m]; write forces (b, 4, 3) [N]."""
-        return float(measure_torsion(0, len(self.nodes), x, self.nodes, self._stiffness, self._rest, self._turn,
+        return float(measure_torsion(0, len(self.nodes), x, self.nodes, self._stiffness, self._rest, self._rest_twist,
                                      forces))
 
     def fill(self, x: Vec, project: bool, forces: Vec, blocks: Vec) -> None:
@@ -75,8 +75,8 @@ class RodTorsion:
         K is negative semi-definite if `project`. x: (n, 3) [m].
         """
         self.measure(x, forces)
-        over_elements(fill_torsion, len(self.nodes), x, self.nodes, self._stiffness, self._rest, self._turn, project,
-                      blocks)
+        over_elements(fill_torsion, len(self.nodes), x, self.nodes, self._stiffness, self._rest, self._rest_twist,
+                      project, blocks)
 
 
 def curvatures(x: Vec, nodes: Index) -> Vec:

@@ -88,12 +88,12 @@ def fill_curved(start, stop, x, nodes, stiffness, rest, project, blocks):  # typ
 
 
 @kernel("f8(f8[:,::1], f8[::1], f8[::1], f8[:,::1], f8[:,::1])")
-def turned_apart(e, rest, turn, work, jacobian):  # type: ignore[no-untyped-def]
+def measure_twist(e, rest, rest_twist, work, jacobian):  # type: ignore[no-untyped-def]
     """Return ½ |r|² of the three links e (3, 3) [m] of two bends; write ∂r/∂e and r into jacobian (10, 3).
 
     r = n₁ − R n₀ with n = κb/√(|κb|² + ε²) of both bends, and R the rotation about the middle link from the first to
-    the second at rest. Rows of `jacobian` are links and axes, the last is r. rest: |κb| at rest, (2,). turn: cos and
-    sin of R, (2,). work: (14, 3).
+    the second at rest. Rows of `jacobian` are links and axes, the last is r. rest: |κb| at rest, (2,). rest_twist: cos
+    and sin of R, (2,). work: (14, 3).
     """
     c, size = np.empty(2), np.empty(2)
     for k in range(3):
@@ -115,8 +115,8 @@ def turned_apart(e, rest, turn, work, jacobian):  # type: ignore[no-untyped-def]
     half = 0.0
     for a in range(3):
         i, j = (a + 1) % 3, (a + 2) % 3
-        crossed = work[1, i] * work[6, j] - work[1, j] * work[6, i]
-        jacobian[9, a] = work[7, a] - turn[0] * work[6, a] - turn[1] * crossed
+        cross = work[1, i] * work[6, j] - work[1, j] * work[6, i]
+        jacobian[9, a] = work[7, a] - rest_twist[0] * work[6, a] - rest_twist[1] * cross
         half += 0.5 * jacobian[9, a] ** 2
     for link in range(3):
         for axis in range(3):
@@ -133,23 +133,23 @@ def turned_apart(e, rest, turn, work, jacobian):  # type: ignore[no-untyped-def]
                 along = 0.0
                 for a in range(3):
                     i, j = (a + 1) % 3, (a + 2) % 3
-                    crossed = (work[8 + k, i] * work[k + 1, j] - work[8 + k, j] * work[k + 1, i]
+                    cross = (work[8 + k, i] * work[k + 1, j] - work[8 + k, j] * work[k + 1, i]
                                + work[k, i] * work[9 + k, j] - work[k, j] * work[9 + k, i])
-                    work[11 + k, a] = (2.0 * crossed - work[4 + k, a] * closer) / c[k]
+                    work[11 + k, a] = (2.0 * cross - work[4 + k, a] * closer) / c[k]
                     along += work[4 + k, a] * work[11 + k, a]
                 for a in range(3):
                     work[11 + k, a] = (work[11 + k, a] - work[6 + k, a] * along / size[k]) / size[k]
             for a in range(3):
                 i, j = (a + 1) % 3, (a + 2) % 3
-                crossed = (work[9, i] * work[6, j] - work[9, j] * work[6, i]
+                cross = (work[9, i] * work[6, j] - work[9, j] * work[6, i]
                            + work[1, i] * work[11, j] - work[1, j] * work[11, i])
-                jacobian[3 * link + axis, a] = work[12, a] - turn[0] * work[11, a] - turn[1] * crossed
+                jacobian[3 * link + axis, a] = work[12, a] - rest_twist[0] * work[11, a] - rest_twist[1] * cross
     return half
 
 
 @kernel("void(f8[:,::1], f8[::1])")
 def slopes_of_torsion(jacobian, out):  # type: ignore[no-untyped-def]
-    """Write Jᵀ r of `turned_apart` into out (9,)."""
+    """Write Jᵀ r of `measure_twist` into out (9,)."""
     for m in range(9):
         out[m] = 0.0
         for a in range(3):
@@ -165,15 +165,15 @@ def links_of(x, nodes, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("f8(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,:,::1])")
-def measure_torsion(start, stop, x, nodes, stiffness, rest, turn, forces):  # type: ignore[no-untyped-def]
+def measure_torsion(start, stop, x, nodes, stiffness, rest, rest_twist, forces):  # type: ignore[no-untyped-def]
     """Return the energy [J] of pairs of bends `start` to `stop`; write forces (b, 4, 3) [N].
 
-    x: (n, 3) [m]. nodes: (b, 4). stiffness: C/l [N m], (b,). rest, turn: (b, 2), as of `turned_apart`.
+    x: (n, 3) [m]. nodes: (b, 4). stiffness: C/l [N m], (b,). rest, rest_twist: (b, 2), as of `measure_twist`.
     """
     energy, e, work, jacobian, g = 0.0, np.empty((3, 3)), np.empty((14, 3)), np.empty((10, 3)), np.empty(9)
     for s in range(start, stop):
         links_of(x, nodes[s], e)
-        energy += stiffness[s] * turned_apart(e, rest[s], turn[s], work, jacobian)
+        energy += stiffness[s] * measure_twist(e, rest[s], rest_twist[s], work, jacobian)
         slopes_of_torsion(jacobian, g)
         for a in range(3):
             forces[s, 0, a] = stiffness[s] * g[a]
@@ -184,17 +184,17 @@ def measure_torsion(start, stop, x, nodes, stiffness, rest, turn, forces):  # ty
 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f8[::1], f8[:,::1], f8[:,::1], b1, f8[:,:,::1])")
-def fill_torsion(start, stop, x, nodes, stiffness, rest, turn, project, blocks):  # type: ignore[no-untyped-def]
+def fill_torsion(start, stop, x, nodes, stiffness, rest, rest_twist, project, blocks):  # type: ignore[no-untyped-def]
     """Write blocks of K of pairs of bends `start` to `stop`, (b, 6, 9) [N/m]: −C/l JᵀJ if `project`, else differences
     of f.
 
-    x: (n, 3) [m]. nodes: (b, 4). stiffness: C/l [N m], (b,). rest, turn: (b, 2), as of `turned_apart`.
+    x: (n, 3) [m]. nodes: (b, 4). stiffness: C/l [N m], (b,). rest, rest_twist: (b, 2), as of `measure_twist`.
     """
     e, work, jacobian, hessian = np.empty((3, 3)), np.empty((14, 3)), np.empty((10, 3)), np.empty((9, 9))
     plus, minus = np.empty(9), np.empty(9)
     for s in range(start, stop):
         links_of(x, nodes[s], e)
-        turned_apart(e, rest[s], turn[s], work, jacobian)
+        measure_twist(e, rest[s], rest_twist[s], work, jacobian)
         for m in range(9):
             if project:
                 for k in range(9):
@@ -205,10 +205,10 @@ def fill_torsion(start, stop, x, nodes, stiffness, rest, turn, project, blocks):
                 link, axis = m // 3, m % 3
                 original, step = e[link, axis], NEAR * work[3, link]
                 e[link, axis] = original + step
-                turned_apart(e, rest[s], turn[s], work, jacobian)
+                measure_twist(e, rest[s], rest_twist[s], work, jacobian)
                 slopes_of_torsion(jacobian, plus)
                 e[link, axis] = original - step
-                turned_apart(e, rest[s], turn[s], work, jacobian)
+                measure_twist(e, rest[s], rest_twist[s], work, jacobian)
                 slopes_of_torsion(jacobian, minus)
                 e[link, axis] = original
                 for k in range(9):

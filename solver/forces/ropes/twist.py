@@ -29,12 +29,12 @@ class RodTwist(WithMultipliers):
     −(C/L) ∇m ∇mᵀ, which couples all nodes of a strand; projected it is 0. [Bergou 2008]
     """
 
-    def __init__(self, strands: TwistedStrands, rest: Vec, stiffness: float, turn: Callable[[float], float]) -> None:
-        """rest: of all nodes, (n, 3) [m]. stiffness: C [N m²]. turn: Θ [rad] at a time [s]."""
+    def __init__(self, strands: TwistedStrands, rest: Vec, stiffness: float, angle: Callable[[float], float]) -> None:
+        """rest: of all nodes, (n, 3) [m]. stiffness: C [N m²]. angle: Θ [rad] at a time [s]."""
         self.nodes = np.ascontiguousarray(strands.nodes, dtype=np.int32)
         self._path = np.ascontiguousarray(strands.path, dtype=np.int32)
         self._stiffness = np.ascontiguousarray(stiffness / strands.length)  #: C/L [N m/rad], (p,)
-        self._turn = turn
+        self._angle = angle
         self.activate(0.0)
         self._t, self._lengths = np.empty((len(self.nodes), 2, 3)), np.empty((len(self.nodes), 2))
         link_directions(rest, self.nodes, self._t, self._lengths)
@@ -60,9 +60,9 @@ class RodTwist(WithMultipliers):
     def multipliers(self, x: Vec, time: float) -> Vec:
         """Return twist [rad] and link directions at positions x (n, 3) [m], (`remembers`,), for `recall`."""
         link_directions(x, self.nodes, self._t, self._lengths)
-        return np.concatenate([self._turned(), self._t.ravel()])
+        return np.concatenate([self._twists(), self._t.ravel()])
 
-    def _turned(self) -> Vec:
+    def _twists(self) -> Vec:
         """Return m of each strand at the present directions of links, (p,) [rad]."""
         m = self._twist.copy()
         add_twist(self._before, self._t, self._path, m)
@@ -70,12 +70,12 @@ class RodTwist(WithMultipliers):
 
     def activate(self, time: float) -> None:
         """Set the rotation of the ends to that at `time` [s], for all later calls."""
-        self._now = self._turn(time)
+        self._now = self._angle(time)
 
     def moment(self, x: Vec) -> Vec:
         """Return M of each strand at positions x (n, 3) [m], (p,) [N m]."""
         link_directions(x, self.nodes, self._t, self._lengths)
-        return np.asarray(self._stiffness * (self._now + self._turned()))
+        return np.asarray(self._stiffness * (self._now + self._twists()))
 
     def measure(self, x: Vec, forces: Vec) -> float:
         """Return the energy [J] at positions x (n, 3) [m]; write forces on the three nodes, (b, 4, 3) [N], fourth row
@@ -97,10 +97,10 @@ class RodTwist(WithMultipliers):
             twist_blocks(self._t, self._lengths, moment[self._path], blocks)
 
 
-def wound(turn: float, seconds: float = 0.0) -> Callable[[float], float]:
-    """Return Θ [rad] as a function of time [s] that rises linearly to `turn` in `seconds`, or is `turn` at once for
+def wound(angle: float, seconds: float = 0.0) -> Callable[[float], float]:
+    """Return Θ [rad] as a function of time [s] that rises linearly to `angle` in `seconds`, or is `angle` at once for
     0."""
-    return lambda time: turn * min(time / seconds, 1.0) if seconds > 0.0 else turn
+    return lambda time: angle * min(time / seconds, 1.0) if seconds > 0.0 else angle
 
 
 def pinned_strands(edges: Index, pinned: Index, rest: Vec) -> TwistedStrands:

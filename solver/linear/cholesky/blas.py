@@ -36,7 +36,7 @@ def addresses(kind: str = "s") -> npt.NDArray[np.int64] | None:
     """
     import importlib
 
-    found: list[int] = []
+    routines: list[int] = []
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
@@ -46,10 +46,10 @@ def addresses(kind: str = "s") -> npt.NDArray[np.int64] | None:
         declaration = api.PyCapsule_GetName(capsule) if capsule is not None else b""
         if not _is(declaration.decode(), arguments.replace("x", kind).split()):
             return None
-        found.append(api.PyCapsule_GetPointer(capsule, declaration))
+        routines.append(api.PyCapsule_GetPointer(capsule, declaration))
     letters, signs = LETTERS.ctypes.data, SIGNS[kind]
     least = signs.ctypes.data
-    return np.array([*found, *(letters + k for k in range(4)), least, least + signs.itemsize], dtype=np.int64)
+    return np.array([*routines, *(letters + k for k in range(4)), least, least + signs.itemsize], dtype=np.int64)
 
 
 def _is(declaration: str, arguments: list[str]) -> bool:
@@ -71,10 +71,10 @@ def _intrinsic() -> Any:
     def call(context: Any, address: Any, arguments: Any) -> Any:
         """Run the routine at an address, with a tuple of addresses as its arguments."""
 
-        def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, operands: Any) -> Any:
             kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * arguments.count)
-            routine = builder.inttoptr(given[0], kind.as_pointer())
-            builder.call(routine, cgutils.unpack_tuple(builder, given[1], arguments.count))
+            routine = builder.inttoptr(operands[0], kind.as_pointer())
+            builder.call(routine, cgutils.unpack_tuple(builder, operands[1], arguments.count))
             return context.get_dummy_value()
 
         return types.void(types.int64, arguments), code

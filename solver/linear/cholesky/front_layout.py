@@ -57,22 +57,22 @@ class FrontLayout:
     in_updates: MemoryBlocks  #: update matrices of supernodes that keep them
     stacked: int  #: memory before these, for the update matrices of all others
     made: Flags  #: 1 for fronts to be factored, 0 where front and subtree remain valid, (s,)
-    keeps: Flags  #: 1 for supernodes that keep their update matrices, else 0, (s,)
+    stores_update: Flags  #: 1 for supernodes that keep their update matrices, else 0, (s,)
     parts: int  #: see PARTS
 
     @classmethod
     def of_all(cls, inside: Supernodes) -> FrontLayout | None:
         """Return a layout with all fronts to be factored; None where it would take much more memory than L itself."""
-        return next((found for parts in PARTS if (found := cls._in_parts(inside, parts))._fits), None)
+        return next((layout for parts in PARTS if (layout := cls._in_parts(inside, parts))._fits), None)
 
     @classmethod
     def _in_parts(cls, inside: Supernodes, parts: int) -> FrontLayout:
         whole, least = _whole(inside, parts)
-        keeps = ((inside.parent < 0) | (whole[inside.parent] > least)).astype(np.int8)
+        stores_update = ((inside.parent < 0) | (whole[inside.parent] > least)).astype(np.int8)
         of_values, of_updates = _sizes(inside)
-        stacked = int(HEADROOM * stack_updates(inside, of_updates * (1 - keeps))[1])
-        blocks = MemoryBlocks.of_all(of_values), MemoryBlocks.of_all(of_updates * keeps)
-        return cls(inside, *blocks, stacked, np.ones_like(keeps), keeps, parts)
+        stacked = int(HEADROOM * stack_updates(inside, of_updates * (1 - stores_update))[1])
+        blocks = MemoryBlocks.of_all(of_values), MemoryBlocks.of_all(of_updates * stores_update)
+        return cls(inside, *blocks, stacked, np.ones_like(stores_update), stores_update, parts)
 
     @property
     def _fits(self) -> bool:
@@ -91,8 +91,8 @@ class FrontLayout:
 
     def updates(self) -> tuple[Long, int]:
         """Return the first entry of each update matrix, (s,), and the number of values that all may take."""
-        starts, _ = stack_updates(self.of, _sizes(self.of)[1] * (1 - self.keeps))
-        return np.where(self.keeps == 1, self.stacked + self.in_updates.starts, starts), \
+        starts, _ = stack_updates(self.of, _sizes(self.of)[1] * (1 - self.stores_update))
+        return np.where(self.stores_update == 1, self.stacked + self.in_updates.starts, starts), \
             self.stacked + self.in_updates.most
 
     def after(self, inside: Supernodes, changed: Mask) -> FrontLayout | None:
@@ -105,18 +105,18 @@ class FrontLayout:
         row_of_unknown = np.empty(len(changed), np.int32)
         row_of_unknown[old.permutation] = np.arange(len(row_of_unknown), dtype=np.int32)
         owner = np.repeat(np.arange(len(old.parent), dtype=np.int32), np.diff(old.first))
-        made, before, keeps = np.empty(count, np.int8), np.empty(count, np.int32), np.empty(count, np.int8)
+        made, before, stores_update = np.empty(count, np.int8), np.empty(count, np.int32), np.empty(count, np.int8)
         find_valid_fronts(inside.first, inside.rows_start, inside.rows, inside.permutation, inside.parent, changed,
                           old.first, old.rows_start, old.rows, old.permutation, old.parent, row_of_unknown, owner,
-                          self.keeps, *_whole(inside, self.parts), made, before, keeps)
+                          self.stores_update, *_whole(inside, self.parts), made, before, stores_update)
         of_values, of_updates = _sizes(inside)
         in_values = self.in_values.after(of_values, before)
-        in_updates = self.in_updates.after(of_updates * keeps, before)
+        in_updates = self.in_updates.after(of_updates * stores_update, before)
         fits = (in_values.end <= in_values.most and in_updates.end <= in_updates.most
-                and stack_updates(inside, of_updates * (1 - keeps))[1] <= self.stacked)
+                and stack_updates(inside, of_updates * (1 - stores_update))[1] <= self.stacked)
         if not fits or made.all():
             return None
-        return FrontLayout(inside, in_values, in_updates, self.stacked, made, keeps, self.parts)
+        return FrontLayout(inside, in_values, in_updates, self.stacked, made, stores_update, self.parts)
 
 
 def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:

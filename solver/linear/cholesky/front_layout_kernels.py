@@ -13,11 +13,11 @@ SUPERNODES = "i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
         "i4[::1], i1[::1])")
 def find_valid_fronts(  # type: ignore[no-untyped-def]
     first, rows_start, rows, permutation, parent, changed, old_first, old_rows_start, old_rows, old_permutation,
-    old_parent, row_of_unknown, owner, old_keeps, whole, least, made, before, keeps,
+    old_parent, row_of_unknown, owner, old_stores_update, whole, least, made, before, stores_update,
 ):
     """Write which supernodes are to be factored, `made`, the old one that begins with the same unknown or −1, `before`,
-    and which keep their update matrices, `keeps`, (s,) each: those whose parent with its subtree, `whole`, costs more
-    than `least`.
+    and which keep their update matrices, `stores_update`, (s,) each: those whose parent with its subtree, `whole`,
+    costs more than `least`.
 
     A supernode remains valid where the old one has equal columns, none of them changed, equal rows, and children that
     all remain valid, and where its parent does so or it keeps its update matrix. row_of_unknown: row of each unknown in
@@ -50,10 +50,10 @@ def find_valid_fronts(  # type: ignore[no-untyped-def]
             made[parent[s]] = 1
     for s in range(count - 1, -1, -1):
         if made[s] == 1:
-            keeps[s] = parent[s] < 0 or whole[parent[s]] > least
+            stores_update[s] = parent[s] < 0 or whole[parent[s]] > least
         else:
-            keeps[s] = old_keeps[before[s]]
-            if parent[s] >= 0 and made[parent[s]] == 1 and keeps[s] == 0:
+            stores_update[s] = old_stores_update[before[s]]
+            if parent[s] >= 0 and made[parent[s]] == 1 and stores_update[s] == 0:
                 made[s] = 1
 
 
@@ -65,15 +65,15 @@ def find_memory(sizes, before, old_starts, old_capacities, vacant, end, starts, 
     is, or one after all others. vacant: unused blocks, first entries and capacities, (v, 2). left: unused blocks
     afterwards, with capacities of −1 for none, (v + t, 2).
     """
-    old, spare = old_starts.shape[0], vacant.shape[0]
+    old, vacancies = old_starts.shape[0], vacant.shape[0]
     is_free = np.ones(old, np.bool_)
     for s in range(sizes.shape[0]):
         capacities[s] = -1
         if before[s] >= 0 and old_capacities[before[s]] >= sizes[s]:
             starts[s], capacities[s] = old_starts[before[s]], old_capacities[before[s]]
             is_free[before[s]] = False
-    count = spare
-    for k in range(spare):
+    count = vacancies
+    for k in range(vacancies):
         left[k, 0], left[k, 1] = vacant[k, 0], vacant[k, 1]
     for t in range(old):
         if is_free[t] and old_capacities[t] > 0:

@@ -27,11 +27,12 @@ LARGE = 2000  #: nodes from which on an order is looked for as for one that last
 class Fronts(Supernodes):
     """Supernodal factor in double precision with values of its own, computed by the multifrontal kernels."""
 
-    def __init__(self, found: Symbolic, lower: sp.csc_matrix, workspace: Workspace) -> None:
-        """found: symbolic factorization of the pattern of `lower`. workspace: memory that successive factors share.
+    def __init__(self, symbolic: Symbolic, lower: sp.csc_matrix, workspace: Workspace) -> None:
+        """symbolic: symbolic factorization of the pattern of `lower`. workspace: memory that successive factors share.
         Check `usable` before `factor`."""
-        self.nodes = found.nodes
-        super().__init__(found.first, found.rows_start, found.values_start, found.rows, found.permutation)
+        self.nodes = symbolic.nodes
+        super().__init__(symbolic.first, symbolic.rows_start, symbolic.values_start, symbolic.rows,
+                         symbolic.permutation)
         self._is_complete = False
         self._lower, self._workspace = copy(lower), workspace  # whose arrays are replaced where another pattern comes
         self._values = np.empty(0)
@@ -39,11 +40,11 @@ class Fronts(Supernodes):
     @cached_property
     def _fronts(self) -> Multifrontal | None:
         """Return the plan of the factor, made at the first access: a factor in single precision makes its own plan."""
-        found = multifrontal(self, self._lower, np.float64, self._workspace.updates, MOST_UPDATE_VALUES,
-                             self._workspace.index_memory(2 * len(self._lower.indices)))
-        if found is not None:
+        factor = multifrontal(self, self._lower, np.float64, self._workspace.updates, MOST_UPDATE_VALUES,
+                              self._workspace.index_memory(2 * len(self._lower.indices)))
+        if factor is not None:
             self._values = self._workspace.values(int(self.values_start[-1]))
-        return found
+        return factor
 
     @property
     def usable(self) -> bool:
@@ -89,7 +90,7 @@ class LaterPatterns:
         self._work = 0.0  #: that of the pattern for which an order was computed last
         self._own: EliminationTree | None = None  #: that of the order computed last, where it was better
         self._slowly = False  #: whether that was computed slowly: a quick one did not suffice
-        self._lost = 0.0  #: since then: work that a better order might have saved, in factors
+        self._excess_work = 0.0  #: since then: work that a better order might have saved, in factors
         self._workspace = Workspace()
         self._last: Fronts | None = None
 
@@ -105,11 +106,11 @@ class LaterPatterns:
         if all(map(np.array_equal, self._first, (lower.indptr, lower.indices))):
             return None
         try:
-            found = Fronts(self._symbolic(lower), lower, self._workspace)
+            factor = Fronts(self._symbolic(lower), lower, self._workspace)
         except (ValueError, OverflowError):
             return None
-        self._last = found
-        return found
+        self._last = factor
+        return factor
 
     def _symbolic(self, lower: sp.csc_matrix) -> Symbolic:
         """Return the symbolic factorization of a pattern, with an elimination order of little work."""
@@ -123,8 +124,8 @@ class LaterPatterns:
             other = graph.tree(graph.lifted(first))
             if other.work < tree.work:
                 tree, self._own = other, None
-        self._lost += max(0.0, tree.work - ENOUGH * known) / known
-        if tree.work > GROWN * known or self._lost > PATIENCE:
+        self._excess_work += max(0.0, tree.work - ENOUGH * known) / known
+        if tree.work > GROWN * known or self._excess_work > PATIENCE:
             # an order that is found slowly where one found quickly does not do
             for lasts in (False, True)[self._slowly :] if graph.nodes >= LARGE else (False,):
                 own = graph.tree(self._order(graph.symmetric(), lasts))
@@ -133,9 +134,9 @@ class LaterPatterns:
                     self._slowly = lasts
                 if tree.work <= max(GROWN * first.work, SLOWLY * graph.nodes):
                     break
-            self._work, self._lost = tree.work, 0.0
+            self._work, self._excess_work = tree.work, 0.0
         return tree.symbolic()
 
     def forget_past(self) -> None:
         """Discard the elimination order that earlier patterns led to."""
-        self._work, self._own, self._lost, self._slowly = 0.0, None, 0.0, False
+        self._work, self._own, self._excess_work, self._slowly = 0.0, None, 0.0, False

@@ -31,13 +31,13 @@ def _intrinsic(columns: int, forward: bool) -> Any:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def loop(context: Any, values: Any, at: Any, stride: Any, work: Any, below: Any, own: Any, count: Any) -> Any:
-        def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, operands: Any) -> Any:
             whole = ir.IntType(64)
             vector = ir.VectorType(ir.FloatType(), LANES)
             zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-            left, step, first_below, first_own, rows = (given[k] for k in (1, 2, 4, 5, 6))
+            left, step, first_below, first_own, rows = (operands[k] for k in (1, 2, 4, 5, 6))
             of_l, of_y = (cgutils.create_struct_proxy(array)(context, builder, value=value).data
-                          for array, value in ((values, given[0]), (work, given[3])))
+                          for array, value in ((values, operands[0]), (work, operands[3])))
 
             def at_row(start: Any, row: Any) -> Any:
                 pointer = builder.gep(of_y, [builder.add(start, builder.mul(row, ir.Constant(whole, LANES)))])
@@ -74,18 +74,18 @@ def _intrinsic(columns: int, forward: bool) -> Any:
                     phi.add_incoming(value, before)
                 each = [builder.add(row, ir.Constant(whole, k)) for k in range(size)]
                 pointers = [at_row(first_below, one) for one in each]
-                there = [load(pointer) for pointer in pointers]
+                values = [load(pointer) for pointer in pointers]
                 made = current
                 if forward:
-                    for one, value, pointer in zip(each, there, pointers):
+                    for one, value, pointer in zip(each, values, pointers):
                         for k in range(columns):
                             value = less(value, everywhere(one, k), current[k])
                         store(value, pointer)
                 else:
                     made = []
                     for k in range(columns):
-                        total = builder.fmul(everywhere(each[0], k), there[0], flags=fused)
-                        for one, value in zip(each[1:], there[1:]):
+                        total = builder.fmul(everywhere(each[0], k), values[0], flags=fused)
+                        for one, value in zip(each[1:], values[1:]):
                             product = builder.fmul(everywhere(one, k), value, flags=fused)
                             total = builder.fadd(total, product, flags=fused)
                         made.append(builder.fsub(current[k], total, flags=fused))

@@ -155,6 +155,6 @@ class Library(ABC):
         if self._fronts is not None:
             return self._fronts if self._fronts.is_complete else None
         if not self._looked_inside and self._is_complete:
-            found = supernodes(self._address(), len(self._permutation()), self._solve_lt)
-            self._supernodes, self._looked_inside = found, True
+            inside = supernodes(self._address(), len(self._permutation()), self._solve_lt)
+            self._supernodes, self._looked_inside = inside, True
         return self._supernodes

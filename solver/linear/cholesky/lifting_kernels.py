@@ -48,35 +48,35 @@ def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-unt
             low[count], high[count], junction[count] = i, j, n if c == -1 else c
             count += 1
 
-    # from the highest meeting column down, since nodes that are lifted there are above those joined below
+    # from the highest junction down, since nodes that are lifted there are above those joined below
     begins = np.zeros(n + 2, np.int32)
     for e in range(count):
         begins[junction[e] + 1] += 1
     for c in range(n + 1):
         begins[c + 1] += begins[c]
-    by_meeting, fill = np.empty(count, np.int32), begins[:-1].copy()
+    by_junction, fill = np.empty(count, np.int32), begins[:-1].copy()
     for e in range(count):
-        by_meeting[fill[junction[e]]] = e
+        by_junction[fill[junction[e]]] = e
         fill[junction[e]] += 1
     lift, joined, moved = np.full(n, -1, np.int32), np.zeros(n, np.int32), 0
     for c in range(n, -1, -1):
         most, left = 1, begins[c + 1]
         while most > 0 and left > begins[c]:
             # most frequently joined ones first; counts change as some are lifted
-            for e in by_meeting[begins[c]:left]:
+            for e in by_junction[begins[c]:left]:
                 joined[low[e]], joined[high[e]] = 0, 0
             filled = begins[c]
             for k in range(begins[c], left):
-                e = by_meeting[k]
+                e = by_junction[k]
                 if lift[low[e]] < c and lift[high[e]] < c:
-                    by_meeting[filled] = e
+                    by_junction[filled] = e
                     filled += 1
                     joined[low[e]] += 1
                     joined[high[e]] += 1
             left, most = filled, 0
-            for e in by_meeting[begins[c]:left]:
+            for e in by_junction[begins[c]:left]:
                 most = max(most, joined[low[e]], joined[high[e]])
-            for e in by_meeting[begins[c]:left]:
+            for e in by_junction[begins[c]:left]:
                 if lift[low[e]] < c and lift[high[e]] < c:
                     one = low[e] if joined[low[e]] > joined[high[e]] else high[e]
                     if joined[one] == most:
@@ -89,18 +89,18 @@ def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-unt
         before[(j if lift[j] == -1 else lift[j]) + 1] += 1
     for c in range(n + 1):
         before[c + 1] += before[c]
-    everyone = np.empty(n, np.int32)
+    reordered = np.empty(n, np.int32)
     for j in range(n):
         if lift[j] != -1:
-            everyone[before[lift[j]]] = order[j]
+            reordered[before[lift[j]]] = order[j]
             before[lift[j]] += 1
     for j in range(n):
         if lift[j] == -1:
-            everyone[before[j]] = order[j]
+            reordered[before[j]] = order[j]
             before[j] += 1
     at = 0
     for k in range(n):
-        if everyone[k] < nodes:
-            new_order[at] = everyone[k]
+        if reordered[k] < nodes:
+            new_order[at] = reordered[k]
             at += 1
     return moved

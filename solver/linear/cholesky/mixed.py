@@ -178,7 +178,7 @@ class Mixed(Bordered):
                 return False
             # columns of about unit length, since single precision ends at 1e-38
             scale = np.sqrt(np.where(square > SMALLEST, square, 1.0))
-            parallel_for(_round, len(left) * CHUNKS, left, 1.0 / scale, single)
+            parallel_for(_to_single, len(left) * CHUNKS, left, 1.0 / scale, single)
             unit = self._precondition(single)
             parallel_for(_move, len(left) * CHUNKS, single, scale * unit, x, moved)
             self._spread.blocks.multiply(moved, left, -1)
@@ -231,7 +231,7 @@ class Mixed(Bordered):
 
 
 @kernel("void(i8, i8, f8[:,:,::1], f8[:,::1], f4[:,:,::1])")
-def _round(start, stop, r, scale, out):  # type: ignore[no-untyped-def]
+def _to_single(start, stop, r, scale, out):  # type: ignore[no-untyped-def]
     """Write scale r in single precision to `out`, with one scale for each column."""
     size, lanes = r.shape[1], r.shape[2]
     for piece in range(start, stop):

@@ -62,7 +62,7 @@ class Workspace:
     def index_memory(self, count: int) -> Index:
         """Return memory for at least this many indices, after the search for entries that writes there has ended."""
         if self._search is not None:
-            self._search.found()
+            self._search.result()
             self._search = None
         if len(self._index_memory) < count:
             self._index_memory = np.empty(count + count // 4, np.int32)
@@ -101,7 +101,7 @@ class Multifrontal:
         children_start = np.searchsorted(parent[by_parent], np.arange(count + 1)).astype(np.int32)
         # (unsigned indices are not tested for being negative: a twentieth of a factor)
         self._supernodes, self._pattern = (first, rows_start), (
-            children_start, by_parent, relative.view(np.uint32), *entries.found())
+            children_start, by_parent, relative.view(np.uint32), *entries.result())
         longest = -(-inside.longest // TILE)
         pieces = max(len(inside.trees) // 2, longest * (longest + 1) // 2)
         self._ints = np.zeros((pieces, 8), dtype=np.int32)
@@ -197,9 +197,9 @@ def multifrontal(inside: Supernodes, lower: sp.csc_matrix, kind: type = np.float
     blas = addresses("s" if kind is np.float32 else "d")
     if blas is None:
         return None
-    found = Multifrontal(inside, lower, blas, take or (lambda count: np.empty(count, dtype=kind)), most,
-                         entries or Entries(inside, lower, index_memory), layout)
-    return found if layout is not None or found.fits else None
+    factor = Multifrontal(inside, lower, blas, take or (lambda count: np.empty(count, dtype=kind)), most,
+                          entries or Entries(inside, lower, index_memory), layout)
+    return factor if layout is not None or factor.fits else None
 
 
 class Entries:
@@ -220,7 +220,7 @@ class Entries:
         arrays."""
         return inside is self._inside and lower.indptr is self._pattern[0] and lower.indices is self._pattern[1]
 
-    def found(self) -> tuple[Index, Index, Index]:
+    def result(self) -> tuple[Index, Index, Index]:
         """Return the first entry of each column of L, (m + 1,), and of each entry its index in A's data and its row in
         the front."""
         self._work.lead()

@@ -33,9 +33,9 @@ def find_parents(first, rows_start, rows, columns, parent, relative):  # type: i
                 within[own[k]] = k
         while child != -1:
             below = rows_start[child] + first[child + 1] - first[child]
-            theirs, parent_rows = rows[below : rows_start[child + 1]], relative[below : rows_start[child + 1]]
-            for k in range(theirs.shape[0]):
-                parent_rows[k] = within[theirs[k]]
+            child_rows, parent_rows = rows[below : rows_start[child + 1]], relative[below : rows_start[child + 1]]
+            for k in range(child_rows.shape[0]):
+                parent_rows[k] = within[child_rows[k]]
             child = following[child]
 
 

@@ -68,7 +68,7 @@ class SingleFactor:
         """Factor the matrix with this lower triangle (m, m) in single precision throughout, or the fronts that are to
         be factored.
 
-        Raises NotPositiveDefinite, also where a pivot is lost in rounding, and ValueError where `can_factor` is not
+        Raises NotPositiveDefinite, also where a pivot cancels in rounding, and ValueError where `can_factor` is not
         true.
         """
         if not self.can_factor(lower) or self._fronts is None:
@@ -81,10 +81,10 @@ class SingleFactor:
             self.unit = _unit(lower)
         if not self._fronts.factor(lower.data, self.unit, self._values):
             raise NotPositiveDefinite("a front has a pivot that is not positive")
-        lost = np.empty(PIECES, dtype=bool)
-        parallel_for(_any_lost, PIECES, self._values, pivots, lower.data, lower.indptr, unknowns,
-                     LEAST_PIVOT * self.unit, lost)
-        if lost.any():
+        cancelled = np.empty(PIECES, dtype=bool)
+        parallel_for(_any_cancelled, PIECES, self._values, pivots, lower.data, lower.indptr, unknowns,
+                     LEAST_PIVOT * self.unit, cancelled)
+        if cancelled.any():
             raise NotPositiveDefinite("a pivot is lost in single precision")
 
     def use_layout(self, at: FrontLayout) -> None:
@@ -146,16 +146,16 @@ def _unload(start, stop, y, permutation, scale, out):  # type: ignore[no-untyped
 
 
 @kernel("void(i8, i8, f4[::1], i8[::1], f8[::1], i4[::1], i4[::1], f8, b1[::1])")
-def _any_lost(start, stop, values, pivots, data, indptr, unknowns, least, lost):  # type: ignore[no-untyped-def]
+def _any_cancelled(start, stop, values, pivots, data, indptr, unknowns, least, cancelled):  # type: ignore[no-untyped-def]
     """Write for each piece of the unknowns whether the square of a pivot is less than `least` times its diagonal entry.
     pivots: indices into values."""
     count = pivots.shape[0]
     for piece in range(start, stop):
-        lost[piece] = False
+        cancelled[piece] = False
         for i in range(piece * count // PIECES, (piece + 1) * count // PIECES):
             pivot = np.float64(values[pivots[i]])
             if not pivot * pivot >= least * data[indptr[unknowns[i]]]:
-                lost[piece] = True
+                cancelled[piece] = True
 
 
 SIGNATURE = "void(f4[::1], f4[::1], i4[::1], i4[::1], i4[::1], i4[::1], i8, f4[::1])"

@@ -11,7 +11,7 @@ from .supernodal import Supernodes
 
 FEW = 3  #: right-hand sides
 #: between them in a kernel's work, more than any supernode has rows: LLVM makes no vectors where it does not know this
-APART = 8208
+STRIDE = 8208
 
 
 class SingleFew:
@@ -33,12 +33,12 @@ class SingleFew:
             self._rows = self._rows[rows]
         trees = len(inside.trees) // 2
         self._y = np.zeros((trees + 1, FEW, size), dtype=np.float32)
-        self._works, self._scale = np.zeros((trees + 1, FEW * APART), dtype=np.float32), np.zeros(FEW)
+        self._works, self._scale = np.zeros((trees + 1, FEW * STRIDE), dtype=np.float32), np.zeros(FEW)
 
     @staticmethod
     def can_copy(inside: Supernodes) -> bool:
         """Whether no supernode of a factor is longer than the memory of the kernels."""
-        return inside.longest <= APART
+        return inside.longest <= STRIDE
 
     def of(self, inside: Supernodes) -> bool:
         """Whether this solver is on the supernodes `inside`."""
@@ -64,8 +64,8 @@ INSIDE = "f4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"  # L's values, first, row
 def _less(work, row, a, b, c):  # type: ignore[no-untyped-def]
     """Subtract a, b and c from the three columns of a row of work."""
     work[row] -= a
-    work[row + APART] -= b
-    work[row + 2 * APART] -= c
+    work[row + STRIDE] -= b
+    work[row + 2 * STRIDE] -= c
 
 
 @kernel("void(f8[:,::1], i4[::1], f4[:,::1], f8[::1])")
@@ -97,8 +97,8 @@ def _take(y, work, rows, own, length):  # type: ignore[no-untyped-def]
     for r in range(length):
         i = rows[own + r]
         work[r] = a[i]
-        work[r + APART] = b[i]
-        work[r + 2 * APART] = c[i]
+        work[r + STRIDE] = b[i]
+        work[r + 2 * STRIDE] = c[i]
 
 
 @kernel(f"void(f4[:,::1], {INSIDE}, i8, f4[::1])", fastmath={"reassoc", "contract"})
@@ -116,37 +116,37 @@ def _forward(y, values, first, rows_start, values_start, rows, s, work):  # type
         for k in range(j, last):
             column = values[base + k * length : base + k * length + last]
             pivot = np.float32(1.0) / column[k]
-            a0, b0, c0 = work[k] * pivot, work[k + APART] * pivot, work[k + 2 * APART] * pivot
-            work[k], work[k + APART], work[k + 2 * APART] = a0, b0, c0
+            a0, b0, c0 = work[k] * pivot, work[k + STRIDE] * pivot, work[k + 2 * STRIDE] * pivot
+            work[k], work[k + STRIDE], work[k + 2 * STRIDE] = a0, b0, c0
             for r in range(k + 1, last):
                 value = column[r]
                 work[r] -= value * a0
-                work[r + APART] -= value * b0
-                work[r + 2 * APART] -= value * c0
+                work[r + STRIDE] -= value * b0
+                work[r + 2 * STRIDE] -= value * c0
         below = base + j * length + last
         at1, at2 = below + min(1, count - 1) * length, below + min(2, count - 1) * length
         at3 = below + (count - 1) * length
         p, q = values[below : below + rest], values[at1 : at1 + rest]
         t, u = values[at2 : at2 + rest], values[at3 : at3 + rest]
-        a0, b0, c0 = work[j], work[j + APART], work[j + 2 * APART]
+        a0, b0, c0 = work[j], work[j + STRIDE], work[j + 2 * STRIDE]
         a1 = b1 = c1 = a2 = b2 = c2 = a3 = b3 = c3 = nothing
         if count > 1:
-            a1, b1, c1 = work[j + 1], work[j + 1 + APART], work[j + 1 + 2 * APART]
+            a1, b1, c1 = work[j + 1], work[j + 1 + STRIDE], work[j + 1 + 2 * STRIDE]
         if count > 2:
-            a2, b2, c2 = work[j + 2], work[j + 2 + APART], work[j + 2 + 2 * APART]
+            a2, b2, c2 = work[j + 2], work[j + 2 + STRIDE], work[j + 2 + 2 * STRIDE]
         if count > 3:
-            a3, b3, c3 = work[j + 3], work[j + 3 + APART], work[j + 3 + 2 * APART]
+            a3, b3, c3 = work[j + 3], work[j + 3 + STRIDE], work[j + 3 + 2 * STRIDE]
         e = work[last:]
         for r in range(rest):
             e[r] -= p[r] * a0 + q[r] * a1 + t[r] * a2 + u[r] * a3
-            e[r + APART] -= p[r] * b0 + q[r] * b1 + t[r] * b2 + u[r] * b3
-            e[r + 2 * APART] -= p[r] * c0 + q[r] * c1 + t[r] * c2 + u[r] * c3
+            e[r + STRIDE] -= p[r] * b0 + q[r] * b1 + t[r] * b2 + u[r] * b3
+            e[r + 2 * STRIDE] -= p[r] * c0 + q[r] * c1 + t[r] * c2 + u[r] * c3
     a, b, c = y[0], y[1], y[2]
     for r in range(length):
         i = rows[own + r]
         a[i] = work[r]
-        b[i] = work[r + APART]
-        c[i] = work[r + 2 * APART]
+        b[i] = work[r + STRIDE]
+        c[i] = work[r + 2 * STRIDE]
 
 
 @kernel(f"void(f4[:,::1], {INSIDE}, i8, f4[::1])", fastmath={"reassoc", "contract"})
@@ -169,7 +169,7 @@ def _backward(y, values, first, rows_start, values_start, rows, s, work):  # typ
         b0, b1, b2, b3 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
         c0, c1, c2, c3 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
         for r in range(rest):
-            x, y0, z = e[r], e[r + APART], e[r + 2 * APART]
+            x, y0, z = e[r], e[r + STRIDE], e[r + 2 * STRIDE]
             a0 += p[r] * x
             a1 += q[r] * x
             a2 += t[r] * x
@@ -192,19 +192,19 @@ def _backward(y, values, first, rows_start, values_start, rows, s, work):  # typ
         for k in range(last - 1, j - 1, -1):
             column = values[base + k * length : base + k * length + last]
             pivot = np.float32(1.0) / column[k]
-            x, y0, z = work[k], work[k + APART], work[k + 2 * APART]
+            x, y0, z = work[k], work[k + STRIDE], work[k + 2 * STRIDE]
             for r in range(k + 1, last):
                 value = column[r]
                 x -= value * work[r]
-                y0 -= value * work[r + APART]
-                z -= value * work[r + 2 * APART]
-            work[k], work[k + APART], work[k + 2 * APART] = x * pivot, y0 * pivot, z * pivot
+                y0 -= value * work[r + STRIDE]
+                z -= value * work[r + 2 * STRIDE]
+            work[k], work[k + STRIDE], work[k + 2 * STRIDE] = x * pivot, y0 * pivot, z * pivot
         last = j
     begin, a, b, c = first[s], y[0], y[1], y[2]
     for r in range(columns):
         a[begin + r] = work[r]
-        b[begin + r] = work[r + APART]
-        c[begin + r] = work[r + 2 * APART]
+        b[begin + r] = work[r + STRIDE]
+        c[begin + r] = work[r + 2 * STRIDE]
 
 
 @kernel(f"void(i8, i8, f4[:,:,::1], {INSIDE}, i4[::1], i4[::1], f4[:,::1])")

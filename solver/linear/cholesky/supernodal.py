@@ -188,11 +188,11 @@ def supernodes(address: int | None, size: int, solve_lt: Callable[[Vec], Vec]) -
         return None
     if not _nested(raw):
         return None
-    found = OfCholmod(raw)
+    inside = OfCholmod(raw)
     probe = np.cos(np.arange(3.0 * size)).reshape(size, 3)
-    theirs = solve_lt(probe.copy())
-    ours = found.solve_lt(probe)
-    return found if np.abs(ours - theirs).max() <= 1.0e-8 * np.abs(theirs).max() else None
+    expected = solve_lt(probe.copy())
+    solution = inside.solve_lt(probe)
+    return inside if np.abs(solution - expected).max() <= 1.0e-8 * np.abs(expected).max() else None
 
 
 @kernel("void(f8[:,::1], i8, i8, f8[::1], i4[::1], i4[::1], i4[::1], i4[::1], i8, f8[::1])",

@@ -55,10 +55,10 @@ class NodeGraph:
         most = int(lengths[: 3 * self.nodes : 3].sum() + lengths[3 * self.nodes :].sum())
         self.start, rows = np.zeros(self.count + 1, np.int32), np.empty(most, np.uint32)
         is_of_nodes = 3 * self.nodes + retained == size
-        found = graph_of_nodes(indptr, indices, self.nodes, self.start, rows) if is_of_nodes else -1
-        if found < 0:
+        count = graph_of_nodes(indptr, indices, self.nodes, self.start, rows) if is_of_nodes else -1
+        if count < 0:
             raise ValueError("not a matrix over nodes")
-        self.rows: Rows = rows[:found]
+        self.rows: Rows = rows[:count]
 
     def symmetric(self) -> sp.csc_matrix:
         """Return the graph of the nodes alone, (nodes, nodes), with both triangles and without a diagonal."""

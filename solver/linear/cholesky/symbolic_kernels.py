@@ -22,9 +22,9 @@ def graph_of_nodes(indptr, indices, nodes, start, rows):  # type: ignore[no-unty
 
     indptr, indices: the lower triangle by columns, rows rising. nodes: number of nodes.
     """
-    found = 0
+    count = 0
     for j in range(nodes):
-        start[j] = found
+        start[j] = count
         e, end = indptr[3 * j], indptr[3 * j + 1]
         length = end - e
         if (length < 3 or indptr[3 * j + 2] - end != length - 1 or indptr[3 * j + 3] - end != 2 * length - 3
@@ -34,20 +34,20 @@ def graph_of_nodes(indptr, indices, nodes, start, rows):  # type: ignore[no-unty
         while e < end and indices[e] < 3 * nodes:
             if e + 2 >= end or indices[e] % 3 != 0 or indices[e + 2] != indices[e] + 2:
                 return -1
-            rows[found] = indices[e] // 3
-            found += 1
+            rows[count] = indices[e] // 3
+            count += 1
             e += 3
         while e < end:
-            rows[found] = indices[e] - 2 * nodes
-            found += 1
+            rows[count] = indices[e] - 2 * nodes
+            count += 1
             e += 1
     for j in range(nodes, start.shape[0] - 1):
-        start[j] = found
+        start[j] = count
         for e in range(indptr[j + 2 * nodes] + 1, indptr[j + 2 * nodes + 1]):
-            rows[found] = indices[e] - 2 * nodes
-            found += 1
-    start[start.shape[0] - 1] = found
-    return found
+            rows[count] = indices[e] - 2 * nodes
+            count += 1
+    start[start.shape[0] - 1] = count
+    return count
 
 
 @kernel("void(i4[::1], u4[::1], i4[::1], i4[::1], u4[::1])")

@@ -77,11 +77,11 @@ def _orthonormalise(members, start, modes, coarse):  # type: ignore[no-untyped-d
                 for r in range(height):
                     after += modes[i, r, a] * modes[i, r, a]
             length = np.sqrt(after)
-            keep = after > INDEPENDENT * INDEPENDENT * before and after > 0.0
-            coarse[g, a, a] = length if keep else 0.0
+            is_independent = after > INDEPENDENT * INDEPENDENT * before and after > 0.0
+            coarse[g, a, a] = length if is_independent else 0.0
             for i in own:
                 for r in range(height):
-                    modes[i, r, a] = modes[i, r, a] / length if keep else 0.0
+                    modes[i, r, a] = modes[i, r, a] / length if is_independent else 0.0
 
 
 def rigid_modes(positions: Vec) -> Vec:

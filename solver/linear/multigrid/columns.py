@@ -80,10 +80,10 @@ class Columns:
         nothing = np.zeros_like(rhs_square)
         matrix.multiply(x, q)
         square = self._dots(q, q, partial)
-        useless = square >= 2.0 * self._dots(r, q, partial)
-        if (useless & (square > 0.0)).any():
-            x *= ~useless[:, None, :]
-            q *= ~useless[:, None, :]
+        is_worse = square >= 2.0 * self._dots(r, q, partial)
+        if (is_worse & (square > 0.0)).any():
+            x *= ~is_worse[:, None, :]
+            q *= ~is_worse[:, None, :]
         p[:] = 0.0
         parallel_for(_advance, pieces, x, r, p, q, nothing + 1.0, 1.0 / _root(rhs_square), single, partial)
         square = partial.sum(axis=1)

@@ -86,11 +86,11 @@ class Multigrid(Bordered):
         self._lower, self._jacobian = lower, None
         self._spread.fill(lower)
         self._positions = None if positions is None else positions[: self._spread.inner // 3]
-        if self._hierarchy is None or self._worn:
+        if self._hierarchy is None or self._is_outdated:
             self._build()
 
     @property
-    def _worn(self) -> bool:
+    def _is_outdated(self) -> bool:
         """Whether a new V-cycle pays: the last matrix took more iterations than all since the last build on average,
         the cost of the build included."""
         spent = self._spent

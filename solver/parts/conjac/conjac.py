@@ -106,7 +106,7 @@ class ConJac:
         """Discard what depends on earlier steps: values that the linear solver caches, and the factor of sleeping
         nodes."""
         self.linear.forget_past()
-        self.edges.turning.forget()
+        self.edges.rotations.forget()
         self._single.too_soft = False
         if self.sleep is not None:
             self.sleep.forget_past()

@@ -53,7 +53,7 @@ class ReusedFactorSweeps:
         posed = self.posed
         if len(posed.lin.contacts) or posed.frames or posed.hold.holds or posed.motion.patches is not None:
             return None
-        self._turning = posed.owner.edges.turning
+        self._turning = posed.owner.edges.rotations
         self._turning.follow(posed.lin.x)
         self._initial_frames = self._turning.frames.transpose(0, 2, 1).copy()
         rotations: Vec = self._turning.frames @ self._initial_frames

@@ -86,7 +86,7 @@ class ContactSettings:
             return None
         self._law_of(mesh, now)
         assert self._surfaces is not None
-        nodes = [np.concatenate(pair) for pair in self._surfaces.crossings(np.concatenate([mesh.x, now.smooth_x]))]
+        nodes = [np.concatenate(pair) for pair in self._surfaces.intersections(np.concatenate([mesh.x, now.smooth_x]))]
         all_nodes: Index = np.unique(np.concatenate(nodes)).astype(np.int32)
         return TangledRegion.at(mesh, all_nodes[all_nodes < len(mesh.x)])
 
@@ -140,7 +140,7 @@ class ContactSettings:
         self._law_of(mesh, now, tangled)
         assert self._surfaces is not None
         x, count = np.concatenate([mesh.x, now.smooth_x]), len(mesh.x)
-        edge_and_face = self._surfaces.crossing(x)
+        edge_and_face = self._surfaces.intersection(x)
         if edge_and_face is None:
             return None
         sheets = self._sheets(mesh)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...rows.names import Multipliers, Names
-from ...rows.tables import MOST, SparseRows, VertexRows, no_sparse_rows, together
+from ...rows.tables import MOST, SparseRows, VertexRows, concatenate_tables, no_sparse_rows
 from ...state import Index, Mask, Vec
 from .cone import ROWS
 from .touching_kernels import rename
@@ -29,8 +29,9 @@ class SheetContacts:
 
     def with_more(self, other: SheetContacts) -> SheetContacts:
         """Return these contacts and others in one table."""
-        return SheetContacts(self.vertex_contacts.joined(other.vertex_contacts), together(self.rows, other.rows),
-                             together(self.spread, other.spread))
+        return SheetContacts(self.vertex_contacts.joined(other.vertex_contacts),
+                             concatenate_tables(self.rows, other.rows),
+                             concatenate_tables(self.spread, other.spread))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...contact.find.features import Features, joined
 from ...contact.find.ground import NOWHERE, Ground
-from ...contact.find.sharp import EVEN, Sharp
+from ...contact.find.sharp import EVEN, SharpFeatures
 from ...coordinates.prescribed import OverTime
 from ...meshing.normals import unit_normals
 from ...state import Index, Mask, Vec
@@ -35,7 +35,7 @@ class Obstacle:
     motion: OverTime  #: positions of its vertices, (n, 3) [m] at a time
     triangles: Index  #: (t, 3), outwards where it is closed; those with rows of contact
     is_closed: bool
-    sharp: Sharp
+    sharp: SharpFeatures
     friction: ArrayLike  #: on its faces, of all sheets of the cloth or of each, (s,)
     sharp_friction: ArrayLike  #: likewise, on its edges and corners
     thickness: float  #: further distance at which cloth touches it [m]

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ...errors import StepFailed
 from ...rows.names import Names
-from ...rows.tables import MOST, SparseRows, VertexRows, no_sparse_rows, no_vertex_rows, together
+from ...rows.tables import MOST, SparseRows, VertexRows, concatenate_tables, no_sparse_rows, no_vertex_rows
 from ...state import Vec
 from .cloth import Cloth
 from .cone import Cone
@@ -35,7 +35,7 @@ class StepRows:
     @property
     def on_vertices(self) -> VertexRows:
         """Return all rows on single vertices in one table: of features, of contacts and of pins, in this order."""
-        return together(self.on_features.rows, self.touched.rows, self.on_pins)
+        return concatenate_tables(self.on_features.rows, self.touched.rows, self.on_pins)
 
     def contradiction(self, names: Names, unknowns: Unknowns) -> StepFailed:
         """Return the error, with its remedy, for rows of these names that contradict each other."""

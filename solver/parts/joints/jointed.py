@@ -311,7 +311,7 @@ class Jointed:
             self.explicit.take(at, lin.q, lin.v, lin.memory.get(CENTRES, tree.fresh), time, time, 1.0)
             self._taken = None
             self.wrench += self.explicit.wrench
-            self.on_rates.force += self.explicit.pull
+            self.on_rates.force += self.explicit.rate_impulse
         rhs = tree.gather(at, self.wrench, None, self._gathered)
         rhs += self.on_rates.force
         out: Vec = self.by_inertia(lin, time)(rhs)
@@ -355,7 +355,7 @@ class Jointed:
                 at = tree.posture(q, u, lin.memory, self._predicted_rates)
             explicit.take(at, q, u, lin.memory.get(CENTRES, tree.fresh), stage.time, stage.inside, ah)
         self.wrench += explicit.wrench
-        self.on_rates.force += explicit.pull
+        self.on_rates.force += explicit.rate_impulse
 
     def _factor(self, at: Posture, flesh: AttachedLoads | None = None) -> Vec:
         """Factor with the contribution of attached nodes; return the matrix (r, r) that was added to make that

@@ -18,16 +18,16 @@ from ...forces.condensed_kernels import (
     STRETCH_SLOTS,
     TABLE,
     dot_six,
-    pull_of_gap,
     second_order,
     six_of,
     slot_of,
+    stress_of_gap,
     tangent_of,
 )
+from ...forces.curvature_kernels import add_rotation, curve, take_stretching
 from ...forces.elastic_kernels import MaterialKernel
 from ...forces.fiber_kernels import load_constants
 from ...forces.in_stretches_kernels import begin_stretch, frames_of, load_stretch, stretch_along, stretch_of
-from ...forces.turning_kernels import add_turning, curve, take_stretching
 from ...materials.algebra import decompose
 from ...materials.lanes import ENERGY, GRADIENT, LANES, STRESS, TANGENT
 from ...threads import kernel
@@ -144,12 +144,12 @@ def linearise_mixed(  # type: ignore[no-untyped-def]
             for entry in range(6):
                 for lane in range(LANES):
                     work[(GAP + entry) * LANES + lane] = z_bar[block, entry, lane] - z[block, entry, lane]
-            pull_of_gap(work)
+            stress_of_gap(work)
             if exact:
                 take_stretching(work)
             tangent_of(work)
             if exact:
-                add_turning(work)
+                add_rotation(work)
             _store(work, volumes, stresses, tangents, block)
 
 

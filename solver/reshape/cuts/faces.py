@@ -25,10 +25,10 @@ class Faces:
         count = int(shape.origin.max()) + 1
         keys = (known[:, 0] * count + known[:, 1]) * count + known[:, 2]
         listed_keys = (listed[:, 0] * count + listed[:, 1]) * count + listed[:, 2]
-        lost = np.flatnonzero(~np.isin(listed_keys, keys))
-        if len(lost):
-            raise BadScene(f"face {int(lost[0])} of the list, with nodes {listed[lost[0]].tolist()}, belongs to no "
-                           "tetrahedron", "Correct the list")
+        unknown = np.flatnonzero(~np.isin(listed_keys, keys))
+        if len(unknown):
+            raise BadScene(f"face {int(unknown[0])} of the list, with nodes {listed[unknown[0]].tolist()}, belongs to "
+                           "no tetrahedron", "Correct the list")
         self._is_listed = np.isin(keys, listed_keys)
         rows = shape.inner[self._is_listed[shape.inner[:, 0]], 0]
         self._sheet = _beyond_the_surface(shape, corners[rows]) if len(rows) else None
@@ -37,10 +37,10 @@ class Faces:
         """Return whether each face of `shape.inner` is listed, (k,), and that no tetrahedron is reassigned, (e,)."""
         return self._is_listed[shape.inner[:, 0]], np.zeros(len(shape.tets), dtype=bool)
 
-    def crossings(self, a: Vec, b: Vec) -> Vec:
+    def intersections(self, a: Vec, b: Vec) -> Vec:
         """Return the fraction in [0, 1] at which each segment from a to b, (k, 3) [m], meets the listed faces or their
         extension beyond the boundary, (k,); NaN where it does not."""
-        return np.full(len(a), np.nan) if self._sheet is None else self._sheet.crossings(a, b)
+        return np.full(len(a), np.nan) if self._sheet is None else self._sheet.intersections(a, b)
 
 
 def _beyond_the_surface(shape: Shape, faces: Index) -> CuttingSheet:

@@ -61,7 +61,7 @@ class Cut(Protocol):
         A reassigned tetrahedron belongs to the side of the cut opposite to its centroid.
         """
 
-    def crossings(self, a: Vec, b: Vec) -> Vec:
+    def intersections(self, a: Vec, b: Vec) -> Vec:
         """Return the fraction in [0, 1] at which each segment from a to b meets the cut, (k,); NaN where it does not.
 
         a, b: ends, (k, 3) [m].
@@ -75,24 +75,24 @@ def between_centres(cut: Cut, shape: Shape) -> tuple[Mask, Mask]:
     tetrahedron and stay with the neighbour with which they share most faces.
     """
     near, count = shape.inner // 4, len(shape.tets)
-    apart: Mask = ~np.isnan(cut.crossings(shape.centres[near[:, 0]], shape.centres[near[:, 1]]))
+    separated: Mask = ~np.isnan(cut.intersections(shape.centres[near[:, 0]], shape.centres[near[:, 1]]))
     moved = np.zeros(count, dtype=bool)
-    if not apart.any():
-        return apart, moved
+    if not separated.any():
+        return separated, moved
     through = _passed_through(cut, shape)
     while True:
-        piece = pieces(count, near[~apart])
+        piece = pieces(count, near[~separated])
         is_crumb = np.ones(int(piece.max()) + 1, dtype=bool)
         is_crumb[piece[~through]] = False
         sides = piece[near]
-        open_ = apart & (sides[:, 0] != sides[:, 1])
+        open_ = separated & (sides[:, 0] != sides[:, 1])
         # one crumb and its widest neighbour at a time, as that neighbour may itself be a crumb
         crumbs = np.unique(sides[open_][is_crumb[sides[open_]]])
         if not len(crumbs):
-            return apart, moved
-        mine = open_ & (sides == crumbs[0]).any(axis=1)
-        others = np.where(sides[mine, 0] == crumbs[0], sides[mine, 1], sides[mine, 0])
-        apart &= ~(mine & (sides == int(np.bincount(others).argmax())).any(axis=1))
+            return separated, moved
+        of_crumb = open_ & (sides == crumbs[0]).any(axis=1)
+        others = np.where(sides[of_crumb, 0] == crumbs[0], sides[of_crumb, 1], sides[of_crumb, 0])
+        separated &= ~(of_crumb & (sides == int(np.bincount(others).argmax())).any(axis=1))
         moved[piece == crumbs[0]] ^= True
 
 
@@ -106,6 +106,6 @@ def pieces(count: int, links: Index) -> Index:
 def _passed_through(cut: Cut, shape: Shape) -> Mask:
     """Return whether each tetrahedron has corners on the side of the cut opposite to its centroid, (e,)."""
     middles = np.repeat(shape.centres, 4, axis=0)
-    crossed: Mask = ~np.isnan(cut.crossings(middles, shape.x[shape.tets].reshape(-1, 3)))
-    passed: Mask = crossed.reshape(-1, 4).any(axis=1)
+    opposite: Mask = ~np.isnan(cut.intersections(middles, shape.x[shape.tets].reshape(-1, 3)))
+    passed: Mask = opposite.reshape(-1, 4).any(axis=1)
     return passed

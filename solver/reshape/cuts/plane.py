@@ -22,11 +22,11 @@ class Plane:
         the plane passes between the centroids."""
         return between_centres(self, shape)
 
-    def crossings(self, a: Vec, b: Vec) -> Vec:
+    def intersections(self, a: Vec, b: Vec) -> Vec:
         """Return the fraction in [0, 1] at which each segment from a to b, (k, 3) [m], meets the plane, (k,); NaN where
         it does not."""
         height, other = (a - self.point) @ self.normal, (b - self.point) @ self.normal
-        met = (height >= 0.0) != (other >= 0.0)
+        intersects = (height >= 0.0) != (other >= 0.0)
         fractions: Vec = np.full(len(a), np.nan)
-        fractions[met] = height[met] / (height[met] - other[met])
+        fractions[intersects] = height[intersects] / (height[intersects] - other[intersects])
         return fractions

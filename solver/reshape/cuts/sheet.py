@@ -40,7 +40,7 @@ class CuttingSheet:
         the sheet passes between the centroids."""
         return between_centres(self, shape)
 
-    def crossings(self, a: Vec, b: Vec) -> Vec:
+    def intersections(self, a: Vec, b: Vec) -> Vec:
         """Return the fraction in [0, 1] at which each segment from a to b, (k, 3) [m], first meets the sheet, (k,); NaN
         where it crosses the sheet an even number of times."""
         first, odd = np.full(len(a), np.inf), np.zeros(len(a), dtype=bool)
@@ -52,13 +52,13 @@ class CuttingSheet:
             which = np.repeat(rows, counts)
             if not len(which):
                 continue
-            triangle = np.concatenate([np.asarray(found, dtype=np.int64) for found in near if found])
-            fraction, hit = self._meet(a[which], b[which], triangle)
-            np.minimum.at(first, which[hit], fraction[hit])
-            np.logical_xor.at(odd, which[hit], True)
+            triangle = np.concatenate([np.asarray(candidates, dtype=np.int64) for candidates in near if candidates])
+            fraction, intersects = self._intersect(a[which], b[which], triangle)
+            np.minimum.at(first, which[intersects], fraction[intersects])
+            np.logical_xor.at(odd, which[intersects], True)
         return np.where(odd, np.clip(first, 0.0, 1.0), np.nan)
 
-    def _meet(self, a: Vec, b: Vec, triangle: np.ndarray) -> tuple[Vec, Mask]:
+    def _intersect(self, a: Vec, b: Vec, triangle: np.ndarray) -> tuple[Vec, Mask]:
         """Return the fraction at which segments meet the plane of a triangle, (k,), and whether inside of it, (k,).
 
         a, b: ends, (k, 3) [m]. triangle: (k,). The side of an edge is computed identically for both of its triangles,
@@ -67,17 +67,17 @@ class CuttingSheet:
         corners = self.triangles[triangle]
         p = self.vertices[corners]
         along = b - a
-        turns = []
+        positive = []
         for i, j in ((0, 1), (1, 2), (2, 0)):
             swapped = corners[:, i] > corners[:, j]
             low = np.where(swapped[:, None], p[:, j], p[:, i]) - a
             high = np.where(swapped[:, None], p[:, i], p[:, j]) - a
-            turns.append((np.einsum("ij,ij->i", along, np.cross(low, high)) >= 0.0) != swapped)
-        inside = (turns[0] == turns[1]) & (turns[1] == turns[2])
+            positive.append((np.einsum("ij,ij->i", along, np.cross(low, high)) >= 0.0) != swapped)
+        inside = (positive[0] == positive[1]) & (positive[1] == positive[2])
         normal = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
         height = np.einsum("ij,ij->i", a - p[:, 0], normal)
         other = np.einsum("ij,ij->i", b - p[:, 0], normal)
-        hit = inside & ((height >= 0.0) != (other >= 0.0))
+        intersects = inside & ((height >= 0.0) != (other >= 0.0))
         fraction = np.zeros(len(a))
-        fraction[hit] = height[hit] / (height[hit] - other[hit])
-        return fraction, hit
+        fraction[intersects] = height[intersects] / (height[intersects] - other[intersects])
+        return fraction, intersects

@@ -29,14 +29,14 @@ class CachedColumns:
         """Return the names of columns that are not cached yet, in their order."""
         return [name for name in names if name not in self._at]
 
-    def add(self, names: Sequence[Name], whole: Vec, turned: Vec, first: Vec, second: Vec,
+    def add(self, names: Sequence[Name], whole: Vec, in_frames: Vec, first: Vec, second: Vec,
             products: Mapping[Name, Vec]) -> None:
         """Add columns a, a in frames, x and y, all (m, c) in Fortran's order. products: A times each released direction
         among them, (m,), by name."""
         count = self._arrays[0].shape[1]
         self._at |= {name: count + column for column, name in enumerate(names)}
         self._arrays = [np.hstack([old, more]) if count else more
-                        for old, more in zip(self._arrays, (whole, turned, first, second))]
+                        for old, more in zip(self._arrays, (whole, in_frames, first, second))]
         moved = np.zeros((count + len(names), len(names)))
         freed = [column for column, name in enumerate(names) if name in products]
         if freed:
@@ -51,10 +51,10 @@ class CachedColumns:
 
     def columns(self) -> tuple[Vec, Vec, Vec]:
         """Return the chosen columns a, a in frames, and y, all (m, c)."""
-        whole, turned, _, second = self._arrays
+        whole, in_frames, _, second = self._arrays
         if self._chosen is None:
-            return whole, turned, second
-        return whole[:, self._chosen], turned[:, self._chosen], second[:, self._chosen]
+            return whole, in_frames, second
+        return whole[:, self._chosen], in_frames[:, self._chosen], second[:, self._chosen]
 
     def between(self) -> tuple[Vec, Vec, Vec]:
         """Return products of the chosen columns: aᵀ a, aᵀ F⁻¹ a, and aᵀ A a of released directions, all (c, c)."""

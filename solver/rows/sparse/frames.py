@@ -17,7 +17,7 @@ BLOCKS = "i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
 
 
 @inlined
-def taken(row, size, basis, fixed, corner):  # type: ignore[no-untyped-def]
+def add_direction(row, size, basis, fixed, corner):  # type: ignore[no-untyped-def]
     """Add a row's direction to the first `fixed` columns of an orthonormal basis; return whether they did not span it.
 
     corner: lower triangle with rows = corner basisᵀ, of which row `fixed` is written.
@@ -91,7 +91,7 @@ def make_frames(touched, row_first, factor, start, active, member, fixed, frames
         for r in range(row_first[t], row_first[t + 1]):
             member[r] = -1
             if active[r]:
-                if taken(factor[r], size, frames[v], count, corners[v]):
+                if add_direction(factor[r], size, frames[v], count, corners[v]):
                     member[r] = count
                     count += 1
                 else:
@@ -121,7 +121,7 @@ def satisfy_rows(touched, row_first, member, fixed, frames, corners, start, targ
 
 
 @kernel("void(i4[::1], i4[::1], f8[:,:,::1], i4[::1], b1, f8[:,::1])")
-def turn_frames(touched, fixed, frames, start, back, x):  # type: ignore[no-untyped-def]
+def rotate_frames(touched, fixed, frames, start, back, x):  # type: ignore[no-untyped-def]
     """Turn x (m, c) into frames in place, Qᵀ x, or with `back` out of them, Q x; fixed directions become zero in both
     cases."""
     old = np.empty(5)

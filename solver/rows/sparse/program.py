@@ -84,7 +84,7 @@ class SparseProgram:
             matrix, unknowns, rows, spread, rhs = (slack.matrix, slack.unknowns, slack.rows, slack.spread,
                                                    slack.extend(rhs))
         self._run = _Run(self._reduced_for(matrix, unknowns), matrix, rhs, rows, spread)
-        return self._answer(warm)
+        return self._minimum(warm)
 
     def again(self, rhs: Vec, warm: Multipliers | None = None) -> Minimum:
         """Return the minimum of the last program with another b, (m,), on its factor. Raises as `solve`."""
@@ -92,14 +92,14 @@ class SparseProgram:
             raise StepFailed("the cloth's forces are not finite")
         assert self._run is not None
         self._run.take(rhs if self._slack is None else self._slack.extend(rhs))
-        return self._answer(warm)
+        return self._minimum(warm)
 
-    def _answer(self, warm: Multipliers | None) -> Minimum:
+    def _minimum(self, warm: Multipliers | None) -> Minimum:
         """Return the minimum of the last program in terms of its own rows and unknowns. warm: rows that are probably
         active."""
         assert self._run is not None
-        found = self._run.answer(warm)
-        return found if self._slack is None else self._slack.minimum(found)
+        minimum = self._run.minimum(warm)
+        return minimum if self._slack is None else self._slack.minimum(minimum)
 
     def _reduced_for(self, matrix: sp.csc_matrix, unknowns: Index) -> ReducedProgram:
         """Return the reduced program of a matrix, with the last elimination order where the pattern has not changed."""
@@ -117,7 +117,7 @@ class _Run:
     gap = 1.0e-11  #: violation of a row relative to the largest unknown, up to which it is rounding
     force = 1.0e-11  #: negative multiplier relative to the largest force, up to which it is rounding
     implied_gap = 1.0e-9  #: violation relative to the largest unknown, above which implied equations contradict
-    turning = 1.0e-12  #: change of a multiplier relative to the largest, up to which it keeps its sign
+    sign_change = 1.0e-12  #: change of a multiplier relative to the largest, up to which it keeps its sign
     against = 1.0e-9  #: change of a multiplier relative to the largest, above which its row is named as contradicting
 
     def __init__(self, reduced: ReducedProgram, matrix: sp.csc_matrix, rhs: Vec, rows: VertexRows,
@@ -149,7 +149,7 @@ class _Run:
         return (Across(matrix.indptr, row, self.reduced.pattern.row_of[matrix.indices], matrix.data / length[row]),
                 length)
 
-    def answer(self, warm: Multipliers | None) -> Minimum:
+    def minimum(self, warm: Multipliers | None) -> Minimum:
         """Return the minimum: by sweeps that change many rows at once, else row by row. Raises Infeasible and Singular.
         """
         table = self.rows
@@ -183,18 +183,18 @@ class _Run:
             seen.add(name)
             self._solve_active()
             exceeded = ~self.spread_active & ~self.spread_equal & (self._spread_gap() < -self._spread_tolerance())
-            pulls = self.spread_active & ~self.spread_equal & (self.spread_multiplier < -self._weakest())
+            negative = self.spread_active & ~self.spread_equal & (self.spread_multiplier < -self._weakest())
             changed = choose_rows(*self.reduced.pattern.blocks, self.values, table.touched, table.first, table.factor,
                                   table.target, table.equal, self.u, self.multiplier, self._tolerance(),
                                   self._weakest(), self.active)
-            if not (changed or exceeded.any() or pulls.any()):
+            if not (changed or exceeded.any() or negative.any()):
                 return True
-            self.spread_active ^= exceeded | pulls
+            self.spread_active ^= exceeded | negative
         return False
 
     def _one_by_one(self) -> None:
         """Find the minimum from the last active set, by a dual active set. [Goldfarb 1983]"""
-        self._release_pulling()
+        self._release_negative()
         for _ in range(20 * (len(self.active) + len(self.spread_active)) + 20):
             gap = np.concatenate([self._gap() / self._tolerance(), self._spread_gap() / self._spread_tolerance()])
             gap[np.concatenate([self.active | self.rows.equal, self.spread_active | self.spread_equal])] = np.inf
@@ -204,43 +204,43 @@ class _Run:
             self._add(worst)
         raise StepFailed("the active rows of the cloth were not found")
 
-    def _release_pulling(self) -> None:
+    def _release_negative(self) -> None:
         """Release active rows until no multiplier is negative."""
         while True:
             self._solve_active()
             weakest = self._weakest()
-            pulls = self.active & ~self.rows.equal & (self.multiplier < -weakest)
-            spread_pulls = self.spread_active & ~self.spread_equal & (self.spread_multiplier < -weakest)
-            if not (pulls.any() or spread_pulls.any()):
+            negative = self.active & ~self.rows.equal & (self.multiplier < -weakest)
+            spread_negative = self.spread_active & ~self.spread_equal & (self.spread_multiplier < -weakest)
+            if not (negative.any() or spread_negative.any()):
                 return
-            self.active &= ~pulls
-            self.spread_active &= ~spread_pulls
+            self.active &= ~negative
+            self.spread_active &= ~spread_negative
 
     def _add(self, one: int) -> None:
         """Make another row active and release those whose multipliers become negative. Raises Infeasible."""
         count = len(self.active)
         row = self._row(one)
-        loose = float(np.square(row) @ (1.0 / self.reduced.diagonal))
+        free_response = float(np.square(row) @ (1.0 / self.reduced.diagonal))
         dual_step = 0.0
         while True:
-            move, turn, spread_turn = self.reduced.solve(row, np.zeros(count), np.zeros(len(self.spread_active)))
-            yields = float(row @ move)
+            move, change, spread_change = self.reduced.solve(row, np.zeros(count), np.zeros(len(self.spread_active)))
+            response = float(row @ move)
             gap = float(row @ self.u) - (self.rows.target[one] if one < count else self.spread_target[one - count])
-            whole = -gap / yields if yields > IMPLIED * loose else np.inf
+            whole = -gap / response if response > IMPLIED * free_response else np.inf
             multiplier = np.concatenate([self.multiplier, self.spread_multiplier])
-            turns = np.concatenate([turn, spread_turn])
+            changes = np.concatenate([change, spread_change])
             may_leave = np.concatenate([self.active & ~self.rows.equal, self.spread_active & ~self.spread_equal])
-            may_leave &= turns < -self.turning * np.abs(turns).max(initial=0.0)
-            until = np.where(may_leave, np.maximum(multiplier, 0.0) / np.where(may_leave, -turns, 1.0), np.inf)
+            may_leave &= changes < -self.sign_change * np.abs(changes).max(initial=0.0)
+            until = np.where(may_leave, np.maximum(multiplier, 0.0) / np.where(may_leave, -changes, 1.0), np.inf)
             first = int(until.argmin())
             fraction = min(whole, float(until[first]))
             if fraction == np.inf:
-                against = np.abs(turns) > self.against * np.abs(turns).max(initial=1.0e-300)
+                against = np.abs(changes) > self.against * np.abs(changes).max(initial=1.0e-300)
                 names = np.concatenate([self.rows.name, self.spread_name])
                 raise Infeasible([int(names[one]), *names[against]])
             dual_step += fraction
-            self.multiplier += fraction * turn
-            self.spread_multiplier += fraction * spread_turn
+            self.multiplier += fraction * change
+            self.spread_multiplier += fraction * spread_change
             if whole < np.inf:
                 self.u += fraction * move
             self._set(one if fraction == whole else first, fraction == whole)
@@ -276,8 +276,8 @@ class _Run:
         self.u, self.multiplier, self.spread_multiplier = self.reduced.solve(self.rhs, self.rows.target,
                                                                              self.spread_target)
         # where all unknowns are fixed, u is rounding of the response of the heaviest one to the forces
-        alone = self.strongest / max(self.heaviest, 1.0e-300)
-        self.fastest = max(float(np.abs(self.u).max(initial=0.0)), alone, 1.0e-300)
+        diagonal_response = self.strongest / max(self.heaviest, 1.0e-300)
+        self.fastest = max(float(np.abs(self.u).max(initial=0.0)), diagonal_response, 1.0e-300)
 
     def _check_implied(self) -> None:
         """Raise Infeasible where an equation was left out as implied by others but is not satisfied."""
@@ -298,8 +298,8 @@ class _Run:
         """Return the excess of each row of a vertex over its target, (r,)."""
         table, start = self.rows, self.reduced.pattern.start
         at = start[table.vertex][:, None] + np.arange(table.factor.shape[1])
-        there: Vec = np.append(self.u, np.zeros(table.factor.shape[1]))[at]
-        return np.einsum("ri,ri->r", table.factor, there) - table.target  # type: ignore[no-any-return]
+        local: Vec = np.append(self.u, np.zeros(table.factor.shape[1]))[at]
+        return np.einsum("ri,ri->r", table.factor, local) - table.target  # type: ignore[no-any-return]
 
     def _spread_gap(self) -> Vec:
         """Return the excess of each row across vertices over its target, (s,)."""

@@ -20,8 +20,8 @@ from .frames import (
     multipliers_of,
     product,
     product_at,
+    rotate_frames,
     satisfy_rows,
-    turn_frames,
 )
 from .minimum import Singular
 from .vertex_pattern import VertexPattern
@@ -75,9 +75,9 @@ class ReducedProgram:
         self.diagonal: Vec = values[self.pattern.lower.indptr[:-1]]
         inverse = 1.0 / np.maximum(self.diagonal, TINY)
         #: response of each row to its multiplier by the diagonal alone, (s,), and of those of vertices, (r,)
-        self.loose: Vec = spread.squares(inverse)
+        self.responses: Vec = spread.squares(inverse)
         at = self.pattern.start[self._vertex_of][:, None] + np.arange(MOST)
-        self._loose_rows: Vec = np.einsum("ri,ri->r", np.square(factor), np.append(inverse, np.zeros(MOST))[at])
+        self._row_responses: Vec = np.einsum("ri,ri->r", np.square(factor), np.append(inverse, np.zeros(MOST))[at])
         self.factored = self.tried = 0
 
     def activate(self, active: Mask, spread_active: Mask) -> None:
@@ -88,12 +88,12 @@ class ReducedProgram:
         self.tried += 1
         make_frames(self._touched, self._row_first, self._factor, self.pattern.start, active, self._next_member,
                     self._next_fixed, self._next_frames, self._next_corners)
-        if not (self._has_factor and self._beside()):
+        if not (self._has_factor and self._find_changes()):
             self._refactor()
-            self._beside()
+            self._find_changes()
         if not self._border(active, spread_active):
             self._refactor()
-            self._beside()
+            self._find_changes()
             self._border(active, spread_active)
 
     def _refactor(self) -> None:
@@ -117,12 +117,12 @@ class ReducedProgram:
         self._cached_columns = CachedColumns(len(self.diagonal))
         self._halves, self._fresh = None, True
 
-    def _beside(self) -> bool:
+    def _find_changes(self) -> bool:
         """Find the changes since the matrix was factored; return whether they are few enough for a border."""
         was, now = self._member >= 0, self._next_member >= 0
-        gone = self._vertex_of[was & ~now]
+        released = self._vertex_of[was & ~now]
         freed = np.zeros(len(self._fixed), np.bool_)
-        freed[gone] = True
+        freed[released] = True
         self._extra: Index = (now & (~was | freed[self._vertex_of])).nonzero()[0].astype(np.int32)
         vertices = freed.nonzero()[0]
         if len(self._extra) + int(self._fixed[vertices].sum()) > self.few:
@@ -149,36 +149,36 @@ class ReducedProgram:
             written = self._written(new)
             self._cached_columns.add(new, written, *self._solved(new, written))
         self._cached_columns.choose(names)
-        whole, turned, second = self._cached_columns.columns()
-        self._loose, self._rows = whole[:, :count], whole[:, count:]
-        self._pulled, self._turned = turned[:, :count], turned[:, count:]
-        self._of_loose, self._of_rows = second[:, :count], second[:, count:]
+        whole, in_frames, second = self._cached_columns.columns()
+        self._freed_columns, self._rows = whole[:, :count], whole[:, count:]
+        self._products_in_frames, self._rows_in_frames = in_frames[:, :count], in_frames[:, count:]
+        self._solved_freed, self._solved_rows = second[:, :count], second[:, count:]
         if not count and not self._rows.shape[1]:
             self._spread_indices, self._triangle = spread_indices, np.zeros((0, 0))
             return True
 
-        alike, answered, moved = self._cached_columns.between()
+        alike, solved, moved = self._cached_columns.between()
         own = moved[:count, :count]
-        stiff = own - answered[:count, :count]
+        stiff = own - solved[:count, :count]
         try:
             self._stiff = np.linalg.cholesky(0.5 * (stiff + stiff.T))
         except np.linalg.LinAlgError:
             return False
         if not (np.square(self._stiff.diagonal()) > self.singular * own.diagonal()).all():
             return False
-        self._across = alike[count:, :count] - answered[count:, :count]
-        matrix = answered[count:, count:]
+        self._across = alike[count:, :count] - solved[count:, :count]
+        matrix = solved[count:, count:]
         if count:
             half = solve_triangular(self._stiff, self._across.T, lower=True, check_finite=False)
             matrix = matrix + half.T @ half
-        least = IMPLIED * np.concatenate([self._loose_rows[self._extra], self.loose[spread_indices]])
+        least = IMPLIED * np.concatenate([self._row_responses[self._extra], self.responses[spread_indices]])
         is_independent, triangle = np.empty(len(matrix), np.bool_), np.zeros_like(matrix)
         independent(np.ascontiguousarray(matrix), least, is_independent, triangle)
         if not is_independent.all():
             active[self._extra[~is_independent[:extra]]] = False
             spread_active[spread_indices[~is_independent[extra:]]] = False
-            self._rows, self._turned, self._of_rows = (
-                columns[:, is_independent] for columns in (self._rows, self._turned, self._of_rows))
+            self._rows, self._rows_in_frames, self._solved_rows = (
+                columns[:, is_independent] for columns in (self._rows, self._rows_in_frames, self._solved_rows))
             self._across, triangle = self._across[is_independent], triangle[np.ix_(is_independent, is_independent)]
             spread_indices, self._extra = spread_indices[is_independent[extra:]], self._extra[is_independent[:extra]]
         self._spread_indices, self._triangle = spread_indices, triangle
@@ -201,9 +201,9 @@ class ReducedProgram:
         """Return new columns in frames (for released directions, A times these), their x and y as in `CachedColumns`,
         and A times each released direction by name."""
         products = dict[Name, Vec]()
-        turned = np.ascontiguousarray(whole)
-        if turned is whole:  # a single column is both
-            turned = whole.copy()
+        in_frames = np.ascontiguousarray(whole)
+        if in_frames is whole:  # a single column is both
+            in_frames = whole.copy()
         for c, name in enumerate(names):
             kind, v, k = name
             if kind == FREED:
@@ -211,17 +211,17 @@ class ReducedProgram:
                 size = self.pattern.start[v + 1] - self.pattern.start[v]
                 product_at(*self.pattern.blocks, self._values, v, np.ascontiguousarray(self._frames[v, :size, k]),
                            moved)
-                turned[:, c] = moved
-        self._into(turned)
+                in_frames[:, c] = moved
+        self._into(in_frames)
         if self._halves is None and self._fresh and len(names) >= self.many:
             self._halves = inside_of(self.linear)
         self._fresh = False
         if self._halves is None:
-            return turned, turned, self.linear.solve(turned), products
-        half = self._halves.half(turned)
-        return turned, half, half, products
+            return in_frames, in_frames, self.linear.solve(in_frames), products
+        half = self._halves.half(in_frames)
+        return in_frames, half, half, products
 
-    def _answer(self, columns: Vec) -> Vec:
+    def _solution(self, columns: Vec) -> Vec:
         """Return the factor's solution, (m,), for a column in the form of y in `CachedColumns`."""
         return columns if self._halves is None else self._halves.other_half(columns[:, None].copy())[:, 0]
 
@@ -273,10 +273,10 @@ class ReducedProgram:
 
         free: the solution without border, (m,). left: b − A u of the present u. missing: residual of each row's target.
         """
-        missing = missing - self._turned.T @ free
+        missing = missing - self._rows_in_frames.T @ free
         half = np.zeros(0)
         if len(self._freed):
-            pull = self._loose.T @ left - self._pulled.T @ free
+            pull = self._freed_columns.T @ left - self._products_in_frames.T @ free
             half = pull
             solve_lower(self._stiff, half)
             moved = half.copy()
@@ -287,14 +287,14 @@ class ReducedProgram:
             multipliers = missing.copy()
             solve_lower(self._triangle, multipliers)
             solve_transposed(self._triangle, multipliers)
-        more = self._of_rows @ multipliers
+        more = self._solved_rows @ multipliers
         if not len(self._freed):
-            return free + self._answer(more), np.zeros(len(free)), multipliers
-        loose = self._across.T @ multipliers
-        solve_lower(self._stiff, loose)
-        loose += half
-        solve_transposed(self._stiff, loose)
-        return free + self._answer(more - self._of_loose @ loose), self._loose @ loose, multipliers
+            return free + self._solution(more), np.zeros(len(free)), multipliers
+        amounts = self._across.T @ multipliers
+        solve_lower(self._stiff, amounts)
+        amounts += half
+        solve_transposed(self._stiff, amounts)
+        return free + self._solution(more - self._solved_freed @ amounts), self._freed_columns @ amounts, multipliers
 
     def product(self, u: Vec) -> Vec:
         """Return A u, (m,)."""
@@ -303,11 +303,11 @@ class ReducedProgram:
         return out
 
     def _into(self, columns: Vec) -> None:
-        turn_frames(self._touched, self._fixed, self._frames, self.pattern.start, False, columns)
+        rotate_frames(self._touched, self._fixed, self._frames, self.pattern.start, False, columns)
 
     def _out(self, y: Vec) -> Vec:
         column = y.reshape(-1, 1).copy()
-        turn_frames(self._touched, self._fixed, self._frames, self.pattern.start, True, column)
+        rotate_frames(self._touched, self._fixed, self._frames, self.pattern.start, True, column)
         return column[:, 0]
 
     def _prove(self, response: Vec) -> None:

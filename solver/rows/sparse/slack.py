@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...state import Index, Vec
-from ..tables import MOST, SparseRows, VertexRows, together
+from ..tables import MOST, SparseRows, VertexRows, concatenate_tables
 from .minimum import Minimum
 
 
@@ -35,7 +35,7 @@ class SlackProgram:
             return None
         m = matrix.shape[0]
         hard, compliant = np.flatnonzero(rows.compliance == 0.0), np.flatnonzero(rows.compliance)
-        every = together(spread, _over_unknowns(rows.of(compliant), unknowns, m))
+        every = concatenate_tables(spread, _over_unknowns(rows.of(compliant), unknowns, m))
         soft = np.flatnonzero(every.compliance)
         count = len(soft)
         slack = sp.csr_matrix((np.ones(count), (soft, np.arange(count))), shape=(len(every), count))
@@ -50,15 +50,16 @@ class SlackProgram:
         """Return b of all unknowns, (m + c,), zero for the slack ones. rhs: b, (m,)."""
         return np.concatenate([rhs, np.zeros(self.matrix.shape[0] - self.own)])
 
-    def minimum(self, found: Minimum) -> Minimum:
+    def minimum(self, extended: Minimum) -> Minimum:
         """Return the minimum in terms of the original rows and unknowns."""
-        rows, others = len(self.hard) + len(self.compliant), len(found.spread) - len(self.compliant)
+        rows, others = len(self.hard) + len(self.compliant), len(extended.spread) - len(self.compliant)
         on_vertex, active, names = np.empty(rows), np.empty(rows, np.bool_), np.empty(rows, np.int64)
-        for out, first, second in ((on_vertex, found.on_vertex, found.spread),
-                                   (active, found.active, found.spread_active), (names, *found.names)):
+        for out, first, second in ((on_vertex, extended.on_vertex, extended.spread),
+                                   (active, extended.active, extended.spread_active), (names, *extended.names)):
             out[self.hard], out[self.compliant] = first, second[others:]
-        return replace(found, u=found.u[:self.own], on_vertex=on_vertex, spread=found.spread[:others], active=active,
-                       spread_active=found.spread_active[:others], names=(names, found.names[1][:others]))
+        return replace(extended, u=extended.u[:self.own], on_vertex=on_vertex, spread=extended.spread[:others],
+                       active=active, spread_active=extended.spread_active[:others],
+                       names=(names, extended.names[1][:others]))
 
 
 def _over_unknowns(rows: VertexRows, unknowns: Index, count: int) -> SparseRows:

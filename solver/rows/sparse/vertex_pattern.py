@@ -43,14 +43,14 @@ class VertexPattern:
                                                                         self.start)
         self.lower = tidy_csc(np.zeros(len(rows)), rows, own)
         lower, to = np.empty((2, len(indices)), np.int32)
-        found = find_entries(indptr, indices, owner, self.rank, self.row_of, self.start, self.first, self.block_row,
+        entries = find_entries(indptr, indices, owner, self.rank, self.row_of, self.start, self.first, self.block_row,
                              self.before, own, lower, to)
-        self._lower, self._to = lower[:found].copy(), to[:found].copy()
+        self._lower, self._to = lower[:entries].copy(), to[:entries].copy()
 
     def is_of(self, matrix: sp.csc_matrix, unknowns: Index) -> bool:
         """Return whether a matrix with these unknowns of vertices has this pattern."""
-        mine = (matrix.indptr, matrix.indices, unknowns)
-        return all(a is b or np.array_equal(a, b) for a, b in zip(mine, self._key))
+        arrays = (matrix.indptr, matrix.indices, unknowns)
+        return all(a is b or np.array_equal(a, b) for a, b in zip(arrays, self._key))
 
     def values(self, matrix: sp.csc_matrix) -> Vec:
         """Return the data of `lower` for a matrix of this pattern."""

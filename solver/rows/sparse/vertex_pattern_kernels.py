@@ -29,7 +29,7 @@ def owners_of(unknowns, owner, local, sizes):  # type: ignore[no-untyped-def]
     each vertex, (n,). Return whether each unknown has exactly one vertex and no row of `unknowns`, (n, 5), has an
     unknown after a −1."""
     owner[:] = -1
-    found = 0
+    count = 0
     for v in range(unknowns.shape[0]):
         sizes[v] = 0
         for k in range(unknowns.shape[1]):
@@ -40,8 +40,8 @@ def owners_of(unknowns, owner, local, sizes):  # type: ignore[no-untyped-def]
                 return False
             owner[one], local[one] = v, k
             sizes[v] += 1
-            found += 1
-    return found == owner.shape[0]
+            count += 1
+    return count == owner.shape[0]
 
 
 @kernel(f"{ADJACENCY}(i4[::1], i4[::1], i4[::1], i4[:,::1])")
@@ -50,7 +50,7 @@ def neighbours(indptr, indices, owner, unknowns):  # type: ignore[no-untyped-def
     count = unknowns.shape[0]
     first, seen = np.zeros(count + 1, np.int32), np.empty(count, np.int32)
     at, joined = np.empty(0, np.int32), np.empty(0, np.int32)
-    for round in range(2):
+    for sweep in range(2):
         seen[:] = -1
         for b in range(count):
             for k in range(unknowns.shape[1]):
@@ -62,14 +62,14 @@ def neighbours(indptr, indices, owner, unknowns):  # type: ignore[no-untyped-def
                     if indices[entry] <= column or a == b or seen[a] == b:
                         continue
                     seen[a] = b
-                    if round == 0:
+                    if sweep == 0:
                         first[a + 1] += 1
                         first[b + 1] += 1
                     else:
                         joined[at[a]], joined[at[b]] = b, a
                         at[a] += 1
                         at[b] += 1
-        if round == 0:
+        if sweep == 0:
             for v in range(count):
                 first[v + 1] += first[v]
             at, joined = first[:-1].copy(), np.empty(first[-1], np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...threads import inlined, kernel
-from .frames import BLOCKS, complete, taken
+from .frames import BLOCKS, add_direction, complete
 
 TRIED = 8  #: rows of one vertex whose combinations are all tried
 
@@ -20,7 +20,7 @@ def with_rows(first, last, factor, target, equal, pool, chosen, size, D, force, 
     count = 0
     row_at, along = np.empty(5, np.int64), np.zeros(5)
     for r in range(first, last):
-        if equal[r] and taken(factor[r], size, basis, count, corner):
+        if equal[r] and add_direction(factor[r], size, basis, count, corner):
             row_at[count] = -1
             along[count] = target[r]
             count += 1
@@ -28,7 +28,7 @@ def with_rows(first, last, factor, target, equal, pool, chosen, size, D, force, 
         own[p] = 0.0
         if chosen >> p & 1:
             r = pool[p]
-            if not taken(factor[r], size, basis, count, corner):
+            if not add_direction(factor[r], size, basis, count, corner):
                 return False
             row_at[count] = p
             along[count] = target[r]

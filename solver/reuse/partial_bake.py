@@ -48,9 +48,9 @@ class PartialBake:
         if self.job is not None and not Regroup.suits(self.job):
             raise CannotReuse("what has changed cannot be solved apart")
         if snapshot is not None:
-            self._earlier.check_apart(record_of(Cache(cache), snapshot), snapshot)
+            self._earlier.check_separate(record_of(Cache(cache), snapshot), snapshot)
 
-    def beside(self, frame: int) -> list[int]:
+    def reused_steps(self, frame: int) -> list[int]:
         """Return the number of time steps of each reused group in a frame. Raises CannotReuse."""
         return self._earlier.steps(frame)
 
@@ -74,11 +74,11 @@ class PartialBake:
         for own, (_, count) in enumerate(self._earlier.numbering.rows):
             if own in self._earlier.numbering.tokens:
                 counts[self._whole.scene.bodies[self._earlier.numbering.tokens[own]].name] = count
-        found, first = [], 0
+        bodies, first = [], 0
         for body in self._whole.scene.bodies:
-            found.append((body.name, first, counts[body.name]))
+            bodies.append((body.name, first, counts[body.name]))
             first += counts[body.name]
-        return found
+        return bodies
 
     def described(self, world: World | None) -> dict[str, Any]:
         """Return the manifest's description of the run, as arguments of `FrameStore.begin`.
@@ -124,12 +124,12 @@ class PartialBake:
         snapshot: frame of the snapshot; None for all frames. report: receives the frame, the mean time of a frame [ms]
         and the remaining time [s]. Raises CannotReuse where a frame cannot be reused, Stopped where `stop` is true.
         """
-        began, first = time.perf_counter(), timeline.start if snapshot is None else snapshot + 1
+        start, first = time.perf_counter(), timeline.start if snapshot is None else snapshot + 1
         for frame in range(first, timeline.end + 1):
             if stop():
                 raise Stopped(f"stopped before frame {frame} was done", "Resume to continue")
             store.copy(frame, timeline.snapshot_due(frame))
-            spent = time.perf_counter() - began
+            spent = time.perf_counter() - start
             done = frame - first + 1
             report(frame, 1e3 * spent / done, spent / done * (timeline.end - frame))
 

@@ -12,7 +12,7 @@ from .pulls import Pull
 from .stencils import Stencils
 
 
-class YieldingPins(Pull):
+class CompliantPins(Pull):
     """Compliant pins of one body. The log reports when they first give way and where they gave way most."""
 
     _what = "The pins"
@@ -50,7 +50,7 @@ class YieldingPins(Pull):
         return [f'{self._what} of "{self._name}" gave way by up to {self._worst:.3g} m, {self._where}']
 
 
-class CompliantAttachment(YieldingPins):
+class CompliantAttachment(CompliantPins):
     """Springs from nodes of soft tissue to points of its bones, with reactions.
 
     The force is between nodes; as a pull, the attachment only reports when it gives way.

@@ -28,11 +28,12 @@ def pair_sources(nodes, position, size, number, key, source):  # type: ignore[no
     low, column_of = np.empty(key.shape[0], np.int32), np.empty(key.shape[0], np.int32)
     given, by_row = np.empty(key.shape[0], np.int32), np.empty(key.shape[0], np.int32)
     for pair in range(6):
-        for turned in range(2):
+        for transposed in range(2):
             for e in range(nodes.shape[0]):
-                row, column = position[nodes[e, PAIRS[pair, turned]]], position[nodes[e, PAIRS[pair, 1 - turned]]]
+                row, column = (position[nodes[e, PAIRS[pair, transposed]]],
+                               position[nodes[e, PAIRS[pair, 1 - transposed]]])
                 if column >= 0:
-                    low[count], column_of[count] = 2 * max(row, column) + turned, column
+                    low[count], column_of[count] = 2 * max(row, column) + transposed, column
                     given[count] = 6 * (number + e) + pair
                     rows[low[count] + 1] += 1
                     columns[column + 1] += 1
@@ -53,27 +54,27 @@ def pair_sources(nodes, position, size, number, key, source):  # type: ignore[no
 
 
 @kernel("i8(i8[::1], i4[::1], i4[::1], i8[::1], i4[::1], i8, i8[::1], i4[::1], i4[::1])")
-def merge(alone, start, sources, key, given, count, block, new_start, new_sources):  # type: ignore[no-untyped-def]
+def merge(base, start, sources, key, given, count, block, new_start, new_sources):  # type: ignore[no-untyped-def]
     """Write the blocks of a pattern and of additional elements, ascending, the first source of each and all sources;
     return the number of blocks.
 
-    alone, start, sources: of the Pattern. key, given: of the additional elements, the first `count` entries. These
+    base, start, sources: of the Pattern. key, given: of the additional elements, the first `count` entries. These
     follow the sources of the pattern, so that the order of its sums does not change.
     """
     made, taken, at, b = 0, 0, 0, 0
-    while b < alone.shape[0] or taken < count:
+    while b < base.shape[0] or taken < count:
         # blocks without additional sources, all at once
         begin, following = b, key[taken] >> 1 if taken < count else np.int64(-1)
-        while b < alone.shape[0] and (taken == count or alone[b] < following):
+        while b < base.shape[0] and (taken == count or base[b] < following):
             b += 1
         # (slices, whose indices LLVM knows to rise from nothing: these loops are vectors then)
         moved = at - start[2 * begin]
-        was, now = alone[begin:b], block[made : made + b - begin]
+        was, now = base[begin:b], block[made : made + b - begin]
         for k in range(was.shape[0]):
             now[k] = was[k]
-        begins, begin_now = start[2 * begin : 2 * b], new_start[2 * made : 2 * (made + b - begin)]
-        for k in range(begins.shape[0]):
-            begin_now[k] = begins[k] + moved
+        old_starts, new_starts = start[2 * begin : 2 * b], new_start[2 * made : 2 * (made + b - begin)]
+        for k in range(old_starts.shape[0]):
+            new_starts[k] = old_starts[k] + moved
         given_before, given_now = sources[start[2 * begin] : start[2 * b]], new_sources[at : start[2 * b] + moved]
         for k in range(given_before.shape[0]):
             given_now[k] = given_before[k]
@@ -82,32 +83,32 @@ def merge(alone, start, sources, key, given, count, block, new_start, new_source
             break
         # a block with additional sources, whether it is new or not
         block[made] = following
-        is_there = b < alone.shape[0] and alone[b] == following
-        for turned in range(2):
-            new_start[2 * made + turned] = at
-            if is_there:
-                for k in range(start[2 * b + turned], start[2 * b + turned + 1]):
+        is_known = b < base.shape[0] and base[b] == following
+        for transposed in range(2):
+            new_start[2 * made + transposed] = at
+            if is_known:
+                for k in range(start[2 * b + transposed], start[2 * b + transposed + 1]):
                     new_sources[at] = sources[k]
                     at += 1
-            while taken < count and key[taken] == 2 * following + turned:
+            while taken < count and key[taken] == 2 * following + transposed:
                 new_sources[at] = given[taken]
                 at += 1
                 taken += 1
-        made, b = made + 1, b + is_there
+        made, b = made + 1, b + is_known
     new_start[2 * made] = at
     return made
 
 
 @kernel("void(i8[::1], i4[::1], i8[::1], i4[::1])")
-def widen(alone, start, block, out):  # type: ignore[no-untyped-def]
-    """Write the first source of each of a larger set of blocks, (2 blocks + 1,), which includes all blocks `alone` of a
+def widen(base, start, block, out):  # type: ignore[no-untyped-def]
+    """Write the first source of each of a larger set of blocks, (2 blocks + 1,), which includes all blocks `base` of a
     Pattern; the other blocks have no sources."""
     b = 0
     for k in range(block.shape[0]):
-        is_there = b < alone.shape[0] and alone[b] == block[k]
+        is_known = b < base.shape[0] and base[b] == block[k]
         out[2 * k] = start[2 * b]
-        out[2 * k + 1] = start[2 * b + 1] if is_there else start[2 * b]
-        b += is_there
+        out[2 * k + 1] = start[2 * b + 1] if is_known else start[2 * b]
+        b += is_known
     out[2 * block.shape[0]] = start[2 * b]
 
 

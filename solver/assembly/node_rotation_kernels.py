@@ -58,7 +58,7 @@ def follow_frames(start, stop, spread, frames):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,:,::1], i4[::1], f8[::1], b1, f8[::1])")
-def turn(frames, order, vectors, is_back, out):  # type: ignore[no-untyped-def]
+def rotate(frames, order, vectors, is_back, out):  # type: ignore[no-untyped-def]
     """Write each node's vector rotated by its frame, or by the inverse if `is_back`. vectors, out: (3 p,), of nodes
     `order`, (p,)."""
     for k in range(order.shape[0]):

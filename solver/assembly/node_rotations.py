@@ -6,10 +6,10 @@ import numpy as np
 
 from ..state import Index, Vec
 from ..threads import parallel_for
-from .turning_kernels import follow_frames, spread_frames, turn
+from .node_rotation_kernels import follow_frames, rotate, spread_frames
 
 
-class Turning:
+class NodeRotations:
     """Rotation of each node that fits the edges around it best, found by iteration from the last one. [Müller 2016]"""
 
     def __init__(self, pairs: Index, rest: Vec) -> None:
@@ -31,14 +31,14 @@ class Turning:
 
     def to_rest(self, vectors: Vec, order: Index) -> Vec:
         """Return vectors (3 p,) of the nodes `order`, (p,), rotated back to the rest shape."""
-        return self._turned(vectors, order, True)
+        return self._rotated(vectors, order, True)
 
     def from_rest(self, vectors: Vec, order: Index) -> Vec:
         """Return vectors (3 p,) of the nodes `order`, (p,), rotated from the rest shape to the present one."""
-        return self._turned(vectors, order, False)
+        return self._rotated(vectors, order, False)
 
-    def _turned(self, vectors: Vec, order: Index, is_back: bool) -> Vec:
+    def _rotated(self, vectors: Vec, order: Index, is_back: bool) -> Vec:
         """Return vectors (3 p,) of the nodes `order`, (p,), rotated from the rest shape or, with `is_back`, to it."""
         out = np.empty_like(vectors)
-        turn(self.frames, order, vectors, is_back, out)
+        rotate(self.frames, order, vectors, is_back, out)
         return out

@@ -32,12 +32,12 @@ def curve(work, multipliers, block):  # type: ignore[no-untyped-def]
     """Write B of one block into the lane array, where `decompose` has left U, σ and V of F. multipliers: (b, 6,
     LANES)."""
     for lane in range(LANES):
-        found = _over_sums(frames_of(work, lane), multipliers[block, 0, lane], multipliers[block, 1, lane],
+        entries = _over_sums(frames_of(work, lane), multipliers[block, 0, lane], multipliers[block, 1, lane],
                            multipliers[block, 2, lane], multipliers[block, 3, lane], multipliers[block, 4, lane],
                            multipliers[block, 5, lane])
-        work[CURVED * LANES + lane], work[(CURVED + 1) * LANES + lane] = found[0], found[1]
-        work[(CURVED + 2) * LANES + lane], work[(CURVED + 3) * LANES + lane] = found[2], found[3]
-        work[(CURVED + 4) * LANES + lane], work[(CURVED + 5) * LANES + lane] = found[4], found[5]
+        work[CURVED * LANES + lane], work[(CURVED + 1) * LANES + lane] = entries[0], entries[1]
+        work[(CURVED + 2) * LANES + lane], work[(CURVED + 3) * LANES + lane] = entries[2], entries[3]
+        work[(CURVED + 4) * LANES + lane], work[(CURVED + 5) * LANES + lane] = entries[4], entries[5]
 
 
 @inlined
@@ -73,7 +73,7 @@ def take_stretching(work):  # type: ignore[no-untyped-def]
 
 
 @kernel(types.void(types.float64[::1]))
-def add_turning(work):  # type: ignore[no-untyped-def]
+def add_rotation(work):  # type: ignore[no-untyped-def]
     """Add tr(dF B dFᵀ) to ∂P/∂F in the lane array."""
     for j in range(3):
         for m in range(j + 1):

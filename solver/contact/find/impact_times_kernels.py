@@ -6,7 +6,7 @@ import numpy as np
 
 from ...threads import inlined, kernel
 from .distance_kernels import DIFFERENCE, FREE, SQUARE, WORK, nearest_in_triangle, nearest_on_edges
-from .near_kernels import LEFT
+from .near_kernels import REMAINING
 
 MOST = 100_000  #: advances of a pair at most
 BY_SPEED = 200  #: advances after which a separating plane is used: most pairs need a few
@@ -52,16 +52,16 @@ def _separated(position, step, is_point, work, near, direction):  # type: ignore
                 gap += direction[axis] * (position[i, axis] - position[j, axis])
                 closing -= direction[axis] * (step[i, axis] - step[j, axis])
                 size += abs(direction[axis]) * (abs(position[i, axis]) + abs(position[j, axis]))
-            room = gap - least - ROUNDING * size
-            if room <= 0.0:
+            clearance = gap - least - ROUNDING * size
+            if clearance <= 0.0:
                 return 0.0
-            if room < fraction * closing:
-                fraction = room / closing
+            if clearance < fraction * closing:
+                fraction = clearance / closing
     return fraction
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, f8[::1])")
-def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-untyped-def]
+def impact_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-untyped-def]
     """Write to `out`, (k,), the fractions of straight displacements after which pairs start to stop nearly touch.
 
     The fraction is infinite for pairs that do not touch. x, end: positions before and after, (n, 3) [m]. nodes: (k, 4),
@@ -69,14 +69,14 @@ def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-u
     at the largest speed of corners: additive continuous collision detection, as in ipctk. After BY_SPEED advances it is
     as long as a plane separates the two sides, which is far longer where they slide along each other.
     """
-    position, begun, step, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
+    position, initial, step, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
     own = np.arange(4).astype(np.int32)
     work, plane = np.empty(WORK), np.empty(3)
     for k in range(start, stop):
         for i in range(3):
             mean = 0.0
             for a in range(4):
-                position[a, i] = begun[a, i] = x[nodes[k, a], i]
+                position[a, i] = initial[a, i] = x[nodes[k, a], i]
                 step[a, i] = end[nodes[k, a], i] - x[nodes[k, a], i]
                 mean += 0.25 * step[a, i]
             for a in range(4):
@@ -90,12 +90,12 @@ def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-u
             fastest = max(speed[0], speed[1]) + max(speed[2], speed[3])
             nearest_on_edges(position, own, work)
         distances = np.sqrt(work[SQUARE])
-        near, time = LEFT * distances, 0.0
+        near, time = REMAINING * distances, 0.0
         out[k] = np.inf
         for count in range(MOST):
-            if (1.0 - time) * fastest <= (1.0 - LEFT) * distances:
+            if (1.0 - time) * fastest <= (1.0 - REMAINING) * distances:
                 break
-            advance = (1.0 - LEFT) * distances / fastest
+            advance = (1.0 - REMAINING) * distances / fastest
             if count >= BY_SPEED:
                 advance = max(advance, _separated(position, step, k < points, work, near, plane))
                 if time + advance >= 1.0:
@@ -105,7 +105,7 @@ def meeting_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-u
                     if count < BY_SPEED:
                         position[a, i] += advance * step[a, i]
                     else:  # so that rounding does not accumulate
-                        position[a, i] = begun[a, i] + (time + advance) * step[a, i]
+                        position[a, i] = initial[a, i] + (time + advance) * step[a, i]
             if k < points:
                 nearest_in_triangle(position, own, work)
             else:
