@@ -137,7 +137,7 @@ def momentum(world: World, state: State) -> np.ndarray:
             mesh = part.cloth(own).mesh
             corners, v = mesh.x[mesh.faces], mesh.v[mesh.faces] - np.einsum("mij,mkj->mki", mesh.gradients,
                                                                             mesh.slide[mesh.faces])
-            mass = part.steps.fabrics[0].density * mesh.areas
+            mass = part.steps.sheet_properties[0].density * mesh.areas
             # exact integrals of linear fields over each face
             weights = (np.ones((3, 3)) + np.eye(3)) / 12.0
             out[0] += np.einsum("m,mki->i", mass, v) / 3.0

@@ -119,7 +119,7 @@ class Account:
         whole = time.thread_time() - began
         gc.enable()
         self.calls = record.calls
-        self.serial = whole - sum(call.ended - call.began for call in record.calls)
+        self.serial = whole - sum(call.ended - call.started_at for call in record.calls)
         self.shared = sum(sum(call.pieces) for call in self.calls)
 
     def seconds(self, count: int, prices: Prices) -> float:

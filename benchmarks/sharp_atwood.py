@@ -86,7 +86,7 @@ def measured(rate: int) -> dict[str, float]:
     length, forces, off = float(np.ptp(cloth.mesh.material[:, 0])), list[float](), list[float]()
     start = -float(cloth.mesh.x[:, 2].min())
     leaves = (length + np.sqrt(length**2 + 8.0 * start**2)) / 4.0
-    tension = steps.fabrics[0].density * float(np.ptp(cloth.mesh.material[:, 1])) * G * length / 4.0
+    tension = steps.sheet_properties[0].density * float(np.ptp(cloth.mesh.material[:, 1])) * G * length / 4.0
     record_pressing(steps, forces)
     hangs, left, h = start, 0.0, 1.0 / rate
     for k in range(rate):

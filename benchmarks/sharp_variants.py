@@ -178,7 +178,7 @@ def variant(name: str, cells: int, which: Scene) -> tuple[SlidingCloth, Cloth]:
         wobble[mesh.border] = 0.0
         mesh = SheetMesh.at_rest(mesh.x + np.pad(wobble, ((0, 0), (0, 1))), mesh.material + wobble, mesh.faces, far)
     conforms = name.startswith("conf.")
-    made = Lagrangian(steps.fabrics, steps.gravity, steps.obstacles, steps.limits,
+    made = Lagrangian(steps.sheet_properties, steps.gravity, steps.obstacles, steps.limits,
                       steps.sizing if conforms or name == "non-conf." else None, steps.pins, conforms=conforms,
                       stays=name == CONE)
     return made, Cloth.at_rest(mesh, np.flatnonzero(far))

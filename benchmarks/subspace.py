@@ -70,7 +70,7 @@ def built(creature: Creature) -> tuple[ReducedBody, np.ndarray, dict[str, Any]]:
 def iterated(body: ReducedBody) -> dict[str, float]:
     """Milliseconds an iteration, mixed and plain in turns from the same states, and of drawing."""
     far = int(np.linalg.norm(body.rest_surface - body.rest_surface.mean(axis=0), axis=1).argmax())
-    grab = body.grab(far, body.rest_surface[far], body.firm_grab())
+    grab = body.grab(far, body.rest_surface[far], body.grab_stiffness())
     state = body.rest()
     spent: dict[str, list[float]] = {"mixed_ms": [], "plain_ms": [], "drawn_ms": [], "mixed_cpu_ms": [],
                                      "plain_cpu_ms": []}
@@ -92,7 +92,7 @@ def iterated(body: ReducedBody) -> dict[str, float]:
 
 
 #: methods of cubature points, and the piece of an iteration that each belongs to
-PIECES = {"linearise": "points", "follow": "points", "stiffness": "matrix", "measure_begun": "search",
+PIECES = {"linearise": "points", "follow": "points", "stiffness": "matrix", "measure_start": "search",
           "measure_mixed": "search"}
 
 
@@ -110,7 +110,7 @@ def measure_parts(body: ReducedBody) -> dict[str, float]:
         return counted
 
     far = int(np.linalg.norm(body.rest_surface - body.rest_surface.mean(axis=0), axis=1).argmax())
-    grab = body.grab(far, body.rest_surface[far] + 0.1, body.firm_grab())
+    grab = body.grab(far, body.rest_surface[far] + 0.1, body.grab_stiffness())
     body.stepping = Stepping(gravity=NO_GRAVITY)
     state = body.step(body.rest(), H, [grab])
     body.stepping = ONE

@@ -96,7 +96,7 @@ class Lines:
         changed, self._stage = shown != self._stage, shown
         self.say(shown if changed else "", event="stage", stage=stage, body=body, progress=progress, text=text)
         if _stop_requested.is_set():
-            raise Stopped("stopped before the first frame", "Resume to go on")
+            raise Stopped("stopped before the first frame", "Resume to continue")
 
     def start(self, first: int, last: int, steps_per_frame: int) -> None:
         self.last = last
@@ -237,9 +237,9 @@ def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str
     from .job import load
     from .job.estimate import estimate
 
-    found = estimate(arguments.job)
+    estimated = estimate(arguments.job)
     notes = looked_at(load.load(arguments.job))
-    lines.say(*found.sentences(), *notes, event="summary", **found.plain(), notes=notes)
+    lines.say(*estimated.sentences(), *notes, event="summary", **estimated.plain(), notes=notes)
     return "The job can be baked"
 
 
@@ -265,8 +265,8 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
         stored = stages.stage_path(job, "tets", body.name, keys[body.name]["tets"])
         pose = None if body.tets is not None or body.surface is None else pose_of(job, body.surface)
         text = f"{body.name}: {len(volume.nodes)} nodes, {len(volume.tets)} tetrahedra"
-        across, apart = fused_of(job, body, volume)
-        notes = [*volume.notes, *fused_note(across, apart)]
+        across, edge_length = fused_of(job, body, volume)
+        notes = [*volume.notes, *fused_note(across, edge_length)]
         lines.say(text, *notes, event="tets", body=body.name,
                   path=None if body.tets is not None else str(stored),  # a volume mesh given by hand is not stored
                   nodes=len(volume.nodes), tets=len(volume.tets), notes=notes, fused=across.tolist(),
@@ -350,8 +350,8 @@ def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     text = [f"{manifest['name']}: {status.text}",
             f"Frames {manifest['start']} to {manifest['end']} at {manifest['fps']:g} fps",
             *(f'Body "{name}": {count} vertices' for name, _, count in cache.bodies()),
-            *(f'Mechanism "{one["name"]}": {len(one["bodies"])} bodies, {len(one["joints"])} joints'
-              for one in cache.mechanisms()),
+            *(f'Mechanism "{mechanism["name"]}": {len(mechanism["bodies"])} bodies, {len(mechanism["joints"])} joints'
+              for mechanism in cache.mechanisms()),
             *(f"The snapshot of frame {frame} is damaged: a resumed bake begins before it" for frame in torn),
             *(f"From frame {run['from']} on {run.get('machine') or 'another machine'} with {run['backend']}, "
               f"{run['at']}" for run in runs)]

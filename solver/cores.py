@@ -36,7 +36,7 @@ def _bound() -> int:
 
 def _quota() -> float | None:
     """Return the processor time per second that the control groups of this process allow; None without a limit."""
-    found = []
+    limits = []
     for folder in _groups():
         try:
             if (folder / "cpu.max").exists():  # version 2
@@ -44,10 +44,10 @@ def _quota() -> float | None:
             else:
                 most, period = ((folder / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period"))
             if most not in ("max", "-1"):
-                found.append(int(most) / int(period))
+                limits.append(int(most) / int(period))
         except (OSError, ValueError, ZeroDivisionError):
             continue
-    return min(found, default=None)
+    return min(limits, default=None)
 
 
 def _groups() -> list[Path]:
@@ -64,5 +64,5 @@ def _groups() -> list[Path]:
         root = CONTROL_GROUPS / controllers if controllers else CONTROL_GROUPS
         own = root / path.strip("/")
         # in a container the path may be the host's, of which only the root is here
-        folders += [one for one in (own, *own.parents) if one.is_relative_to(root) and one.is_dir()]
+        folders += [group for group in (own, *own.parents) if group.is_relative_to(root) and group.is_dir()]
     return folders

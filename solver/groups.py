@@ -101,7 +101,7 @@ class GroupSteps:
                     already = len(halved)
                     done[group.tokens] = self._through(group, pace, start, number, timeline, frame, stop, halved)
                     self._note_nameless(group, [why.object for _, why in halved[already:]])
-            near = self._meeting([done[group.tokens] for group in self._groups])
+            near = self._touching_groups([done[group.tokens] for group in self._groups])
             if not near:
                 ends = [done[group.tokens] for group in self._groups]
                 self._note_swept([boxes for _, boxes in ends if boxes is not None])
@@ -122,13 +122,13 @@ class GroupSteps:
             swept = reduce(Boxes.and_those, boxes)
             self._swept = swept if self._swept is None else self._swept.around(swept)
 
-    def _meeting(self, done: Sequence[tuple[State, Boxes | None]]) -> list[list[int]]:
+    def _touching_groups(self, done: Sequence[tuple[State, Boxes | None]]) -> list[list[int]]:
         touching = [k for k, group in enumerate(self._groups) if group.tokens]
         if len(touching) < 2:
             return []
         boxes = [boxes for _, boxes in (done[k] for k in touching) if boxes is not None]
-        found = self._regroup.near_groups(boxes, [self._groups[k] for k in touching])
-        return [[touching[k] for k in numbers] for numbers in found]
+        touching_groups = self._regroup.near_groups(boxes, [self._groups[k] for k in touching])
+        return [[touching[k] for k in numbers] for numbers in touching_groups]
 
     def _through(self, group: BodyGroup, pace: Pace, state: State, number: int, timeline: Timeline, frame: int,
                  stop: Stop, halved: Halved) -> tuple[State, Boxes | None]:
@@ -148,6 +148,6 @@ class GroupSteps:
             if ends:
                 ends = [ends[-1], *(self._regroup.boxes(group, end) for end in pace.ends)]
                 # step by step, so that a frame's boxes are the same however many spans it has
-                swept = [reduce(Boxes.around, [*swept, *(one.swept(next) for one, next in pairwise(ends))])]
+                swept = [reduce(Boxes.around, [*swept, *(start.swept(next) for start, next in pairwise(ends))])]
         pace.ends = None
         return state, swept[0] if swept else None

@@ -40,19 +40,19 @@ class Habit:
     def __init__(self, took: float, elapsed: float | None) -> None:
         """took: processor time of all threads in the first call [s]. elapsed: its duration by the clock [s] where it
         was shared, else None."""
-        self.alone = self.busy = max(took, SHORTEST)  #: on one thread; on all that share, together
+        self.serial = self.busy = max(took, SHORTEST)  #: on one thread; on all that share, together
         self.elapsed = elapsed  #: by the clock where they share; None before that was tried
         self._calls, self._patience = 0, PATIENCE  #: since the slower way was tried; until it is again
 
     @property
     def pays(self) -> bool:
         """Whether calls of this kind are quicker on several threads than on one."""
-        return self.elapsed is not None and self.elapsed <= GAINS * self.alone
+        return self.elapsed is not None and self.elapsed <= GAINS * self.serial
 
     def helpers(self, pieces: int, count: int) -> int:
         """Return how many threads, in addition to the calling one, to wake for the next call. count: number of threads
         with the calling one."""
-        most, pays = helpers_for(pieces, count, self.alone), self.pays
+        most, pays = helpers_for(pieces, count, self.serial), self.pays
         if most < 1 or self.elapsed is None or pays and self.elapsed <= CLEARLY * self.busy:
             return most
         return most if pays != (self._calls >= self._patience) else 0
@@ -62,11 +62,11 @@ class Habit:
         clock [s] where it was shared, else None."""
         pays = self.pays
         is_usual = pays == (elapsed is not None)
-        before = self.alone if elapsed is None else self.busy
+        before = self.serial if elapsed is None else self.busy
         # where the usual way takes longer there is more work, and the other one would take longer as well
         change = _moved(before, max(took, SHORTEST)) / before
         if elapsed is None or is_usual:
-            self.alone *= change
+            self.serial *= change
         if elapsed is not None or is_usual:
             self.busy *= change
         if elapsed is not None:
@@ -77,7 +77,7 @@ class Habit:
             self._calls += 1
             return
         # by this call alone: where it contradicts the others the slower way is soon tried again
-        clock, one = (self.elapsed, took) if elapsed is None else (elapsed, self.alone)
+        clock, one = (self.elapsed, took) if elapsed is None else (elapsed, self.serial)
         confirms = pays == (clock is not None and clock <= GAINS * one)
         self._calls, self._patience = 0, min(2 * self._patience, MOST_PATIENCE) if confirms else PATIENCE
 
@@ -113,7 +113,7 @@ class Habits:
         habit = self._of.get(kind)
         if habit is None:
             return helpers_for(pieces, count, None), None
-        return habit.helpers(pieces, count), habit.alone
+        return habit.helpers(pieces, count), habit.serial
 
     def learn(self, kind: Kind, took: float, elapsed: float | None) -> None:
         """Update the expected times by a call of this kind. took: processor time of all threads [s]. elapsed: its

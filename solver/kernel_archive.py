@@ -92,11 +92,11 @@ def _read(name: str) -> bytes | None:
 def _names() -> dict[str, list[str]]:
     """Return the names of files in the archive by index file without its ending; none where numba compiles for another
     processor."""
-    found = defaultdict[str, list[str]](list)
+    files_of = defaultdict[str, list[str]](list)
     if CHOICE.items() <= os.environ.items():
         with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(ARCHIVE) as archive:
             for name in archive.namelist():
                 # module.function-key.py311.nbi, and module.function-key.py311.1.nbc
                 stem = name.removesuffix(".nbi") if name.endswith(".nbi") else name.rsplit(".", 2)[0]
-                found[name if name == MADE_WITH else stem].append(name)
-    return dict(found)
+                files_of[name if name == MADE_WITH else stem].append(name)
+    return dict(files_of)

@@ -91,7 +91,7 @@ def _content(value: object) -> str:
     if value is None or value is ... or isinstance(value, (bool, int, float, complex, str, bytes, slice, np.generic)):
         return repr(value)
     if isinstance(value, (tuple, frozenset)):
-        return repr([_content(one) for one in value] if isinstance(value, tuple) else sorted(map(_content, value)))
+        return repr([_content(item) for item in value] if isinstance(value, tuple) else sorted(map(_content, value)))
     if isinstance(value, np.ndarray):
         return repr((value.dtype.str, value.shape, hashlib.blake2b(value.tobytes()).hexdigest()))
     if isinstance(value, Dispatcher):

@@ -90,7 +90,7 @@ class Work:
         stage = self._stage
         while stage is not None:
             stage.joined.append(None)  # before the first piece, so that the thread that ends the stage counts it
-            began = thread_time()
+            started_at = thread_time()
             kernel, arguments = stage.call
             try:
                 for start, stop in stage.portions:
@@ -100,7 +100,7 @@ class Work:
                 for _ in stage.portions:
                     pass
             del kernel, arguments
-            self._busy.append(thread_time() - began)
+            self._busy.append(thread_time() - started_at)
             stage.left.append(None)
             if len(stage.left) == len(stage.joined) and next(stage.ends) == 0:
                 self._end(stage)
@@ -138,12 +138,12 @@ def least_of_stage(pieces: int, sharers: int) -> int:
 def portions(pieces: int, sharers: int, least: int) -> tuple[tuple[int, int], ...]:
     """Return the portions of pieces that threads take in turn: large ones first, then ever smaller ones, of `least` at
     the end (guided self-scheduling)."""
-    found, start = [], 0
+    spans, start = [], 0
     while start < pieces:
         stop = min(pieces, start + max(least, int((pieces - start) / (LEFT_TO_OTHERS * sharers))))
-        found.append((start, stop))
+        spans.append((start, stop))
         start = stop
-    return tuple(found)
+    return tuple(spans)
 
 
 class Pool:
@@ -171,9 +171,9 @@ class Pool:
             return
         key = key_of(kernel, pieces)
         if self.habits.are_short(key):  # more than a clock would take as long as the call
-            began = perf_counter()
+            started_at = perf_counter()
             kernel(0, pieces, *arguments)
-            took = perf_counter() - began
+            took = perf_counter() - started_at
         else:
             took = self._run_by_habit((*key, _magnitude(arguments)), kernel, pieces, arguments)
         self.habits.note(key, took)
@@ -184,16 +184,16 @@ class Pool:
         helpers, expected = self.habits.choose(kind, pieces, self.count)
         elapsed = None
         if helpers:
-            began = perf_counter()
+            started_at = perf_counter()
             work = Work(kernel, portions(pieces, helpers + 1, least_portion(pieces, expected)), arguments,
                         wait=self.wait)
             self.ask(work, helpers)
             took = work.lead()
-            elapsed = perf_counter() - began
+            elapsed = perf_counter() - started_at
         else:
-            began = thread_time()  # without the time of other programs on this core
+            started_at = thread_time()  # without the time of other programs on this core
             kernel(0, pieces, *arguments)
-            took = thread_time() - began
+            took = thread_time() - started_at
         self.habits.learn(kind, took, elapsed)
         return took
 
@@ -210,13 +210,13 @@ class Pool:
         kind = OF_STAGES, name, pieces.bit_length(), size.bit_length()
         helpers, elapsed = self.habits.choose(kind, pieces, self.count)[0], None
         if helpers:
-            began = perf_counter()
-            portioned = ((one.kernel, portions(one.pieces, helpers + 1, least_of_stage(one.pieces, helpers + 1)),
-                          one.arguments) for one in stages)
+            started_at = perf_counter()
+            portioned = ((each.kernel, portions(each.pieces, helpers + 1, least_of_stage(each.pieces, helpers + 1)),
+                          each.arguments) for each in stages)
             work = Work(*next(portioned), portioned, self.wait)
             self.ask(work, helpers)
             took = work.lead()
-            elapsed = perf_counter() - began
+            elapsed = perf_counter() - started_at
         else:
             start = thread_time()
             for stage in stages:
@@ -252,7 +252,7 @@ class Call(NamedTuple):
     """Times of one call on one thread."""
 
     kernel: str
-    began: float  #: [s of this thread]
+    started_at: float  #: [s of this thread]
     ended: float
     pieces: list[float]  #: seconds of each, or of several where there are many
     total: int  #: of pieces
@@ -269,10 +269,10 @@ class PieceTimes(Pool):
         """most: about how many pieces of a call are timed separately; of more, several are timed together."""
         super().__init__(1)
         self._most = most
-        began = thread_time()
+        started_at = thread_time()
         for _ in range(CLOCKED):
             thread_time()
-        self._clock = (thread_time() - began) / CLOCKED  # the time of reading the clock is no part of a piece
+        self._clock = (thread_time() - started_at) / CLOCKED  # the time of reading the clock is no part of a piece
         self.calls: list[Call] = []
 
     def run(self, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> None:
@@ -293,7 +293,7 @@ class PieceTimes(Pool):
         a later one of several stages."""
         kernel, pieces, arguments, read = stage
         spent, few = [], max(1, pieces // self._most)
-        began = before = thread_time()
+        started_at = before = thread_time()
         for start in range(0, pieces, few):
             kernel(start, min(start + few, pieces), *arguments)
             now = thread_time()
@@ -301,7 +301,7 @@ class PieceTimes(Pool):
             before = now
         ended = thread_time()
         size = _bytes(arguments) if read is None else read()
-        self.calls.append(Call(kernel.__name__, began, ended, spent, pieces, size, kind, follows))
+        self.calls.append(Call(kernel.__name__, started_at, ended, spent, pieces, size, kind, follows))
 
 
 def key_of(kernel: Kernel, pieces: int) -> Key:
@@ -312,13 +312,13 @@ def key_of(kernel: Kernel, pieces: int) -> Key:
 def _magnitude(arguments: tuple[Any, ...]) -> int:
     """Return the binary logarithm of the number of entries of all arrays among the arguments, with which the time of a
     call grows."""
-    return sum(getattr(one, "size", 0) for one in arguments).bit_length()
+    return sum(getattr(argument, "size", 0) for argument in arguments).bit_length()
 
 
 def _bytes(arguments: tuple[Any, ...]) -> int:
     """Return the size of all arrays among the arguments [bytes]."""
     total = 0
-    for one in arguments:
+    for argument in arguments:
         with suppress(TypeError):  # what is no array
-            total += memoryview(one).nbytes
+            total += memoryview(argument).nbytes
     return total

@@ -72,7 +72,7 @@ class _Diary:
             self._shortest.append(halved.shortest)
             if len(self._shortest) <= LOGGED:
                 self._log(halved.describe(frame))
-        for note in (one for one in world.notes if one not in self._noted):
+        for note in (new for new in world.notes if new not in self._noted):
             self._log(note)
         self._noted.update(world.notes)
 
@@ -108,9 +108,9 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         first = snapshot
         world, state = _restored(world, timeline, store, snapshot, reshape, groups)
 
-    began, pace, diary = time.perf_counter(), Pace(), _Diary(world, log)
+    started_at, pace, diary = time.perf_counter(), Pace(), _Diary(world, log)
     for frame in range(first + 1, timeline.end + 1):
-        frame_began = time.perf_counter()
+        frame_started_at = time.perf_counter()
         halved, begins = Halved(), 0.0
         first_use = nullcontext() if snapshot is None or frame > first + 1 else fits_or_refused(snapshot)
         if reshape is not None:
@@ -140,8 +140,8 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
             if groups is not None:
                 groups.forget_past()
         now = time.perf_counter()
-        left = (now - began) / (frame - first) * (timeline.end - frame)
-        report(frame, (now - frame_began) * 1e3, left)
+        left = (now - started_at) / (frame - first) * (timeline.end - frame)
+        report(frame, (now - frame_started_at) * 1e3, left)
     diary.end(world)
     return state
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # a finished bake reports without them
     from .world.world import World
 
 HALVINGS = 4  # a step is tried at h, h/2, ... h/16
-FORESEEN = 1.1  # of the largest deformation: a step of which more is foreseen is not tried
-FORESEEN_IMPACT = 2.0  # times too large: a step of which more is foreseen is not tried
+PREDICTED = 1.1  # of the largest deformation: a step of which more is predicted is not tried
+PREDICTED_IMPACT = 2.0  # times too large: a step of which more is predicted is not tried
 LANDS = "it hits the ground or a collider within it"
 NEAR = 1.0e-6  # of a step: a time so near to a step's end is that end, as Blender's subframes have single precision
 SPARED_IN_CONTACT = 3  # halvings not made where surfaces are in contact and deformation alone requires them
@@ -169,7 +169,7 @@ def _advance_frame_within(world: World, state: State, timeline: Timeline, frame:
         proposed, tries = controller.proposed(state.memory), 0
         while True:
             if stop():
-                raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
+                raise Stopped(f"stopped before frame {frame} was done", "Resume to continue")
             units = controller.fit(proposed, done, end)
             try:
                 after = stepped(world, state, units * unit, timeline.largest_deformation if units > 1 else 0.0)
@@ -199,7 +199,7 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
     shortest step that cannot be solved the world may have another method (`rescue`).
     """
     if stop():
-        raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
+        raise Stopped(f"stopped before frame {frame} was done", "Resume to continue")
     pace = Pace() if pace is None else pace
     try:
         after = stepped(world, state, h, largest, pace, halvings <= pace.spared)
@@ -232,9 +232,9 @@ def stepped(world: World, state: State, h: float, largest: float, pace: Pace | N
     pace: changes in the last step; a step that is expected to change far too much is not solved. is_shortest: whether
     the step is accepted whatever it changes.
     """
-    if largest and pace is not None and not is_shortest and (change := pace.expected(h)) > FORESEEN * largest:
+    if largest and pace is not None and not is_shortest and (change := pace.expected(h)) > PREDICTED * largest:
         raise StepFailed(f"an edge would have changed by about {change:.0%} of its length", pace.most_deformed)
-    if largest and pace is not None and not is_shortest and pace.expected_impact(h) > FORESEEN_IMPACT:
+    if largest and pace is not None and not is_shortest and pace.expected_impact(h) > PREDICTED_IMPACT:
         raise StepFailed(LANDS, pace.stopped)
     # overflow is detected by the checks of the step: numpy's own warnings would only fill a farm's log
     with np.errstate(over="ignore", invalid="ignore"):

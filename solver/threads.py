@@ -42,15 +42,15 @@ IMPORTED = re.compile(r"^from (\.+)([\w.]+) import", re.MULTILINE)
 def _kernel_sources(root: Path) -> list[Path]:
     """Return the files with kernels and everything that they import, such as helpers and constants of kernels."""
     texts = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
-    found, pending = set[Path](), [path for path, text in texts.items() if KERNELS.search(text)]
+    kernel_sources, pending = set[Path](), [path for path, text in texts.items() if KERNELS.search(text)]
     while pending:
         path = pending.pop()
-        if path in found or path not in texts:
+        if path in kernel_sources or path not in texts:
             continue
-        found.add(path)
+        kernel_sources.add(path)
         for dots, module in IMPORTED.findall(texts[path]):
             pending.append(path.parents[len(dots) - 1].joinpath(*module.split(".")).with_suffix(".py"))
-    return sorted(found)
+    return sorted(kernel_sources)
 
 
 def sources_hash(root: Path = Path(__file__).parent) -> str:
@@ -89,7 +89,7 @@ def kernel_folder() -> Path:
                 folder.mkdir(mode=0o700, exist_ok=True)
         except OSError:
             continue
-        if _ours_alone(base) and _ours_alone(base / KERNELS_FOLDER) and os.access(base / KERNELS_FOLDER, os.W_OK):
+        if _is_private(base) and _is_private(base / KERNELS_FOLDER) and os.access(base / KERNELS_FOLDER, os.W_OK):
             return base / KERNELS_FOLDER
     _no_folder.append("There is no folder that only you may write to in "
                       f"{_user_cache()} or {tempfile.gettempdir()}, so every bake compiles "
@@ -97,7 +97,7 @@ def kernel_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="conjac-kernels-"))
 
 
-def _ours_alone(folder: Path) -> bool:
+def _is_private(folder: Path) -> bool:
     """Whether a folder is this user's and nobody else may write to it; one of this user's that others may write to is
     closed."""
     if not hasattr(os, "geteuid"):
@@ -306,10 +306,10 @@ def _struct_of_views(function: Callable[..., Any]) -> str:
         value: Any = function.__globals__.get(name)
         if "forceinline" in getattr(value, "targetoptions", ()):
             inner = value.py_func
-            if any(kernel_structs.is_struct(inner.__globals__.get(one)) for one in inner.__code__.co_names):
+            if any(kernel_structs.is_struct(inner.__globals__.get(used)) for used in inner.__code__.co_names):
                 return name
-            if found := _struct_of_views(inner):
-                return found
+            if struct := _struct_of_views(inner):
+                return struct
     return ""
 
 
@@ -321,7 +321,7 @@ def _makes_arrays(function: Callable[..., Any]) -> bool:
         value: Any = function.__globals__.get(name)
         if hasattr(value, "py_func"):
             # of a kernel it is known what it returns, what is inlined is a part of this
-            returned = [str(one.return_type) for one in value.nopython_signatures]
+            returned = [str(signature.return_type) for signature in value.nopython_signatures]
             if _makes_arrays(value.py_func) if "forceinline" in value.targetoptions else "array" in str(returned):
                 return True
         elif kernel_structs.is_struct(value) or value is None and name in kernel_structs.fields:

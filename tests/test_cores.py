@@ -351,7 +351,7 @@ def test_a_record_has_every_piece_once_and_its_time():
     assert [(start, stop) for start, stop, _ in done] == [(0, 2), (2, 4), (4, 6), (6, 8)]
     [call] = record.calls
     assert call.kernel == "sleeping" and len(call.pieces) == 4 and call.size == 0
-    assert 0.0 <= sum(call.pieces) <= call.ended - call.began + 1e-6
+    assert 0.0 <= sum(call.pieces) <= call.ended - call.started_at + 1e-6
 
 
 def test_a_record_knows_what_stages_follow_each_other():

@@ -369,7 +369,7 @@ def elements_that_are_strained():
 def strained_elements_beyond_which_all_are_evaluated():
     """Whether the others are reused where one and six of ten elements are strained."""
     elements, blocks = Elements(), ReusedBlocks()
-    stage, filled = SimpleNamespace(shares=lambda other: True), np.zeros(1, np.int64)
+    stage, filled = SimpleNamespace(has_equal_weights=lambda other: True), np.zeros(1, np.int64)
     lin = SimpleNamespace(x=elements.rest, node_blocks=np.zeros((len(elements.rest), 3, 3)), others=None)
     blocks.take(stage, None, filled, lin, elements.pattern, elements.rest)
     return [blocks.strained(stage, None, filled, elements.stretched(5.0, count)) is not None for count in (1, 6)]

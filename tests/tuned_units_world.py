@@ -18,7 +18,7 @@ from solver.job.load import load
 from solver.nonlinear.fallback_euler import StageNotConverged
 from solver.nonlinear.limits import StopRule
 from solver.state import State
-from solver.world import blocked, ground_contact, taken_along
+from solver.world import blocked, ground_contact, sliding_damping, taken_along
 from solver.world.bodies import BodyInWorld, ObstacleInWorld
 from solver.world.energy_gains import StepRule, step_without_gain
 from solver.world.soft_system import SoftSystem
@@ -31,7 +31,7 @@ def impulses_that_add_up():
     return [_adds_up(np.tile(np.eye(4), (2, 1, 1)), forces * [[1.0], [1.0 + more]]) for more in (1e-11, 1e-6)]
 
 
-def room_between_two_sides():
+def space_between_two_sides():
     """Rooms that two plates leave a node between them, of which the smaller ones are none."""
     nodes = [slice(0, 1), slice(1, 4), slice(4, 7)]
     corners = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, 0.0]])
@@ -144,6 +144,30 @@ def bodies_that_are_near():
     return sorted(taken_along._links([law], [slice(k, k + 1) for k in range(3)], x))
 
 
+def time_of_sliding_that_fades():
+    """Whether half a second without slip takes some of a second of sliding, and not most of it."""
+    dampers = sliding_damping.SlidingDampers([SimpleNamespace(nodes=slice(0, 1), wave=1.0)], 1)
+    left = float(dampers._slid(np.array([[1.0, 0.0, 0.0]]), np.zeros((1, 3)), np.zeros(1), 0.5)[0, 0])
+    return [left < 0.98, left > 0.8]
+
+
+def dashpots_of_a_block():
+    """Whether a node of unit mass on a contact of unit stiffness is damped, and swings nevertheless."""
+    body = sliding_damping.SlidingBody(slice(0, 1), np.zeros((0, 4), np.int32), None, 1.0)
+    stiffness = np.zeros((1, 6, 9))
+    stiffness[0, :3, 8] = 1.0 / 3.0  # between the node and each corner, along z
+    _, blocks = body.dashpots(np.array([[0, 1, 2, 3]], np.int32), stiffness, np.arange(4) > 0, np.ones(4), 1.0,
+                              np.zeros((2, 4, 3)))
+    ratio = 0.5 * float(blocks[0, :3, 8].sum())  # of critical damping
+    return [ratio > 0.1, ratio < 0.5]
+
+
+def ramps_of_no_width():
+    """Whether values that are rounding and values that are none are past the end of a ramp of no width."""
+    return (sliding_damping._rise(np.array([1e-11, 1e-7]), 0.0, 0.0) > 0.5).tolist()
+
+
 UNITS = (
-    impulses_that_add_up, room_between_two_sides, sags_of_a_bridge, gains_with_free_turning,
-    tolerance_of_a_repeated_step, hits_of_the_ground, parts_of_a_modal_step, motions_as_one, bodies_that_are_near)
+    impulses_that_add_up, space_between_two_sides, sags_of_a_bridge, gains_with_free_turning,
+    tolerance_of_a_repeated_step, hits_of_the_ground, parts_of_a_modal_step, motions_as_one, bodies_that_are_near,
+    time_of_sliding_that_fades, dashpots_of_a_block, ramps_of_no_width)

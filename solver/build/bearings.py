@@ -74,7 +74,7 @@ def _seats(known: Mapping[str, tuple[Seat, ...]], family: str, kind: str, name: 
     if kind not in known:
         label = catalogue.find(family, kind).label
         raise BadScene(f'{family} "{name}" has friction, but the kind "{label}" has no bearing',
-                       "Take its friction away or choose another kind", where=where)
+                       "Remove its friction or choose another kind", where=where)
     return known[kind]
 
 

@@ -83,8 +83,8 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
         _refuse_crossing(contact, mesh, obstacles.at(0.0, job.scene.time.step), body.name)
     limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), settings.thickness)
     steps = SlidingCloth([_fabric(one) for one in sheets], np.array(job.scene.gravity), obstacles, limits,
-                         _sizing([_cloth(one) for one in sheets], meshes, apart), pins_at, pushing=contact,
-                         air=_air(job, sheets), apart=apart, needs_reactions=bool(linked))
+                         _sizing([_cloth(one) for one in sheets], meshes, apart), pins_at, contact=contact,
+                         air=_air(job, sheets), sheet_offsets=apart, needs_reactions=bool(linked))
     shown, notes = [], []
     for one, material in zip(sheets, materials):
         surface, own = one.body.surface, one.body.cloth
@@ -97,7 +97,7 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
     part = EolCloth([one.body.name for one in sheets], steps,
                     Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, apart,
                     notes)
-    return part, CoupledInterface(index, part, len(obstacles.round_triangles[1]), linked)
+    return part, CoupledInterface(index, part, len(obstacles.smooth_triangles[1]), linked)
 
 
 def together(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
@@ -139,7 +139,7 @@ def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], apart: 
         assert sharp is not None
         coarsest = sharp.coarser * (sharp.coarsest or LONGEST * float(edges.max()))
         bounds.append((min(sharp.coarser * (sharp.finest or FINE * float(np.median(edges))), coarsest), coarsest))
-    return Sizing(*bounds[0], beside=[(apart.begins(k), *one) for k, one in enumerate(bounds) if k])
+    return Sizing(*bounds[0], other_sheets=[(apart.begins(k), *one) for k, one in enumerate(bounds) if k])
 
 
 def _material(one: Prepared) -> Vec:
@@ -187,7 +187,7 @@ def _linked(obstacles: FeatureObstacles, surfaces: list[CoupledSurface], pinned:
             holds: list[CoupledPins]) -> list[InterfaceLink]:
     """Return the links to other parts: smooth surfaces are first among the interface points, pins after them."""
     linked = list[InterfaceLink]()
-    _, which = obstacles.round_triangles
+    _, which = obstacles.smooth_triangles
     # surfaces of other parts are the last smooth ones
     first = len(which) - sum(len(one.positions) for one in surfaces)
     for one in [*surfaces, *holds]:
@@ -262,17 +262,17 @@ def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, ob
     if contact is None:
         return None
     itself = [one.touches_itself for one in sheets]
-    triangles, which = obstacles.round_triangles
+    triangles, which = obstacles.smooth_triangles
     if not (any(itself) or len(triangles) or len(sheets) > 1):
         return None
     params = parameters("contact", contact.law)
     usual, distance = float(params.pop("friction_coefficient")), float(params.pop("distance"))
     activation = NEAR * min(distance or thickness, thickness)
-    given = np.array([one.friction for one in obstacles.rounds])[which] if len(which) else np.zeros(0)
+    given = np.array([one.friction for one in obstacles.smooth_surfaces])[which] if len(which) else np.zeros(0)
     make = catalogue.find("contact", contact.law.kind).load()
     stretch = max(float(one.resistance(0.0).max()) for one in sheets)
     # surfaces of other parts are the last smooth ones
-    of_obstacle = np.zeros(len(obstacles.rounds))
+    of_obstacle = np.zeros(len(obstacles.smooth_surfaces))
     of_obstacle[len(of_obstacle) - len(surfaces):] = [one.areal_mass / job.scene.time.step**2 for one in surfaces]
     areal_mass = of_obstacle[which] if len(which) else np.zeros(0)
     densities = np.array([_cloth(one).area_density for one in sheets])
@@ -288,13 +288,13 @@ def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, ob
         made: ContactLaw = make(surfaces, rest, stiffness, friction, activation, params, np.zeros(len(rest)), loads)
         return made
 
-    names = [*(one.body.name for one in sheets), *(one.name for one in obstacles.each if one.round is not None)]
+    names = [*(one.body.name for one in sheets), *(one.name for one in obstacles.each if one.smooth is not None)]
     return ContactSettings(law, triangles, which + np.int32(len(sheets)), itself, names, apart.sheet_of)
 
 
 def _refuse_crossing(contact: ContactSettings, mesh: SheetMesh, now: ObstacleMotion, name: str) -> None:
     """Raise BadScene where a cloth intersects itself or a smooth obstacle at the start."""
-    crossing = contact.crossing(mesh, now)
+    crossing = contact.intersecting_pair(mesh, now)
     if crossing is None:
         return
     one, other, point = crossing

@@ -53,7 +53,7 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
     nodes, tets, notes = stored["nodes"], stored["tets"], tuple(stored["notes"].tolist())
     if pose is None:
         return Volume(nodes, tets, notes)
-    return Volume(pose.in_world(nodes), pose.turned(tets), notes, axes)
+    return Volume(pose.in_world(nodes), pose.oriented(tets), notes, axes)
 
 
 def looked_at(job: Job) -> list[str]:
@@ -87,5 +87,5 @@ def _usable(arrays: Arrays) -> bool:
 def _given(nodes: Vec, tets: Index, axes: Vec) -> Volume:
     """Return tetrahedra given by hand with their corners in the order of positive volume; `job.validate` has refused
     flat ones."""
-    turned = tet_volumes(nodes, tets) < 0.0
-    return Volume(np.array(nodes), np.where(turned[:, None], tets[:, [0, 2, 1, 3]], tets), axes=axes)
+    oriented = tet_volumes(nodes, tets) < 0.0
+    return Volume(np.array(nodes), np.where(oriented[:, None], tets[:, [0, 2, 1, 3]], tets), axes=axes)

@@ -75,13 +75,13 @@ MIXED_ITERATIONS = Param("mixed_iterations", "Mixed Iterations",
 DECREMENT_LEFT = Param("decrement_left", "Decrement Left",
                        "A step ends sooner where an iteration's Newton decrement is a smaller share of the first one's",
                        1.0e-3, "", 1.0e-15, 1.0, 1.0e-6, 1.0e-1)
-TRIES = Param("tries", "Tries", "Iterations after which a step is linearised instead, which damps it", 32, "",
+TRIES = Param("tries", "Tries", "Iterations after which a step is linearized instead, which damps it", 32, "",
               2, 1000, 4, 50)
 KEEP_SPIN = Param("keep_spin", "Keep Spin",
                   "Bodies in free flight keep their spin; without it large steps slow the rotation of stiff bodies",
                   False)
 #: why an integrator moves no jointed bodies
-LINEARISED = "it is linearised at the start of a step, but forces of rotation grow with the square of speed"
+LINEARISED = "it is linearized at the start of a step, but forces of rotation grow with the square of speed"
 ACCELERATED = "it begins with accelerations, which ignore loops, limits and contacts"
 BEYOND = "it extrapolates past its solution, where loops, limits and contacts are not enforced"
 EXPONENTIAL = "it needs one stiffness matrix of all nodes, which rotating joints do not have"
@@ -215,7 +215,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("stage_solver", "newton_i", "nonlinear.newton_iterative:NewtonIterative", "Newton, Iterative",
           "No factorization at all: slow, and the least memory", (*LIMITS, CG_TOLERANCE, CG_ITERATIONS), number=6),
     Entry("stage_solver", "quick", "nonlinear.early_stopped_qn:EarlyStoppedQuasiNewton", "Quick",
-          "As QLB, until no visible error is left; steps that are too violent are linearised: lively, for about one "
+          "As QLB, until no visible error is left; steps that are too violent are linearized: lively, for about one "
           "solve",
           (STRAIN_LEFT, TRIES), number=7),
     Entry("stage_solver", "newton_visible", "nonlinear.newton_visible:NewtonVisible", "Newton, Visible",

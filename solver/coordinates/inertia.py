@@ -158,7 +158,7 @@ def _flat() -> BadMesh:
 
 def _check_points(vertices: Vec) -> None:
     if not np.isfinite(vertices).all():
-        raise BadMesh("a vertex is not a finite number", "Correct its place")
+        raise BadMesh("a vertex is not a finite number", "Correct its position")
     if len(vertices) < 4:
         raise _flat()
     extents = np.linalg.svd(vertices - vertices.mean(axis=0), compute_uv=False)

@@ -49,7 +49,7 @@ def build(bodies: Sequence[Body], joints: Sequence[Joint]) -> Tree:
     chosen = [joints_of[k] for k in order]
     for joint in chosen:
         if not (_is_rigid(joint.in_parent) and _is_rigid(joint.in_child)):
-            raise BadScene("its frames are not finite rotations and places", "Check the joint's pose",
+            raise BadScene("its frames are not finite rotations and positions", "Check the joint's pose",
                            object=joint.name)
     for body in bodies:
         if body.inertia.shape != (6, 6) or not np.isfinite(body.inertia).all():

@@ -16,7 +16,7 @@ from ..nonlinear.anderson import DEPTH, Anderson
 from ..nonlinear.bounded import Bounded, BoundedQuasistatic
 from ..nonlinear.iterations import Coupled, CoupledOnReusedFactor
 from ..parts.interface import Balancing
-from ..parts.joints.last_twist import flown_since, stepped
+from ..parts.joints.last_twist import elapsed_since_last, stepped
 from ..parts.nodes.full import Full
 from ..parts.stage import Momentum, NodeStage, Stage
 from ..rows.eliminated import EliminatedRows
@@ -77,7 +77,7 @@ class CoupledSystem(System[CoupledStage]):
         carried_velocities: Vec | None = None
         if stage.base is None:
             # in a linearised step bones and attached nodes have the momentum of the last linearisation
-            earlier = self._skeleton.bodies(joints, flown_since(joints.memory, stage.h))
+            earlier = self._skeleton.bodies(joints, elapsed_since_last(joints.memory, stage.h))
             carried_velocities = self._flesh.attached.velocities(earlier.E, earlier.twist)
         bodies = self._skeleton.bodies(joints)
         lin = self._soft.linearise(replace(soft, carrier_motion=self._flesh.attached.carrier_motion(bodies)), time)

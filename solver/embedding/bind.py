@@ -127,8 +127,8 @@ def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, t
     centres = nodes[faces].mean(axis=1)
     sets, which = np.unique(allowed, axis=0, return_inverse=True)
     group = which.reshape(-1)[part_of_vertex]
-    mine = [np.flatnonzero(parts[part_of_face]) for parts in sets]
-    trees = [cKDTree(centres[rows]) for rows in mine]
+    own = [np.flatnonzero(parts[part_of_face]) for parts in sets]
+    trees = [cKDTree(centres[rows]) for rows in own]
 
     def nearest(queries: NDArray, count: int) -> tuple[NDArray, Vec]:
         """Return at most `count` faces near these points, and distances to them, (q, count); infinite: none."""
@@ -136,10 +136,10 @@ def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, t
         for number, tree in enumerate(trees):
             at = np.flatnonzero(group[queries] == number)
             for chunk in np.array_split(at, 1 + len(at) * count // CHUNK):
-                mine_chunk = points[queries[chunk]]
-                rows = mine[number][tree.query(mine_chunk, np.arange(1, min(count, len(mine[number])) + 1))[1]]
+                chunk_points = points[queries[chunk]]
+                rows = own[number][tree.query(chunk_points, np.arange(1, min(count, len(own[number])) + 1))[1]]
                 face[chunk, : rows.shape[1]] = rows
-                distance[chunk, : rows.shape[1]] = triangle_distances(mine_chunk[:, None], nodes[faces[rows]])
+                distance[chunk, : rows.shape[1]] = triangle_distances(chunk_points[:, None], nodes[faces[rows]])
         return face, distance
 
     def agreeing(face: NDArray, distance: Vec, normal: Vec) -> Vec:
@@ -156,8 +156,8 @@ def _nearest_faces(nodes: Vec, faces: Index, part_of_face: Index, points: Vec, t
     normal = np.where((np.bincount(part_of_vertex, agreement) < 0.0)[part_of_vertex, None], -normal, normal)
 
     facing, facing_distance = nearest_of(few, agreeing(few, few_distance, normal))
-    lost = np.flatnonzero(np.isinf(facing_distance) & (normal != 0.0).any(axis=1))
-    for chunk in np.array_split(lost, 1 + len(lost) * MANY // CHUNK):
+    unmatched = np.flatnonzero(np.isinf(facing_distance) & (normal != 0.0).any(axis=1))
+    for chunk in np.array_split(unmatched, 1 + len(unmatched) * MANY // CHUNK):
         many, many_distance = nearest(chunk, MANY)
         facing[chunk], facing_distance[chunk] = nearest_of(many, agreeing(many, many_distance, normal[chunk]))
     return near, near_distance, facing, facing_distance

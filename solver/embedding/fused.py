@@ -45,8 +45,8 @@ def fused(embedding: Embedding, vertices: Vec, triangles: NDArray, edge: float) 
         return np.zeros((0, 2), dtype=np.int32)
     from_one, row = np.unique(pairs[:, 0], return_inverse=True)
     along = dijkstra(graph, directed=False, indices=from_one, limit=FAR * edge)
-    found: Index = pairs[~np.isfinite(along[row, pairs[:, 1]])].astype(np.int32)
-    return found
+    fused_pairs: Index = pairs[~np.isfinite(along[row, pairs[:, 1]])].astype(np.int32)
+    return fused_pairs
 
 
 def _outwards(vertices: Vec, triangles: NDArray, graph: csr_matrix) -> Vec:

@@ -34,11 +34,11 @@ def containing_tets(nodes: Vec, tets: Index, part_of_tet: Index, points: Vec, pa
             break
         size *= 1.5
     starts, entries = _tets_of_cells(first, spans, counts.astype(np.int64))
-    found = np.full(len(points), -1, dtype=np.int32)
+    containing = np.full(len(points), -1, dtype=np.int32)
     _search(np.ascontiguousarray(nodes), tets, part_of_tet, np.ascontiguousarray(points), part_of_point,
             np.ascontiguousarray(allowed, dtype=np.uint8), origin, size, counts.astype(np.int64), starts, entries,
-            found)
-    return found
+            containing)
+    return containing
 
 
 def _tets_of_cells(first: NDArray, spans: NDArray, counts: NDArray) -> tuple[NDArray[np.int64], Index]:
@@ -57,9 +57,10 @@ def _tets_of_cells(first: NDArray, spans: NDArray, counts: NDArray) -> tuple[NDA
 
 @kernel("void(f8[:,::1], i4[:,::1], i4[::1], f8[:,::1], i4[::1], u1[:,::1], f8[::1], f8, i8[::1], i8[::1], i4[::1], "
         "i4[::1])")
-def _search(nodes, tets, part_of_tet, points, part_of_point, allowed, origin, size, counts, starts, entries, found):  # type: ignore[no-untyped-def]
-    """Write into found (n,) the tetrahedron in which each point p has the largest smallest weight, of those that
-    contain p."""
+def _search(nodes, tets, part_of_tet, points, part_of_point, allowed, origin, size, counts, starts, entries,  # type: ignore[no-untyped-def]
+            containing):
+    """Write into `containing`, (n,), the tetrahedron in which each point p has the largest smallest weight, of those
+    that contain p."""
     for p in range(points.shape[0]):
         x, y, z = points[p, 0], points[p, 1], points[p, 2]
         i, j, k = (x - origin[0]) / size, (y - origin[1]) / size, (z - origin[2]) / size
@@ -88,6 +89,6 @@ def _search(nodes, tets, part_of_tet, points, part_of_point, allowed, origin, si
             w2 = (px * n2x + py * n2y + pz * n2z) / volume
             w3 = (px * n3x + py * n3y + pz * n3z) / volume
             smallest = min(min(w1, w2), min(w3, 1.0 - w1 - w2 - w3))
-            if smallest >= best and (smallest > best or found[p] < 0):
+            if smallest >= best and (smallest > best or containing[p] < 0):
                 best = smallest
-                found[p] = t
+                containing[p] = t

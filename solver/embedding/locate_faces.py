@@ -17,10 +17,10 @@ def containing_faces(points: Vec, material: Vec, faces: Index) -> Index:
 
     points: (p, 2). material: (n, 2). faces: (m, 3), each with area.
     """
-    found = np.full(len(points), -1, dtype=np.int32)
+    containing = np.full(len(points), -1, dtype=np.int32)
     _locate(np.ascontiguousarray(points, dtype=float), np.ascontiguousarray(material, dtype=float),
-            np.ascontiguousarray(faces, dtype=np.int32), found)
-    return found
+            np.ascontiguousarray(faces, dtype=np.int32), containing)
+    return containing
 
 
 def barycentric_weights(points: Vec, material: Vec, corners: Index) -> Vec:
@@ -49,7 +49,7 @@ def depth(x, y, material, faces, f):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], i4[::1])")
-def _locate(points, material, faces, found):  # type: ignore[no-untyped-def]
+def _locate(points, material, faces, containing):  # type: ignore[no-untyped-def]
     many = faces.shape[0]
     low, high = np.empty((many, 2)), np.empty((many, 2))
     least, most = np.array([np.inf, np.inf]), np.array([-np.inf, -np.inf])
@@ -63,19 +63,19 @@ def _locate(points, material, faces, found):  # type: ignore[no-untyped-def]
     wide = min(int((most[0] - least[0]) / size) + 1, many + 1)
     tall = min(int((most[1] - least[1]) / size) + 1, many + 1)
     first, at, entries = np.zeros(wide * tall + 1, np.int64), np.empty(0, np.int64), np.empty(0, np.int32)
-    for round in range(2):
+    for sweep in range(2):
         for f in range(many):
             left, right = int((low[f, 0] - least[0]) / size), int((high[f, 0] - least[0]) / size)
             bottom, top = int((low[f, 1] - least[1]) / size), int((high[f, 1] - least[1]) / size)
             for i in range(min(left, wide - 1), min(right, wide - 1) + 1):
                 for j in range(min(bottom, tall - 1), min(top, tall - 1) + 1):
                     cell = i * tall + j
-                    if round == 0:
+                    if sweep == 0:
                         first[cell + 1] += 1
                     else:
                         entries[at[cell]] = f
                         at[cell] += 1
-        if round == 0:
+        if sweep == 0:
             for cell in range(wide * tall):
                 first[cell + 1] += first[cell]
             at, entries = first[:-1].copy(), np.empty(first[-1], np.int32)
@@ -93,4 +93,4 @@ def _locate(points, material, faces, found):  # type: ignore[no-untyped-def]
                 inside = depth(x, y, material, faces, f)
                 if inside > best:
                     best, which = inside, f
-        found[p] = which
+        containing[p] = which

@@ -24,7 +24,7 @@ def nodes_near(x: Vec, tets: Index, embedding: Embedding | None, distance: Calla
         near[embedding.corners[distance(embedding.apply(x)) <= radius]] = True
     if not near.any() and len(tets):
         one_part = np.zeros(max(len(tets), len(within)), dtype=np.int32)
-        found = containing_tets(x, tets, one_part[: len(tets)], within, one_part[: len(within)],
+        containing = containing_tets(x, tets, one_part[: len(tets)], within, one_part[: len(within)],
                                 np.ones((1, 1), dtype=bool))
-        near[tets[found[found >= 0]]] = True
+        near[tets[containing[containing >= 0]]] = True
     return np.flatnonzero(near).astype(np.int32)

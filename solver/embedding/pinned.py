@@ -36,7 +36,7 @@ class PinnedVertices:
         """rest: vertices of the mesh [m], (n, 3); triangles: (t, 3); edge: length of edges of the tetrahedra that carry
         it [m]."""
         self._targets = list(targets)
-        self._vertices = np.concatenate([one.vertices for one in targets])
+        self._vertices = np.concatenate([target.vertices for target in targets])
         self._count = len(rest)
         links = np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
         length = np.linalg.norm(rest[links[:, 0]] - rest[links[:, 1]], axis=1)
@@ -60,7 +60,7 @@ class PinnedVertices:
         """Return the vertices (v, 3) [m] with pinned ones at their targets. points: (v, 3) [m]; vertices that a cut has
         added are last. x: positions of the body's nodes, (k, 3) [m]. frame: counted from 0."""
         moved = points.copy()
-        targets = np.concatenate([one.positions_at(x, frame) for one in self._targets])
+        targets = np.concatenate([target.positions_at(x, frame) for target in self._targets])
         off = targets - points[self._vertices]
         if self._factor is not None:
             moved[self._around] += self._factor.solve(self._known @ off)

@@ -77,7 +77,7 @@ class ShownSheet:
         weights = barycentric_weights(points, mesh.material, corners)
         out = self._rest.copy()
         out[self._used] = np.einsum("pk,pki->pi", weights, mesh.x[corners])
-        return self._turned(out, frame, 1.0)
+        return self._in_object_space(out, frame, 1.0)
 
     def record(self, mesh: StepMesh, frame: int) -> SheetRecord:
         """Return the mesh at the frame-th frame, counted from 0."""
@@ -87,10 +87,10 @@ class ShownSheet:
         source = containing_faces(inside, self.material, self._triangles).reshape(-1, 3)
         sliding = np.flatnonzero(mesh.on >= 0).astype(np.int32)
         speed = -np.einsum("kij,kj->ki", mesh.polar_gradients[sliding], mesh.slide[sliding])
-        return SheetRecord(self._turned(mesh.x, frame, 1.0), mesh.material, mesh.faces, source, sliding,
-                           self._turned(speed, frame, 0.0), self.material)
+        return SheetRecord(self._in_object_space(mesh.x, frame, 1.0), mesh.material, mesh.faces, source, sliding,
+                           self._in_object_space(speed, frame, 0.0), self.material)
 
-    def _turned(self, vectors: Vec, frame: int, moved: float) -> Vec:
+    def _in_object_space(self, vectors: Vec, frame: int, moved: float) -> Vec:
         """Return positions, or directions where `moved` is 0, in object space."""
         if self._to_object is None:
             return vectors

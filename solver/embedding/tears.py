@@ -43,9 +43,9 @@ def mend_tears(tet: Index, nodes: Vec, tets: Index, faces: Index, tet_of_face: I
     """Return the tetrahedron of each vertex, (n,), with vertices that were bound far from their neighbours bound near
     them.
 
-    tet: (n,), as bound vertex by vertex; longest: longer edges of the render mesh are ignored. A vertex is lost where
-    more than half of its neighbours are bound far from it; it is bound to the nearest boundary face that is close to
-    one of the neighbours that are not lost.
+    tet: (n,), as bound vertex by vertex; longest: longer edges of the render mesh are ignored. A vertex is misplaced
+    where more than half of its neighbours are bound far from it; it is bound to the nearest boundary face that is close
+    to one of the neighbours that are not misplaced.
     """
     pairs = unique_edges(triangles, SIDES)
     pairs = pairs[(pairs[:, 0] != pairs[:, 1])
@@ -59,8 +59,8 @@ def mend_tears(tet: Index, nodes: Vec, tets: Index, faces: Index, tet_of_face: I
     stale = np.ones(len(pairs), dtype=bool)
     for _ in range(ROUNDS):
         torn[stale] = ~close(tet[pairs[stale, 0]], tet[pairs[stale, 1]])
-        lost = 2 * np.bincount(pairs[:, 0], torn, minlength=len(tet)) > known
-        torn_pairs = pairs[torn & lost[pairs[:, 0]] & ~lost[pairs[:, 1]]]
+        misplaced = 2 * np.bincount(pairs[:, 0], torn, minlength=len(tet)) > known
+        torn_pairs = pairs[torn & misplaced[pairs[:, 0]] & ~misplaced[pairs[:, 1]]]
         if not len(torn_pairs):
             break
         moved = _nearest_to_neighbours(torn_pairs, tet, nodes, faces, tet_of_face, points, tree, close)
@@ -73,23 +73,23 @@ def mend_tears(tet: Index, nodes: Vec, tets: Index, faces: Index, tet_of_face: I
 
 def _nearest_to_neighbours(torn_pairs: NDArray, tet: Index, nodes: Vec, faces: Index, tet_of_face: Index, points: Vec,
                            tree: cKDTree, close: Closeness) -> Index:
-    """Return the tetrahedra, (n,), after each lost vertex is bound to the nearest face close to a neighbour.
+    """Return the tetrahedra, (n,), after each misplaced vertex is bound to the nearest face close to a neighbour.
 
-    torn_pairs: rows (lost, neighbour).
+    torn_pairs: rows (misplaced, neighbour).
     """
-    lost, which = np.unique(torn_pairs[:, 0], return_inverse=True)
+    misplaced, which = np.unique(torn_pairs[:, 0], return_inverse=True)
     count = min(CANDIDATES, len(faces))
-    rows = tree.query(points[lost], np.arange(1, count + 1))[1]
-    away = triangle_distances(points[lost][:, None], nodes[faces[rows]])
+    rows = tree.query(points[misplaced], np.arange(1, count + 1))[1]
+    away = triangle_distances(points[misplaced][:, None], nodes[faces[rows]])
     candidates = tet_of_face[rows][which]
     neighbours = np.repeat(tet[torn_pairs[:, 1]], count)
     good = close(candidates.ravel(), neighbours).reshape(-1, count)
     reachable = np.zeros(rows.shape, dtype=bool)
     np.logical_or.at(reachable, which, good)
     away = np.where(reachable, away, np.inf)
-    found = reachable.any(axis=1)
+    has_face = reachable.any(axis=1)
     moved = tet.copy()
-    moved[lost[found]] = tet_of_face[nearest_of(rows, away)[0]][found]
+    moved[misplaced[has_face]] = tet_of_face[nearest_of(rows, away)[0]][has_face]
     return moved
 
 

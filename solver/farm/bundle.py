@@ -47,7 +47,7 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
     loaded, rows = load(job), read_rows(wedge)
     made = check_rows(loaded, rows)
     time = loaded.scene.time
-    lengths = {(one.scene.time.start, one.scene.time.end) for one in made}
+    lengths = {(path.scene.time.start, path.scene.time.end) for path in made}
     if chunk is not None and len(lengths) > 1:
         raise BadInput("rows of the wedge have other frames, and chunks are the same for all", "Leave the chunks out")
     chunks = (chunks_of(chunk, *lengths.pop(), time.snapshot_every) if chunk is not None
@@ -56,21 +56,22 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
         raise BadInput(f"{out} is not an empty folder", "Choose another one, so that nothing old is sent")
     if format is not None and blend is None:
         raise BadInput(f"only Blender exports {format}, and no .blend is given", "Give it with --blend")
-    apart = [] if draft is None else islands.find(loaded, draft)
+    island_names = [] if draft is None else islands.find(loaded, draft)
     make_folders(out)
-    memory_mb, notes = _estimated(loaded, apart)
+    memory_mb, notes = _estimated(loaded, island_names)
     shot = template.Shot(name or loaded.scene.name, len(rows), tuple(chunks), memory_mb, threads,
                          None if wedge is None else "wedge.csv", None if blend is None else "scene.blend", format,
-                         len(apart))
+                         len(island_names))
     _copy_job(loaded, out / "job")
     texts = {"slurm.sh": runners.slurm_submit(shot), "task.sh": runners.slurm_task(),
              "conjac.flamenco.js": runners.flamenco(shot)}
-    if apart:
-        texts[template.ISLANDS_FILE] = json.dumps(apart, ensure_ascii=False, indent=1)
+    if island_names:
+        texts[template.ISLANDS_FILE] = json.dumps(island_names, ensure_ascii=False, indent=1)
     described = template.template(shot)
     texts |= {file: template.yaml(described) for file in ("conjac.template.yaml", "template.yaml")}
     texts["parameter_values.yaml"] = template.yaml({"parameterValues": [
-        {"name": one["name"], "value": one["default"]} for one in described["parameterDefinitions"]]})
+        {"name": definition["name"], "value": definition["default"]}
+        for definition in described["parameterDefinitions"]]})
     if wedge is not None:
         texts["wedge.csv"] = read_bytes(wedge).decode("utf-8-sig")
     if blend is not None:
@@ -90,18 +91,18 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
             *notes, *of_this_machine(out)]
 
 
-def _estimated(job: Job, apart: list[list[str]]) -> tuple[float, list[str]]:
+def _estimated(job: Job, island_names: list[list[str]]) -> tuple[float, list[str]]:
     """Return the memory of the largest task [MB], and sentences on the cost of tasks: of the scene, or of each island
     of it."""
-    if not apart:
-        found = estimate(job.path)
-        return found.memory_mb, found.sentences()[-2:]
+    if not island_names:
+        estimated = estimate(job.path)
+        return estimated.memory_mb, estimated.sentences()[-2:]
     notes, most = [], 0.0
     with tempfile.TemporaryDirectory(prefix="conjac_islands_") as folder:
-        for made, names in zip(islands.part(job, apart, Path(folder)), apart):
-            found = estimate(made)
-            most = max(most, found.memory_mb)
-            notes.append(f"{made.name}: {', '.join(names)}. {'. '.join(found.sentences()[-2:])}")
+        for made, names in zip(islands.part(job, island_names, Path(folder)), island_names):
+            estimated = estimate(made)
+            most = max(most, estimated.memory_mb)
+            notes.append(f"{made.name}: {', '.join(names)}. {'. '.join(estimated.sentences()[-2:])}")
     return most, notes
 
 
@@ -144,9 +145,9 @@ def of_this_machine(folder: Path) -> list[str]:
     bundle."""
     secrets = {"the name of this machine": socket.gethostname().encode(), "the path of your home": os.fsencode(
         Path.home()), "the path of this bundle": os.fsencode(folder.resolve().parent)}
-    found = []
+    messages = []
     for path in sorted(Path(at, name) for at, _, names in os.walk(folder) for name in names):
         content = read_bytes(path)
-        found += [f"{path.relative_to(folder).as_posix()} has {what} in it" for what, text in secrets.items()
+        messages += [f"{path.relative_to(folder).as_posix()} has {what} in it" for what, text in secrets.items()
                   if len(text) > 5 and text in content]
-    return found
+    return messages

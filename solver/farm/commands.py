@@ -97,8 +97,8 @@ def _wedge(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
         from .wedge import make_folders
 
         make_folders(arguments.out)
-        for row, one in zip(rows, made):
-            expand(job, row, arguments.out, one)
+        for row, wedge_job in zip(rows, made):
+            expand(job, row, arguments.out, wedge_job)
         lines.say(event="summary", rows=[row.folder for row in rows])
         return f"{len(rows)} job folders stand in {arguments.out}"
     from ..job.files import write_whole
@@ -119,7 +119,7 @@ def _watch(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
         bakes = all_below(arguments.folder)
         table = "\n".join(map(printable, watched(bakes)))
         if once:
-            lines.say(*table.split("\n"), event="summary", bakes=[one.plain() for one in bakes])
+            lines.say(*table.split("\n"), event="summary", bakes=[bake.plain() for bake in bakes])
             return f"{len(bakes)} bakes"
         try:
             sys.stdout.write(f"\x1b[H\x1b[2J{table}\n")  # moves the cursor to the corner and clears the screen
@@ -154,11 +154,11 @@ def _islands(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
         return f"{len(folders)} islands are joined in {job.cache}"
     if arguments.draft is None:
         raise BadInput("which bodies meet is not known", "Give a baked draft with --draft, or --join")
-    found = islands.find(job, arguments.draft)
-    for folder, names in zip(islands.part(job, found, arguments.out), found):
+    island_names = islands.find(job, arguments.draft)
+    for folder, names in zip(islands.part(job, island_names, arguments.out), island_names):
         lines.say(f"{folder.name}: {', '.join(names)}", *estimate(folder).sentences()[-2:], event="island",
                   folder=folder.name, bodies=names)
-    return f"{len(found)} islands stand in {arguments.out}"
+    return f"{len(island_names)} islands stand in {arguments.out}"
 
 
 def _task(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -> str:

@@ -51,8 +51,8 @@ def read(folder: Path) -> LastMessage:
     """Return the last message in a job folder; an empty one where no task ran there."""
     try:
         with open_regular(folder / FILE) as stream:
-            found = json.loads(stream.read(LONGEST))
-        message = LastMessage(**{one.name: found[one.name] for one in fields(LastMessage)})
+            record = json.loads(stream.read(LONGEST))
+        message = LastMessage(**{field.name: record[field.name] for field in fields(LastMessage)})
         good = isinstance(message.text, str) and isinstance(message.state, str)
         good = good and isinstance(message.memory_mb, int | float) and isinstance(message.at, int | float)
         return message if good else LastMessage()

@@ -24,12 +24,12 @@ def split(path: str) -> Keys:
     keys: list[str | int] = []
     at = 0
     while at < len(path) or not keys:
-        found = _STEP.match(path, at)
-        if found is None:
+        match = _STEP.match(path, at)
+        if match is None:
             raise BadInput(f'"{path}" is no path of a field', "Write it as messages do: bodies[0].density")
-        field, item = found.groups()
+        field, item = match.groups()
         keys.append(field if item is None else _number(item))
-        at = found.end()
+        at = match.end()
     return tuple(keys)
 
 

@@ -46,8 +46,8 @@ def find(job: Job, draft: Path, room: float = ROOM) -> list[list[str]]:
         if set(boxes) != set(names):
             raise BadInput("the draft has other bodies", "Bake a draft of this job")
         wide = room * max(float(np.max(high - low)) for low, high in boxes.values())
-        for one, other in _meeting(boxes, wide):
-            _unite(together, one, other)
+        for first, second in _overlapping(boxes, wide):
+            _unite(together, first, second)
     islands: dict[str, list[str]] = {}
     for name in names:
         islands.setdefault(_root(together, name), []).append(name)
@@ -58,10 +58,10 @@ def _check(job: Job) -> None:
     """Raise BadInput where the scene has mechanisms or bodies that cannot be split."""
     scene = job.scene
     if scene.mechanisms:
-        raise BadInput("the scene has mechanisms, which are not baked apart", "Bake it as one task")
+        raise BadInput("the scene has mechanisms, which are not baked separately", "Bake it as one task")
     for body in scene.bodies:
         if body.is_reshaped or (body.cloth is not None and body.cloth.eulerian is not None):
-            raise BadInput("its mesh changes on the way, and such bodies are not baked apart", "Bake it as one task",
+            raise BadInput("its mesh changes, and such bodies are not baked separately", "Bake it as one task",
                            body.name)
 
 
@@ -103,7 +103,7 @@ def swept(job: Job, shown: InWorld) -> Iterator[Boxes]:
         before = now
 
 
-def _meeting(boxes: Boxes, wide: float) -> Iterator[tuple[str, str]]:
+def _overlapping(boxes: Boxes, wide: float) -> Iterator[tuple[str, str]]:
     """Yield pairs of bodies whose boxes, each widened by `wide` [m], overlap."""
     names = list(boxes)
     low, high = (np.array([boxes[name][k] for name in names]) for k in (0, 1))
@@ -150,15 +150,15 @@ def read_list(path: Path, job: Job) -> list[list[str]]:
     Raises NoSuchThing where the file cannot be read, BadInput where it lists other bodies.
     """
     try:
-        found = msgspec.json.decode(read_bytes(path), type=list[list[str]])
+        island_names = msgspec.json.decode(read_bytes(path), type=list[list[str]])
     except OSError as error:
         raise NoSuchThing(f"the islands {path} cannot be read ({error.strerror or error})", "Write the bundle again"
                           ) from error
     except msgspec.DecodeError as error:
         raise BadInput(f"{path.name} is no list of islands ({error})", "Write the bundle again") from error
-    if sorted(name for names in found for name in names) != sorted(body.name for body in job.scene.bodies):
+    if sorted(name for names in island_names for name in names) != sorted(body.name for body in job.scene.bodies):
         raise BadInput(f"{path.name} does not have every soft body of the scene once", "Write the bundle again")
-    return found
+    return island_names
 
 
 def _raw_of(job: Job, names: set[str]) -> dict[str, Any]:
@@ -171,8 +171,8 @@ def _raw_of(job: Job, names: set[str]) -> dict[str, Any]:
     if raw.get("forces"):
         raw["forces"] = [force for force in raw["forces"] if set(force["bodies"]) <= names]
     if raw.get("constraints"):
-        raw["constraints"] = [one for one in raw["constraints"]
-                              if {end["body"] for end in one["ends"] if end.get("body")} <= names]
+        raw["constraints"] = [constraint for constraint in raw["constraints"]
+                              if {end["body"] for end in constraint["ends"] if end.get("body")} <= names]
     return raw
 
 
@@ -183,17 +183,17 @@ def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: N
     of writing a cache.
     """
     parts = [InWorld(load(folder), Cache(folder / "cache")) for folder in islands]
-    of = {body.name: k for k, one in enumerate(parts) for body in one.job.scene.bodies}
-    for frame, together in enumerate(zip(*(swept(job, one) for one in parts)), job.frames[0] + 1):
-        boxes = {name: box for one in together for name, box in one.items()}
-        for name, other in _meeting(boxes, 0.0):
+    of = {body.name: k for k, island in enumerate(parts) for body in island.job.scene.bodies}
+    for frame, together in enumerate(zip(*(swept(job, island) for island in parts)), job.frames[0] + 1):
+        boxes = {name: box for group in together for name, box in group.items()}
+        for name, other in _overlapping(boxes, 0.0):
             if of[name] != of[other]:
-                raise BadInput(f'it may have met "{other}", which was baked apart from it', "Bake both as one island",
+                raise BadInput(f'it may have met "{other}", which was baked separately', "Bake both as one island",
                                name, frame)
     log("Bodies of different islands met nowhere")
-    read, runs = hashes.settings(job), [one.cache.manifest for one in parts]
-    counts = {name: count for one in parts for name, _, count in one.cache.bodies()}
-    origins = {name: origin for one in parts for name, origin in one.cache.origins().items()}
+    read, runs = hashes.settings(job), [island.cache.manifest for island in parts]
+    counts = {name: count for island in parts for name, _, count in island.cache.bodies()}
+    origins = {name: origin for island in parts for name, origin in island.cache.origins().items()}
     first, bodies = 0, []
     for body in job.scene.bodies:
         bodies.append((body.name, first, counts[body.name]))
@@ -202,8 +202,8 @@ def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: N
         store = FrameStore(job.cache, holding.check)
         store.cache.free()
         store.begin(job, read, bodies, backend=runs[0]["runs"][-1]["backend"] if runs[0] else "", first=job.frames[0],
-                    notes=["Islands of bodies that never met were baked apart"], origins=origins)
+                    notes=["Islands of bodies that never met were baked separately"], origins=origins)
         for frame in job.frames:
-            found = {name: points - origins[name] if name in origins else points
-                     for one in parts for name, points in one.cache.frame(frame).items()}
-            store.write(frame, np.concatenate([found[name] for name, _, _ in bodies]))
+            positions = {name: points - origins[name] if name in origins else points
+                     for island in parts for name, points in island.cache.frame(frame).items()}
+            store.write(frame, np.concatenate([positions[name] for name, _, _ in bodies]))

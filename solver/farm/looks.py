@@ -69,12 +69,12 @@ def _energies(job: Job, cache: Cache, looked: int) -> list[float]:
     pairs = [frame for frame in done if frame - 1 in set(done)]
     chosen = sorted({pairs[round(k)] for k in np.linspace(0, len(pairs) - 1, min(looked, len(pairs)))}) if pairs else []
     shown, fps = InWorld(job, cache), float(job.scene.time.fps)
-    found = []
+    energies = []
     for frame in chosen:
         before, after = (_points(shown, at) for at in (frame - 1, frame))
         if len(before) and len(before) == len(after):
-            found.append(float(0.5 * fps**2 * ((after - before) ** 2).sum(axis=1).mean()))
-    return found
+            energies.append(float(0.5 * fps**2 * ((after - before) ** 2).sum(axis=1).mean()))
+    return energies
 
 
 def _points(shown: InWorld, frame: int) -> Vec:
@@ -83,7 +83,7 @@ def _points(shown: InWorld, frame: int) -> Vec:
 
 def _closest(cache: Cache) -> float | None:
     """Return the smallest distance of surfaces at the frames on disk [m]; None where none were in contact."""
-    found = []
+    distances = []
     for kind, frame in cache.log:
         if kind == TOUCHED:
             try:
@@ -91,13 +91,13 @@ def _closest(cache: Cache) -> float | None:
             except (NoSuchThing, BadInput):
                 continue
             if len(near):
-                found.append(float(near.min()))
-    return min(found, default=None)
+                distances.append(float(near.min()))
+    return min(distances, default=None)
 
 
 def table(results: Sequence[Result]) -> list[str]:
     """Return the results as lines of text with aligned columns."""
-    return standing.table(TITLES, [one.cells() for one in results], frozenset({0, 3, 4, 5, 6, 7}))
+    return standing.table(TITLES, [result.cells() for result in results], frozenset({0, 3, 4, 5, 6, 7}))
 
 
 def as_csv(results: Sequence[Result]) -> bytes:
@@ -105,13 +105,13 @@ def as_csv(results: Sequence[Result]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(TITLES)
-    writer.writerows(one.cells() for one in results)
+    writer.writerows(result.cells() for result in results)
     return text.getvalue().encode()
 
 
 def as_plain(results: Sequence[Result]) -> list[dict[str, Any]]:
     """Return the results as plain values, for JSON."""
-    plain: list[dict[str, Any]] = json.loads(json.dumps([vars(one) for one in results]))
+    plain: list[dict[str, Any]] = json.loads(json.dumps([vars(result) for result in results]))
     return plain
 
 
@@ -122,12 +122,12 @@ def looked_at(rows: Sequence[Row], folder: Path, columns: int = 6) -> bytes:
     bodies of every row at those frames. Raises NoSuchThing where no row has a frame yet.
     """
     shown = {row.number: _opened(folder / row.folder) for row in rows}
-    frames = next((one.job.frames for one in shown.values() if one is not None), None)
+    frames = next((cache.job.frames for cache in shown.values() if cache is not None), None)
     if frames is None:
         raise NoSuchThing(f"no row of the wedge was begun in {folder}", "Bake one first")
     fit = max(1, LEFT_OUT // (CELL[0] * CELL[1] * len(rows)))
     chosen = sorted({frames[round(k)] for k in np.linspace(0, len(frames) - 1, min(columns, fit, len(frames)))})
-    boxes = [_box(one, frame) for one in shown.values() if one is not None for frame in chosen]
+    boxes = [_box(cache, frame) for cache in shown.values() if cache is not None for frame in chosen]
     known = [box for box in boxes if box is not None]
     if not known:
         raise NoSuchThing(f"no row of the wedge has a frame in {folder}", "Bake one first")

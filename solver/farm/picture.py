@@ -71,14 +71,14 @@ def _filled(corners: Vec) -> list[tuple[NDArray[np.intp], Vec]]:
     sides = corners[:, [1, 2, 0], :2] - corners[:, :, :2]
     longest = np.linalg.norm(sides, axis=2).max(axis=1)
     steps = np.minimum(2 ** np.ceil(np.log2(np.maximum(1.5 * longest, 1.0))).astype(int), FINEST)
-    found: list[tuple[NDArray[np.intp], Vec]] = []
+    filled: list[tuple[NDArray[np.intp], Vec]] = []
     for count in np.unique(steps):
         chosen = np.flatnonzero(steps == count)
         weights = np.array([(i, j, count - i - j) for i in range(count + 1) for j in range(count + 1 - i)]) / count
         # in pieces, to limit memory
         pieces = np.array_split(chosen, 1 + len(chosen) * len(weights) // 1_000_000)
-        found += [(part, np.einsum("pc,tcd->tpd", weights, corners[part])) for part in pieces]
-    return found
+        filled += [(part, np.einsum("pc,tcd->tpd", weights, corners[part])) for part in pieces]
+    return filled
 
 
 def _put(view: View, depth: Vec, image: Image, points: Vec, grey: NDArray[np.uint8]) -> None:

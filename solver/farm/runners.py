@@ -94,7 +94,7 @@ const JOB_TYPE = {{
 
 const CHUNKS = {json.dumps(chunks)};
 const WEDGE = {json.dumps(wedge)};
-const ISLANDS = {shot.islands};  // groups of bodies that are baked apart; 0: all at once
+const ISLANDS = {shot.islands};  // groups of bodies that are baked separately; 0: all at once
 
 function compileJob(job) {{
     const at = job.settings.bundle.replace(/[\\\\/]+$/, "");

@@ -72,7 +72,8 @@ def seconds_a_frame(cache: Cache, lately: int | None = LATELY) -> float | None:
 
     Times are those of the log, so a pause between two runs counts as one slow frame at most.
     """
-    written = {one.frame: one.mtime_ns for one in cache.log.values() if one.kind == FRAME and one.mtime_ns is not None}
+    written = {entry.frame: entry.mtime_ns for entry in cache.log.values()
+               if entry.kind == FRAME and entry.mtime_ns is not None}
     took = [(written[frame] - written[frame - 1]) * 1e-9 for frame in sorted(written) if frame - 1 in written]
     positive = [seconds for seconds in took if seconds >= 0.0]
     chosen = positive if lately is None else positive[-lately:]
@@ -93,11 +94,11 @@ def running_memory(cache: Path) -> float | None:
 
 def all_below(folder: Path) -> list[BakeStanding]:
     """Return the state of every bake in and below a folder. Raises NoSuchThing where there is none."""
-    found = [standing(job, job.relative_to(folder).as_posix() if job != folder else folder.resolve().name)
+    summaries = [standing(job, job.relative_to(folder).as_posix() if job != folder else folder.resolve().name)
              for job in jobs_below(folder)]
-    if not found:
+    if not summaries:
         raise NoSuchThing(f"there is no job folder in {folder}", "Give a folder above those that hold a scene.json")
-    return found
+    return summaries
 
 
 def table(titles: Sequence[str], lines: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> list[str]:
@@ -112,8 +113,9 @@ def watched(bakes: Sequence[BakeStanding]) -> list[str]:
     def or_dash(value: float | None, shown: str) -> str:
         return "-" if value is None else shown.format(value)
 
-    lines = [(one.name, f"{one.done}/{one.total}", or_dash(one.frame, "{}"), or_dash(one.seconds_a_frame, "{:.2f}"),
-              "-" if one.ends_at is None else time.strftime("%H:%M:%S", time.localtime(one.ends_at)),
-              or_dash(one.memory_mb, "{:.0f} MB"), one.state, one.text) for one in bakes]
+    lines = [(bake.name, f"{bake.done}/{bake.total}", or_dash(bake.frame, "{}"),
+              or_dash(bake.seconds_a_frame, "{:.2f}"),
+              "-" if bake.ends_at is None else time.strftime("%H:%M:%S", time.localtime(bake.ends_at)),
+              or_dash(bake.memory_mb, "{:.0f} MB"), bake.state, bake.text) for bake in bakes]
     return table(("bake", "done", "frame", "s/frame", "ends at", "memory", "state", "last sentence"), lines,
                  frozenset({1, 2, 3, 4, 5}))

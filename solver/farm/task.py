@@ -186,8 +186,8 @@ def _outlast(cache: Path, queue: ForQueue, stop: Callable[[], bool]) -> None:
     """
     seen = lock.silence(cache)
     while lock.busy(cache) and not stop():
-        found, quiet = lock.holder(cache), lock.silence(cache)
-        if found is None or found.near or not found.beats or seen is None or quiet is None or quiet < seen:
+        holder, quiet = lock.holder(cache), lock.silence(cache)
+        if holder is None or holder.near or not holder.beats or seen is None or quiet is None or quiet < seen:
             return
         seen = quiet
         queue.log(f"Waiting for {lock.description(cache)}")
@@ -199,9 +199,10 @@ def join(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) ->
     row = load(folder)
     if Cache(row.cache).status(folder).state == "complete":
         return "The islands are already joined"
-    found = _islands_of(task, row)
-    islands.join(row, [islands.part_one(row, found, k + 1, folder / ISLANDS) for k in range(len(found))], queue.log)
-    return f"{len(found)} islands are joined"
+    islands_of_row = _islands_of(task, row)
+    islands.join(row, [islands.part_one(row, islands_of_row, k + 1, folder / ISLANDS)
+                       for k in range(len(islands_of_row))], queue.log)
+    return f"{len(islands_of_row)} islands are joined"
 
 
 def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) -> str:
@@ -246,7 +247,7 @@ def _is_exported(target: Path, played: bytes, cache: Cache) -> bool:
     try:
         written = (target / PLAYED).stat().st_mtime_ns
         return (target / PLAYED).read_bytes() == played and all(
-            written >= (one.mtime_ns or 0) for one in cache.log.values())
+            written >= (entry.mtime_ns or 0) for entry in cache.log.values())
     except OSError:
         return False
 
@@ -268,10 +269,10 @@ def chunks_of(text: str, first: int, last: int, snapshots: int) -> list[tuple[in
         size = -(-int(text) // snapshots) * snapshots
         ends = [*range(first + size, last, size), last]
         return list(zip([first, *(end + 1 for end in ends[:-1])], ends))
-    found = [_FRAMES.match(part.strip()) for part in text.split(",")]
-    if not all(found):
+    matches = [_FRAMES.match(part.strip()) for part in text.split(",")]
+    if not all(matches):
         raise BadInput(f'"{text}" is not a list of chunks', "Give a number of frames, or a list like 1-24,25-48")
-    chunks = [(int(one[1]), int(one[2])) for one in found if one is not None]
+    chunks = [(int(part[1]), int(part[2])) for part in matches if part is not None]
     expected = first
     for begin, end in chunks:
         if end < begin:

@@ -47,7 +47,7 @@ def template(shot: Shot) -> dict[str, Any]:
         *([_path("BlendFile", "FILE", "IN", shot.blend, "What is rendered"),
            _path("BlenderScript", "FILE", "IN", BLENDER_SCRIPT, "What Blender does with it"),
            _parameter("Blender", "STRING", "blender", "Blender's command on the workers")] if shot.blend else []),
-        *([_path("IslandsFile", "FILE", "IN", ISLANDS_FILE, "Which bodies are baked apart")] if shot.islands else []),
+        *([_path("IslandsFile", "FILE", "IN", ISLANDS_FILE, "Which bodies are separate")] if shot.islands else []),
         _path("OutputFolder", "DIRECTORY", "OUT", "out", "Where a folder for every row comes"),
         _parameter("Rows", "STRING", f"1-{shot.rows}", "Rows of the wedge, as 1-3,7"),
         _parameter("Threads", "INT", shot.threads, "Threads of a task", minValue=1),
@@ -92,8 +92,8 @@ def _step(name: str, shot: Shot, verb: str, more: list[str], after: str | None, 
 
 def _tasks(islands: int = 0) -> dict[str, Any]:
     """Return the parameters of a task for each row, or for each island of each row."""
-    apart = [{"name": "Island", "type": "INT", "range": f"1-{islands}"}] if islands else []
-    return {"taskParameterDefinitions": [{"name": "Row", "type": "INT", "range": "{{Param.Rows}}"}, *apart]}
+    island_parameter = [{"name": "Island", "type": "INT", "range": f"1-{islands}"}] if islands else []
+    return {"taskParameterDefinitions": [{"name": "Row", "type": "INT", "range": "{{Param.Rows}}"}, *island_parameter]}
 
 
 def _blender(name: str, verb: str, shot: Shot, after: str) -> dict[str, Any]:
@@ -140,5 +140,5 @@ def yaml(value: Any, indent: int = 0) -> str:
 
 
 def _inside(item: Any, indent: int) -> str:
-    nested = isinstance(item, dict) or (isinstance(item, list) and not all(isinstance(one, str) for one in item))
+    nested = isinstance(item, dict) or (isinstance(item, list) and not all(isinstance(value, str) for value in item))
     return f"\n{yaml(item, indent)}" if nested and item else f" {json.dumps(item, ensure_ascii=False)}\n"

@@ -174,16 +174,16 @@ def read_bytes(path: Path) -> bytes:
 
 def array_names(raw: Any) -> list[str]:
     """Return the names of all arrays in plain values of scene.json, sorted, each once."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     stack = [raw]
     while stack:
         at = stack.pop()
         if isinstance(at, str):
             if at.endswith(".npy"):
-                found[at] = None
+                names[at] = None
         elif isinstance(at, dict | list):
             stack += at.values() if isinstance(at, dict) else at
-    return sorted(found)
+    return sorted(names)
 
 
 _names = itertools.count()

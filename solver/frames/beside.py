@@ -77,12 +77,12 @@ def sheets(folder: Path, frame: int, names: Sequence[str]) -> dict[str, SheetBes
     path = file_of(folder, SHEETS, frame)
     try:
         stored = read_npz(path, folder)
-        found = {}
+        by_name = {}
         for k, body in enumerate(stored["bodies"]):
-            sheet = SheetBeside(**{one.name: stored[f"{k}.{one.name}"] for one in fields(SheetBeside)})
+            sheet = SheetBeside(**{field.name: stored[f"{k}.{field.name}"] for field in fields(SheetBeside)})
             _check(sheet)
-            found[names[int(body)]] = sheet
-        return found
+            by_name[names[int(body)]] = sheet
+        return by_name
     except FileNotFoundError:
         raise
     except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
@@ -108,17 +108,17 @@ def cuts(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dict[str,
 
     Raises BadInput where a file cannot be read.
     """
-    found: dict[str, list[CutMade]] = {}
+    by_name: dict[str, list[CutMade]] = {}
     for frame in frames:
         path = file_of(folder, CUTS, frame)
         try:
             stored = read_npz(path, folder)
             for k, body in enumerate(stored["bodies"]):
                 parts = (stored[f"{k}.{name}"] for name in ("parents", "shares", "triangles", "source"))
-                found.setdefault(names[int(body)], []).append(CutMade(frame, *parts))
+                by_name.setdefault(names[int(body)], []).append(CutMade(frame, *parts))
         except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
             raise BadInput(f"{path} is damaged", "Bake again to recreate it") from error
-    return found
+    return by_name
 
 
 def needles(folder: Path, frames: Sequence[int], names: Sequence[str]) -> list[str]:
@@ -141,22 +141,22 @@ def liveliness(folder: Path, frames: Sequence[int], names: Sequence[str]) -> dic
 
     Raises BadInput where a file cannot be read.
     """
-    by_name: list[NDArray[np.float32]] = []
+    tables: list[NDArray[np.float32]] = []
     for frame in frames:
         path = file_of(folder, LIVELINESS, frame)
         try:
-            one = read_npy(path, folder)
-            if one.ndim != 2 or len(one) != 3:
-                raise ValueError(f"it holds an array of shape {one.shape}")
-            by_name.append(one)
+            table = read_npy(path, folder)
+            if table.ndim != 2 or len(table) != 3:
+                raise ValueError(f"it holds an array of shape {table.shape}")
+            tables.append(table)
         except (OSError, ValueError) as error:
             raise BadInput(f"{path} is damaged", "Free the cache and bake again") from error
-    found = {}
+    lively = {}
     for index, name in enumerate(names):
-        mine = [one[1:, one[0] == index] for one in by_name]
+        own = [table[1:, table[0] == index] for table in tables]
         # a cut may add nodes: earlier frames have zeros for them
-        count = max((one.shape[1] for one in mine), default=0)
+        count = max((rows.shape[1] for rows in own), default=0)
         if count:
-            whole = np.stack([np.pad(one, ((0, 0), (0, count - one.shape[1]))) for one in mine])
-            found[name] = Lively(np.array(frames, dtype=np.int32), whole[:, 0], whole[:, 1] > 0.5)
-    return found
+            whole = np.stack([np.pad(rows, ((0, 0), (0, count - rows.shape[1]))) for rows in own])
+            lively[name] = Lively(np.array(frames, dtype=np.int32), whole[:, 0], whole[:, 1] > 0.5)
+    return lively

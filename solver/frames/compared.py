@@ -95,16 +95,16 @@ def _different(old: Any, new: Any, path: str) -> list[str]:
         if "kind" in old and old["kind"] == new.get("kind"):
             old, new = with_defaults(old, new, path), with_defaults(new, old, path)
         names = [*new, *(key for key in old if key not in new)]
-        return [found for key in names if key not in ("name", "uuid", "version")
-                for found in _different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]
+        return [difference for key in names if key not in ("name", "uuid", "version")
+                for difference in _different(old.get(key), new.get(key), f"{path}.{key}" if path else key)]
     if path in ("bodies", "mechanisms") and isinstance(old, list) and isinstance(new, list) and all(
-            isinstance(one, dict) for one in (*old, *new)):
+            isinstance(item, dict) for item in (*old, *new)):
         # a body is the same under another name by its UUID, or under another UUID by its name, as in a scene that was
         # rebuilt: its frames may be equal. A single body is always the same
         if len(old) != len(new) or (len(new) > 1 and not all(map(_same_one, old, new))):
             return [path]
-        return [f'{found} of "{body.get("name")}"' for was, body in zip(old, new)
-                for found in _different(was, body, "")]
+        return [f'{difference} of "{body.get("name")}"' for was, body in zip(old, new)
+                for difference in _different(was, body, "")]
     return [] if old == new else [path]
 
 
@@ -122,36 +122,38 @@ def nameless(scene: dict[str, Any]) -> dict[str, Any]:
     Names of soft bodies and of mechanisms remain: they identify whose setting it is.
     """
     soft = _indices(_dicts(scene.get("bodies")))
-    mechanisms = {one.get("name"): (k, _indices(_dicts(one.get("bodies"))))
-                  for k, one in enumerate(_dicts(scene.get("mechanisms"))) if isinstance(one.get("name"), str)}
+    mechanisms = {mechanism.get("name"): (k, _indices(_dicts(mechanism.get("bodies"))))
+                  for k, mechanism in enumerate(_dicts(scene.get("mechanisms")))
+                  if isinstance(mechanism.get("name"), str)}
 
     def attachment(one: dict[str, Any]) -> dict[str, Any]:
         index, bodies = mechanisms.get(_text(one, "mechanism"), (None, {}))
         return one if index is None else one | {"mechanism": index, "body": bodies.get(_text(one, "body"))}
 
-    found = dict(scene)
-    met = soft | {one.get("name"): f"obstacle {k}" for k, one in enumerate(_dicts(scene.get("obstacles")))
-                  if isinstance(one.get("name"), str)}
+    copy = dict(scene)
+    labels = soft | {obstacle.get("name"): f"obstacle {k}" for k, obstacle in enumerate(_dicts(scene.get("obstacles")))
+                  if isinstance(obstacle.get("name"), str)}
     if "bodies" in scene:
-        found["bodies"] = _each(scene["bodies"], lambda body: body | (
+        copy["bodies"] = _each(scene["bodies"], lambda body: body | (
             {"attach": _each(body["attach"], attachment)} if "attach" in body else {}) | (
-            {"touches": sorted(str(met.get(name, name)) if isinstance(name, str) else "" for name in body["touches"])}
+            {"touches": sorted(str(labels.get(name, name)) if isinstance(name, str) else ""
+                               for name in body["touches"])}
             if isinstance(body.get("touches"), list) else {}))
     if "obstacles" in scene:
-        found["obstacles"] = _each(scene["obstacles"], lambda one: {
+        copy["obstacles"] = _each(scene["obstacles"], lambda one: {
             key: value for key, value in one.items() if key != "name"})
     if "mechanisms" in scene:
-        found["mechanisms"] = _each(scene["mechanisms"], _without_names)
+        copy["mechanisms"] = _each(scene["mechanisms"], _without_names)
     if "forces" in scene:
-        found["forces"] = _each(scene["forces"], lambda one: one | (
+        copy["forces"] = _each(scene["forces"], lambda one: one | (
             {"bodies": [soft.get(name, name) if isinstance(name, str) else name for name in one["bodies"]]}
             if isinstance(one.get("bodies"), list) else {}))
     if "constraints" in scene:
-        found["constraints"] = _each(scene["constraints"], lambda one: one | (
+        copy["constraints"] = _each(scene["constraints"], lambda one: one | (
             {"ends": _each(one["ends"], lambda end: attachment(end) if _text(end, "mechanism") else (
                 end | {"body": soft.get(_text(end, "body"), _text(end, "body"))} if "body" in end else end))}
             if isinstance(one.get("ends"), list) else {}))
-    return found
+    return copy
 
 
 def read(scene: dict[str, Any]) -> dict[str, Any]:
@@ -181,15 +183,15 @@ def _without_names(mechanism: dict[str, Any]) -> dict[str, Any]:
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
     """Return the objects of a list; empty for anything else, since the file may be damaged or no scene at all."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _each(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-    return [change(one) if isinstance(one, dict) else one for one in value] if isinstance(value, list) else value
+    return [change(item) if isinstance(item, dict) else item for item in value] if isinstance(value, list) else value
 
 
 def _indices(named: list[dict[str, Any]]) -> dict[str, int]:
-    return {one["name"]: index for index, one in enumerate(named) if isinstance(one.get("name"), str)}
+    return {item["name"]: index for index, item in enumerate(named) if isinstance(item.get("name"), str)}
 
 
 def _text(one: dict[str, Any], key: str) -> str:

@@ -19,10 +19,10 @@ from .layout import GROUPED, HALVED, LIVELINESS, NEEDLES, STRESS, TOUCHED, file_
 def read_rows(path: Path, folder: Path, columns: int) -> NDArray[np.float32]:
     """Return the rows of a file, (k, columns) float32. Raises FileNotFoundError, OSError, and ValueError where the file
     has other content."""
-    found = read_npy(path, folder)
-    if found.dtype != np.float32 or found.ndim != 2 or found.shape[1] != columns:
-        raise ValueError(f"it holds {found.dtype} of shape {found.shape}")
-    return found
+    rows = read_npy(path, folder)
+    if rows.dtype != np.float32 or rows.ndim != 2 or rows.shape[1] != columns:
+        raise ValueError(f"it holds {rows.dtype} of shape {rows.shape}")
+    return rows
 
 
 class Recorded(Protocol):
@@ -110,5 +110,5 @@ class Diagnostics:
 
     def frequencies(self) -> dict[str, float]:
         """Return the fundamental frequency of each body [Hz], by its name, where it is known."""
-        found = self.cache.manifest
-        return {body["name"]: body["hertz"] for body in found["bodies"] if "hertz" in body} if found else {}
+        manifest = self.cache.manifest
+        return {body["name"]: body["hertz"] for body in manifest["bodies"] if "hertz" in body} if manifest else {}

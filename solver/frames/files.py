@@ -39,7 +39,7 @@ class CacheFiles:
                 text = stream.read().decode("ascii", "replace")
         except OSError:
             return {}
-        found = {}
+        entries = {}
         for line in text.splitlines(keepends=True):
             fields = line.split()
             if line.endswith("\n") and len(fields) in (4, 5) and fields[0] in FILES and len(fields[3]) == 40:
@@ -47,8 +47,8 @@ class CacheFiles:
                     written = Written(fields[0], int(fields[1]), int(fields[2]), fields[3], *map(int, fields[4:]))
                 except ValueError:
                     continue
-                found[written.kind, written.frame] = written
-        return found
+                entries[written.kind, written.frame] = written
+        return entries
 
     def is_intact(self, written: Written) -> bool:
         """Return whether the file exists as it was written: its size, and its bytes where its time has changed.
@@ -101,10 +101,10 @@ class CacheFiles:
         return sorted(frame for kind, frame in self.log if kind == CUTS)
 
     def first_torn_cut(self, is_whole: Callable[[int], bool]) -> int | None:
-        """Return the frame of the first cut whose file is not whole or whose line in the log was lost; None without
+        """Return the frame of the first cut whose file is not whole or whose line is missing in the log; None without
         one. is_whole: whether the file of the cut after a frame is."""
         torn = next((cut for cut in self.cut_frames() if not is_whole(cut)), None)
-        return min((cut for cut in (torn, self.lost_cut) if cut is not None), default=None)
+        return min((cut for cut in (torn, self.unlogged_cut) if cut is not None), default=None)
 
     @cached_property
     def torn_cut(self) -> int | None:
@@ -113,20 +113,20 @@ class CacheFiles:
         return self.first_torn_cut(lambda cut: self.good(CUTS, cut))
 
     @cached_property
-    def lost_cut(self) -> int | None:
+    def unlogged_cut(self) -> int | None:
         """Return the last frame before a cut of which the log has no line: later frames can neither be shown nor
         resumed. None where there is no such frame.
 
         It is found by a record without a line, and by frames of which one is larger than the one before.
         """
         logged = {frame for kind, frame in self.log if kind == CUTS}
-        lost = {number for number in self._recorded() if number not in logged}
+        unlogged = {number for number in self._recorded() if number not in logged}
         frames = sorted((w for w in self.log.values() if w.kind == FRAME), key=lambda one: one.frame)
         for before, after in pairwise(frames):
             if before.bytes != after.bytes and not any(before.frame <= cut < after.frame for cut in logged) and all(
-                    self._status(file_of(self.folder, FRAME, one.frame), one) for one in (before, after)):
-                lost.add(before.frame)
-        return min(lost, default=None)
+                    self._status(file_of(self.folder, FRAME, written.frame), written) for written in (before, after)):
+                unlogged.add(before.frame)
+        return min(unlogged, default=None)
 
     def _recorded(self) -> list[int]:
         """Return the frames of all records of cuts in the folder."""

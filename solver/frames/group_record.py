@@ -45,17 +45,17 @@ class GroupRecord:
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> GroupRecord:
         """Return the record of a file from its arrays. Raises KeyError, TypeError, ValueError where they do not fit
         each other."""
-        found = cls(arrays["labels"], int(arrays["spans"]), arrays["steps"],
+        record = cls(arrays["labels"], int(arrays["spans"]), arrays["steps"],
                     Boxes(arrays["token"], arrays["low"], arrays["high"]), arrays["size"], arrays["thickness"],
                     arrays["nameless"], arrays["unknowns"], arrays["contacts"], arrays["longest"])
-        count = len(found.labels)
-        fits = (all(len(one) == count for one in (found.steps, found.size, found.thickness, found.nameless))
-                and found.boxes.low.shape == found.boxes.high.shape == (len(found.boxes.token), 3)
-                and len(found.contacts) == len(found.unknowns)
-                and all(((one >= 0) & (one < count)).all() for one in (found.labels, found.boxes.token)))
+        count = len(record.labels)
+        fits = (all(len(array) == count for array in (record.steps, record.size, record.thickness, record.nameless))
+                and record.boxes.low.shape == record.boxes.high.shape == (len(record.boxes.token), 3)
+                and len(record.contacts) == len(record.unknowns)
+                and all(((array >= 0) & (array < count)).all() for array in (record.labels, record.boxes.token)))
         if not fits:
             raise ValueError("its arrays do not fit each other")
-        return found
+        return record
 
     def groups(self) -> list[tuple[int, ...]]:
         """Return the tokens of each group, in the order of their first tokens."""

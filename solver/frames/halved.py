@@ -25,8 +25,8 @@ def counts_by_body(names: Sequence[str], causes: Sequence[str | None]) -> NDArra
     """Return the number of steps that were halved because of each body, and last because of no known body, (b + 1,).
     names: of the bodies. causes: name of a body, or None, for each halved step."""
     numbers = {name: k for k, name in enumerate(names)}
-    found = [numbers.get(cause, len(names)) if cause is not None else len(names) for cause in causes]
-    return np.bincount(found, minlength=len(names) + 1).astype(np.int32)
+    slots = [numbers.get(cause, len(names)) if cause is not None else len(names) for cause in causes]
+    return np.bincount(slots, minlength=len(names) + 1).astype(np.int32)
 
 
 def halved_frames(folder: Path, frames: Sequence[int], names: Sequence[str]) -> HalvedFrames:

@@ -73,9 +73,9 @@ def holder(folder: Path) -> Holder | None:
     """Return the holder of the cache, dead or alive; None where there is none or the lock file is empty."""
     try:
         with open_regular(folder / LOCK) as stream:
-            found = Holder(**json.loads(stream.read(LONGEST_LOCK)))
-        fits = isinstance(found.pid, int) and 0 < found.pid < 2**31 and isinstance(found.host, str)
-        return found if fits and isinstance(found.start, str) and isinstance(found.machine, str) else None
+            holding = Holder(**json.loads(stream.read(LONGEST_LOCK)))
+        fits = isinstance(holding.pid, int) and 0 < holding.pid < 2**31 and isinstance(holding.host, str)
+        return holding if fits and isinstance(holding.start, str) and isinstance(holding.machine, str) else None
     except (OSError, ValueError, TypeError, RecursionError):
         return None
 
@@ -94,23 +94,23 @@ def silence(folder: Path) -> float | None:
 
 def busy(folder: Path) -> bool:
     """Return whether a living process bakes into this cache."""
-    found, quiet = holder(folder), silence(folder)
+    holding, quiet = holder(folder), silence(folder)
     if quiet is None:
         return False
-    if found is None:
+    if holding is None:
         return 0 <= quiet < SETTLE and not is_link(folder / LOCK)
-    if found.near or not found.beats:
-        return found.alive()
-    return abs(quiet) < (REBOOT if found.host == socket.gethostname() else EXPIRY)
+    if holding.near or not holding.beats:
+        return holding.alive()
+    return abs(quiet) < (REBOOT if holding.host == socket.gethostname() else EXPIRY)
 
 
 def description(folder: Path) -> str:
     """Return a sentence on the process that has the lock and the time since its last heartbeat; "" where there is no
     lock."""
-    found, quiet = holder(folder), silence(folder)
+    holding, quiet = holder(folder), silence(folder)
     if quiet is None:
         return ""
-    holding_process = f"process {found.pid} on {found.host}" if found else "another process"
+    holding_process = f"process {holding.pid} on {holding.host}" if holding else "another process"
     if quiet < 0:
         return f"{holding_process}, whose clock is ahead of this one"
     return f"{holding_process}, last heard of {_ago(quiet)} ago"
@@ -150,7 +150,7 @@ class AcquiredLock:
         if holder(self._folder) == self._me:
             return
         if not self._folder.is_dir():
-            raise CacheUnwritable(f"the folder {self._folder} has gone while it was baked into", BRING_BACK)
+            raise CacheUnwritable(f"the folder {self._folder} disappeared while it was baked into", BRING_BACK)
         now = description(self._folder)
         raise CacheBusy(f"the lock of {self._folder} was taken away" + (f" by {now}" if now else ""),
                         "Resume once no other process bakes into it")
@@ -212,8 +212,8 @@ def _take(folder: Path) -> None:
 def _is_beating(folder: Path) -> bool:
     """Return whether another machine's lock is alive although its time is far off: clocks differ, so changes are
     awaited."""
-    found, seen = holder(folder), _beat_seen(folder)
-    if found is None or seen is None or found.near or not found.beats:
+    holding, seen = holder(folder), _beat_seen(folder)
+    if holding is None or seen is None or holding.near or not holding.beats:
         return False
     until = time.monotonic() + 2.5 * BEAT
     while time.monotonic() < until:
@@ -244,10 +244,10 @@ def _turn(folder: Path) -> Iterator[None]:
             raise NotRegular(path, "a link")
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | CAREFUL, 0o666)
         try:
-            mine = _lock(descriptor)
+            is_locked = _lock(descriptor)
             # its file may have gone with the process that had the turn before
             with contextlib.suppress(OSError):
-                if mine is not False and os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                if is_locked is not False and os.path.samestat(os.fstat(descriptor), os.stat(path)):
                     break
         except BaseException:
             os.close(descriptor)

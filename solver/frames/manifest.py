@@ -8,16 +8,16 @@ from typing import Any
 LAST_FRAME = 1_048_574  #: Blender's
 
 
-def wrong(found: dict[str, Any]) -> str:
+def wrong(manifest: dict[str, Any]) -> str:
     """Return the first key that a manifest lacks or whose value is not valid; "" where all that is read is valid."""
     for key, fits in NEEDED.items():
-        if key not in found or not fits(found[key]):
+        if key not in manifest or not fits(manifest[key]):
             return key
-    if found["end"] < found["start"]:
+    if manifest["end"] < manifest["start"]:
         return "end"
-    if not _list_of(_text)(found.get("sheets", [])):
+    if not _list_of(_text)(manifest.get("sheets", [])):
         return "sheets"
-    return "" if "mechanisms" not in found or _list_of(_mechanism)(found["mechanisms"]) else "mechanisms"
+    return "" if "mechanisms" not in manifest or _list_of(_mechanism)(manifest["mechanisms"]) else "mechanisms"
 
 
 def _frame(value: Any) -> bool:

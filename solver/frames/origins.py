@@ -17,7 +17,7 @@ class Origins:
     """Origins of the frames of every soft body of a job [m], and the sizes of these bodies."""
 
     def __init__(self, job: Job) -> None:
-        self.of: dict[str, Vec] = {}  #: (3,) by the body's name; zero where nothing is lost
+        self.of: dict[str, Vec] = {}  #: (3,) by the body's name; zero where single precision suffices
         self._size: dict[str, float] = {}
         for body in job.scene.bodies:
             points = np.asarray(job.array(body.surface.vertices if body.surface is not None
@@ -41,7 +41,7 @@ class Origins:
             shift[first:first + count] = self.of[name]
         return vertices - shift
 
-    def lost(self, bodies: Iterable[tuple[str, int, int]], relative: Vec, frame: int) -> list[str]:
+    def imprecise(self, bodies: Iterable[tuple[str, int, int]], relative: Vec, frame: int) -> list[str]:
         """Return messages on bodies so far from their origin that frames no longer show their shape, one for each body
         in all. bodies: (name, first vertex, number of vertices). relative: vertices, (V, 3) [m], as `relative` returns
         them."""

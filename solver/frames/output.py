@@ -68,5 +68,5 @@ def write(world: World, state: State, frame: int, store: FrameStore, origins: Or
         store.poses(frame, poses)
     store.write(frame, vertices)
     if origins is not None:
-        for sentence in origins.lost(world.bodies, vertices, frame):
+        for sentence in origins.imprecise(world.bodies, vertices, frame):
             log(sentence)

@@ -56,9 +56,9 @@ class Cache(CacheFiles):
         path = self.folder / MANIFEST
         try:
             with open_regular(path) as stream:
-                found = json.loads(stream.read(LARGEST_JSON))
-            known = found["format"] == FORMAT
-            wrong = manifest.wrong(found) if known else ""
+                content = json.loads(stream.read(LARGEST_JSON))
+            known = content["format"] == FORMAT
+            wrong = manifest.wrong(content) if known else ""
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -67,7 +67,7 @@ class Cache(CacheFiles):
             raise BadInput(f"{path} was written by another version of ConJac", "Free the cache and bake again")
         if wrong:
             raise BadInput(f"{path} is damaged: it has no {wrong} that can be used", "Free the cache and bake again")
-        return found  # type: ignore[no-any-return]
+        return content  # type: ignore[no-any-return]
 
     @cached_property
     def frames(self) -> range:
@@ -112,11 +112,12 @@ class Cache(CacheFiles):
         """Return the mesh at a frame of each body whose frames have faces of their own, by name. Raises NoSuchThing
         where it is not on disk, BadInput where it cannot be read."""
         try:
-            found = beside.sheets(self.folder, frame, self.names)
+            by_name = beside.sheets(self.folder, frame, self.names)
         except FileNotFoundError as error:
             raise NoSuchThing(f"frame {frame} is not in {self.folder}", "Bake it first") from error
         far = self.origins()
-        return {name: replace(sheet, x=sheet.x + far[name]) if name in far else sheet for name, sheet in found.items()}
+        return {name: replace(sheet, x=sheet.x + far[name]) if name in far else sheet
+                for name, sheet in by_name.items()}
 
     def whole(self, frame: int) -> bool:
         """Return whether all files that show a frame are as written, byte for byte, those of the cuts before it
@@ -157,10 +158,10 @@ class Cache(CacheFiles):
         NoSuchThing where the frame is not on disk, BadInput where it cannot be read."""
         path = file_of(self.folder, POSES, frame)
         try:
-            found = read_npz(path, self.folder)
-            if not {"pose", "rates", "effort", "loops"} <= found.keys() or found["pose"].shape[1:] != (4, 4):
-                raise ValueError(f"it holds {', '.join(found)}")
-            return found
+            arrays = read_npz(path, self.folder)
+            if not {"pose", "rates", "effort", "loops"} <= arrays.keys() or arrays["pose"].shape[1:] != (4, 4):
+                raise ValueError(f"it holds {', '.join(arrays)}")
+            return arrays
         except FileNotFoundError as error:
             raise NoSuchThing(f"frame {frame} is not in {self.folder}", "Bake it first") from error
         except (OSError, ValueError) as error:
@@ -172,10 +173,10 @@ class Cache(CacheFiles):
 
         Raises NoSuchThing where the frame is not on disk, BadInput where it cannot be read.
         """
-        found = self.by_body(self.vertices(frame), frame)
+        positions = self.by_body(self.vertices(frame), frame)
         for name, origin in self.origins().items():
-            found[name] = found[name] + origin
-        return found
+            positions[name] = positions[name] + origin
+        return positions
 
     def by_body(self, rows: NDArray[Any], frame: int) -> dict[str, NDArray[Any]]:
         """Return rows of all vertices at a frame, (V, k), by the names of their bodies."""
@@ -187,12 +188,12 @@ class Cache(CacheFiles):
 
         A seam is closed until its cut, and internal faces have no area. Raises NoSuchThing, BadInput.
         """
-        found = self.frame(frame)
+        positions = self.frame(frame)
         for name, cuts in self.cuts.items():
             for made in cuts:
                 if made.frame >= frame:
-                    found[name] = made.add_to(found[name])
-        return found
+                    positions[name] = made.add_to(positions[name])
+        return positions
 
     @cached_property
     def cuts(self) -> dict[str, list[beside.CutMade]]:
@@ -224,10 +225,10 @@ class Cache(CacheFiles):
         changed = self.compared(job).changed()
         if changed:
             return Status("stale", count, total, f"Baked before these changed: {', '.join(changed)}", changed)
-        lost = sum(w.kind == FRAME and w.frame in frames for w in self.log.values()) - count
-        if lost:
-            lost_are = "1 baked frame is" if lost == 1 else f"{lost} baked frames are"
-            return Status("broken", count, total, f"{lost_are} missing or damaged")
+        missing = sum(w.kind == FRAME and w.frame in frames for w in self.log.values()) - count
+        if missing:
+            missing_are = "1 baked frame is" if missing == 1 else f"{missing} baked frames are"
+            return Status("broken", count, total, f"{missing_are} missing or damaged")
         if count < total:
             return Status("partial", count, total, f"{count} of {total} frames are baked")
         return Status("complete", count, total, f"All {total} frames are baked")
@@ -250,8 +251,8 @@ class Cache(CacheFiles):
         Only `files` are deleted, and folders that are empty then. Raises CacheBusy while a process bakes into the
         folder, CacheUnwritable where a file cannot be deleted.
         """
-        found = lock.holder(self.folder)
-        if lock.busy(self.folder) and found != lock.this_process():
+        holding = lock.holder(self.folder)
+        if lock.busy(self.folder) and holding != lock.this_process():
             raise CacheBusy(f"a bake into {self.folder} is running", "Cancel it first")
         freed = 0
         for path in self.files():
@@ -264,7 +265,7 @@ class Cache(CacheFiles):
                 pass
             except OSError as error:
                 raise unwritable(path, error) from error
-        if found != lock.this_process():
+        if holding != lock.this_process():
             lock.sweep(self.folder)
         for name in ("frames", "snapshots", "cuts", "liveliness", "poses", "needles", "sheets", "contacts",
                      "halved", "stress", "groups", "."):
@@ -279,9 +280,9 @@ class Cache(CacheFiles):
 
 def vertices_of_bodies(cache: Cache, frame: int) -> dict[str, slice]:
     """Return the slice of each body's vertices among all at a frame, by its name; cuts before the frame add some."""
-    found, first = {}, 0
+    slices, first = {}, 0
     for name, _, count in cache.bodies():
         count += sum(len(made.parents) for made in cache.cuts.get(name, ()) if made.frame < frame)
-        found[name] = slice(first, first + count)
+        slices[name] = slice(first, first + count)
         first += count
-    return found
+    return slices

@@ -32,7 +32,7 @@ class Swept:
     def through(cls, records: Sequence[Mapping[str, NDArray[Any]]]) -> Swept:
         """Return the boxes of bodies through some frames. records: the arrays of the `GroupRecord` of each, one at
         least. Raises KeyError, ValueError where they are not of the same bodies."""
-        boxes = reduce(Boxes.around, (Boxes(one["token"], one["low"], one["high"]) for one in records))
+        boxes = reduce(Boxes.around, (Boxes(record["token"], record["low"], record["high"]) for record in records))
         size, thickness = (records[-1][name][boxes.token] for name in ("size", "thickness"))
         extent = np.linalg.norm(records[0]["high"] - records[0]["low"], axis=1)  # mechanisms have no size of their own
         return cls(boxes, ROOM * np.where(size > 0.0, size, extent) + 2.0 * thickness)
@@ -48,28 +48,28 @@ class Swept:
 def obstacle_boxes(job: Job) -> list[dict[str, Any]]:
     """Return for each obstacle its name, the number of nodes that can be touched and the corners of a box around all
     its positions [m], as plain values for the manifest."""
-    found = []
-    for one in job.scene.obstacles:
-        paths = [path for path in (one.vertices, one.motion) if path is not None]
+    boxes = []
+    for obstacle in job.scene.obstacles:
+        paths = [path for path in (obstacle.vertices, obstacle.motion) if path is not None]
         positions = [np.asarray(job.array(path), dtype=float).reshape(-1, 3) for path in paths]
-        found.append({"name": one.name, "nodes": 0 if one.triangles is None else len(positions[0]),
+        boxes.append({"name": obstacle.name, "nodes": 0 if obstacle.triangles is None else len(positions[0]),
                       "low": np.min([rows.min(axis=0) for rows in positions], axis=0).tolist(),
                       "high": np.max([rows.max(axis=0) for rows in positions], axis=0).tolist()})
-    return found
+    return boxes
 
 
 def obstacles_in(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the `obstacle_boxes` in a bake's manifest. Raises KeyError where an earlier version wrote it without them.
     """
-    found: list[dict[str, Any]] = manifest["obstacles"] if manifest["scene"].get("obstacles") else []
-    return found
+    obstacles: list[dict[str, Any]] = manifest["obstacles"] if manifest["scene"].get("obstacles") else []
+    return obstacles
 
 
 def corners_of(obstacles: Iterable[Mapping[str, Any]]) -> dict[str, tuple[Vec, Vec]]:
     """Return the corners of each box of `obstacle_boxes` [m], by name. Raises KeyError, TypeError, ValueError where
     they are damaged."""
-    found = {str(one["name"]): (np.array(one["low"], dtype=float), np.array(one["high"], dtype=float))
-             for one in obstacles}
-    if not all(corner.shape == (3,) for corners in found.values() for corner in corners):
+    corners_by_name = {str(obstacle["name"]): (np.array(obstacle["low"], dtype=float),
+                                               np.array(obstacle["high"], dtype=float)) for obstacle in obstacles}
+    if not all(corner.shape == (3,) for corners in corners_by_name.values() for corner in corners):
         raise ValueError("corners of obstacles are not three numbers")
-    return found
+    return corners_by_name

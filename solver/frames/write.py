@@ -88,11 +88,11 @@ def plan(cache: Cache, read: hashes.Settings, requested: range, resume: bool) ->
         return Plan(requested[-1] <= fits and all(cache.whole(frame) for frame in requested), None, ())
 
     good = {frame for frame in requested if frame <= fits and cache.whole(frame)}
-    lost = next((frame for frame in requested if frame not in good), requested.stop)
-    whole = [k for kind, k in cache.log if kind == SNAPSHOT and k < lost]
+    missing = next((frame for frame in requested if frame not in good), requested.stop)
+    whole = [k for kind, k in cache.log if kind == SNAPSHOT and k < missing]
     usable = (k for k in sorted(whole, reverse=True)
               if cache.good(SNAPSHOT, k) and all(cache.good(CUTS, c) for c in cache.cut_frames() if c < k)
-              and (cache.lost_cut is None or cache.lost_cut >= k))
+              and (cache.unlogged_cut is None or cache.unlogged_cut >= k))
     return Plan(len(good) == len(requested), next(usable, None), ())
 
 
@@ -262,14 +262,14 @@ class FrameStore:
     def cuts_before(self, frame: int) -> list[Arrays]:
         """Return the records of all cuts before the snapshot of a frame. Raises CacheUnwritable where one cannot be
         read."""
-        found = []
+        cuts = []
         for cut in self.cache.cut_frames():
             if cut < frame:
                 made = read_arrays(file_of(self.folder, CUTS, cut), self._root)
                 if made is None:
                     raise CacheUnwritable(f"the cuts of frame {cut} in {self.folder} cannot be read", "Bake again")
-                found.append(made)
-        return found
+                cuts.append(made)
+        return cuts
 
     def _put(self, kind: str, frame: int, content: memoryview) -> None:
         """Write a file of a frame and its line in the log. Raises CacheUnwritable, and CacheBusy from `check_lock`."""
@@ -336,11 +336,11 @@ def processor() -> str:
 @cache
 def installed() -> dict[str, str]:
     """Return versions of the libraries that the solver uses, of those that are installed."""
-    found = {}
+    versions = {}
     for name in LIBRARIES:
         with suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
+            versions[name] = importlib.metadata.version(name)
+    return versions
 
 
 def host() -> str:

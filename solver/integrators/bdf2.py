@@ -58,8 +58,8 @@ class BDF2(Integrator):
         base = state.q + 1.0 / 3.0 * (state.q - state.memory[POSITIONS])
         u_hat: Vec = state.u + (state.u - state.memory[RATES]) / 3.0
         # explicit forces are evaluated at a second-order prediction of the stage's end: an undamped spring loses energy
-        foreseen = base + 2.0 / 3.0 * h * state.u, 2.0 * state.u - state.memory[RATES]
-        stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, u_hat, foreseen=foreseen)
+        predicted = base + 2.0 / 3.0 * h * state.u, 2.0 * state.u - state.memory[RATES]
+        stage = Stage(h, 2.0 / 3.0, 2.0 / 3.0, state.time + h, base, u_hat, predicted=predicted)
         if not self.linearised:
             return system.solve_stage(stage, state)
         after_impact = system.impact(stage, state)

@@ -11,7 +11,7 @@ from ..assembly.damping import Damped
 from ..assembly.linearised import Linearised
 from ..assembly.pattern import NO_ELEMENTS
 from ..assembly.tangent import Tangent
-from ..parts.conjac.modes_of_step import turned
+from ..parts.conjac.modes_of_step import advance_modes
 from ..parts.interface import Posed
 from ..parts.stage import Stage
 from ..rows.eliminated import EliminatedRows
@@ -99,7 +99,7 @@ class Oscillator:
         # half of the damping acts before the oscillation and half of it after, as for the modes of a body
         damp = 1.0 + 0.5 * h * self.drag
         angle = np.full(state.q.shape, h * math.sqrt(self.squared))
-        u, moved = turned(angle, h, state.u / damp, -self.squared * state.q)
+        u, moved = advance_modes(angle, h, state.u / damp, -self.squared * state.q)
         return State(state.time + h, state.q + moved, u / damp, state.memory)
 
     def keep_spin(self, before: State, after: State, h: float, posed: Posed) -> State:

@@ -39,9 +39,10 @@ class RungeKutta(Integrator):
                 accelerations.append(system.acceleration(state))
                 continue
             base = state.q + h * _blend(row, rates, state.u)
-            foreseen = _predicted_rates(state, after, self.foresight[i] if self.foresight else 0.0)
+            predicted = _predicted_rates(state, after, self.foresight[i] if self.foresight else 0.0)
             stage = Stage(h, row[-1], row[-1], state.time + h * sum(row), base,
-                          state.u + h * _blend(row, accelerations, state.u), foreseen=foreseen, momentum=self.momentum)
+                          state.u + h * _blend(row, accelerations, state.u), predicted=predicted,
+                          momentum=self.momentum)
             after_impact = system.impact(stage, after) if self.linearised else None
             if after_impact is not None:
                 after, posed = after_impact, None

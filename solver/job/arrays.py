@@ -49,14 +49,14 @@ def read_header(stream: BinaryIO, size: int) -> Header:
         version = np.lib.format.read_magic(stream)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
         shape, fortran, dtype = read(stream)
-        found = Header(tuple(shape), np.dtype(dtype), bool(fortran), stream.tell())
+        header = Header(tuple(shape), np.dtype(dtype), bool(fortran), stream.tell())
     except Exception as error:  # numpy parses it as Python literals, which fails with many kinds of exception
         raise Unreadable(f"its header cannot be read ({type(error).__name__})") from error
-    if found.dtype.kind not in "fiubcU" or not found.dtype.itemsize or not _sane(found.shape):
+    if header.dtype.kind not in "fiubcU" or not header.dtype.itemsize or not _sane(header.shape):
         raise Unreadable("it does not hold plain numbers")
-    if found.offset + found.bytes > size:
-        raise Unreadable(f"it says that it holds {found.bytes} bytes and it is shorter")
-    return found
+    if header.offset + header.bytes > size:
+        raise Unreadable(f"it says that it holds {header.bytes} bytes and it is shorter")
+    return header
 
 
 def _sane(shape: tuple[Any, ...]) -> bool:
@@ -94,9 +94,10 @@ def read_npz(path: Path, root: Path | None = None) -> dict[str, NDArray[Any]]:
         try:
             with zipfile.ZipFile(stream) as archive:
                 members = archive.infolist()
-                if len(members) > MEMBERS or sum(max(one.file_size, one.compress_size) for one in members) > size:
+                if len(members) > MEMBERS or sum(
+                        max(member.file_size, member.compress_size) for member in members) > size:
                     raise Unreadable("it says that it holds more than it does")
-                return dict(_member(archive, one) for one in members)
+                return dict(_member(archive, member) for member in members)
         except (Unreadable, OSError):
             raise
         except Exception as error:  # a torn archive: BadZipFile, struct.error, NotImplementedError, zlib.error, ...

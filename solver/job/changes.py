@@ -41,7 +41,7 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     others: settings among several bodies where bodies come or go, and motion of an object with a new start position.
     """
     more = any(len(old.get(family, ())) != len(new.get(family, ())) for family in ("bodies", "mechanisms"))
-    found = _differences(old["scene"], new["scene"], OF_SCENE, "", more)
+    changes = _differences(old["scene"], new["scene"], OF_SCENE, "", more)
     for family, item, rules in (("bodies", "body", OF_BODY), ("mechanisms", "mechanism", OF_MECHANISM)):
         # caches of versions without mechanisms lack this key
         was, now = old.get(family, {}), new.get(family, {})
@@ -52,17 +52,17 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
             renamed = [difference for name, old_one in zip(now, was.values())
                        for difference in _differences(old_one, now[name], rules, f' of "{name}"', more)]
             if renamed:
-                found += renamed
+                changes += renamed
                 continue
         for name in now:
             if name in was:
-                found += _differences(was[name], now[name], rules, f' of "{name}"', more)
+                changes += _differences(was[name], now[name], rules, f' of "{name}"', more)
             else:
-                found.append(f'{item} "{name}" (new)')
-        found += [f'{item} "{name}" (gone)' for name in was if name not in now]
-    if not found and list(old["bodies"]) != list(new["bodies"]):
-        found.append("order of the bodies")
-    return list(dict.fromkeys(found))
+                changes.append(f'{item} "{name}" (new)')
+        changes += [f'{item} "{name}" (gone)' for name in was if name not in now]
+    if not changes and list(old["bodies"]) != list(new["bodies"]):
+        changes.append("order of the bodies")
+    return list(dict.fromkeys(changes))
 
 
 def _differences(old: Flat, new: Flat, rules: Rules, suffix: str, more: bool) -> list[str]:

@@ -87,7 +87,8 @@ class Estimate:
         """Return the estimate as lines of text."""
         lines = [f"{self.name}: frames {self.frames[0]} to {self.frames[1]}, {self.steps_per_frame} steps each"]
         lines += [body.sentence for body in self.bodies]
-        lines += [f'Mechanism "{one.name}": {one.bodies} bodies, {one.rates} joint rates' for one in self.mechanisms]
+        lines += [f'Mechanism "{mechanism.name}": {mechanism.bodies} bodies, {mechanism.rates} joint rates'
+                  for mechanism in self.mechanisms]
         if self.why_multigrid is not None:
             lines.append(f"Linear solver: multigrid, since {self.why_multigrid}")
         return [*lines, f"Memory: about {self.memory_mb:.0f} MB; frames on disk: {self.cache_mb:.0f} MB",
@@ -106,11 +107,11 @@ def estimate(path: Path | str) -> Estimate:
     iterates = because is not None or (chosen != "auto" and catalogue.find("linear_solver", chosen).able("large"))
     cost = costs.multigrid(tets) if iterates else costs.direct(tets)
     step_s = cost.seconds
-    rigid = sum(len(one.bodies) for one in job.scene.mechanisms)
+    rigid = sum(len(mechanism.bodies) for mechanism in job.scene.mechanisms)
     output = sum(size.vertices or size.nodes for size in sizes) * 12 + rigid * POSE_BYTES
     return Estimate(job.scene.name, sizes, (time.start, time.end), steps, (BASE_BYTES + cost.memory) / 1e6, step_s,
                     step_s * steps * (len(job.frames) - 1), output * len(job.frames) / 1e6, because,
-                    tuple(mechanism_size(one) for one in job.scene.mechanisms))
+                    tuple(mechanism_size(mechanism) for mechanism in job.scene.mechanisms))
 
 
 def mechanism_size(mechanism: Mechanism) -> MechanismSize:

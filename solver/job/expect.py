@@ -103,17 +103,19 @@ def check_array(job: Job, name: str, where: str, kind: str, shape: tuple[int | N
     int32. shape: expected lengths; None permits any length.
     """
     # checked before the array is read: one that does not fit may be of any size
-    actual, found = job.described(name, where)
+    actual, lengths = job.described(name, where)
     if actual not in "fi":
         raise refuse(f'"{name}" does not hold plain numbers', where)
     if actual != kind:
         raise refuse(f'"{name}" holds {"whole numbers" if kind == "f" else "fractions"}, '
                      f'not {"float64" if kind == "f" else "int32"}', where)
-    if not (len(found) == len(shape) and all(expected in (None, length) for expected, length in zip(shape, found))):
+    if not (len(lengths) == len(shape)
+            and all(expected in (None, length) for expected, length in zip(shape, lengths))):
         text = ", ".join("any" if length is None else str(length) for length in shape)
-        raise refuse(f'"{name}" has shape {found} and should have ({text})', where)
-    if found and found[0] > MOST and shape[0] is None:
-        raise refuse(f'"{name}" has {found[0]} rows; {MOST} is the most that can be baked', where, "Use a coarser mesh")
+        raise refuse(f'"{name}" has shape {lengths} and should have ({text})', where)
+    if lengths and lengths[0] > MOST and shape[0] is None:
+        raise refuse(f'"{name}" has {lengths[0]} rows; {MOST} is the most that can be baked', where,
+                     "Use a coarser mesh")
     return job.array(name, where)
 
 
@@ -124,8 +126,8 @@ def check_joined_methods(scene: schema.Scene, names: list[str], where: str) -> N
     """
     bodies = [body for body in scene.bodies if body.name in names]
     methods = [scene.method_of(body) for body in bodies]
-    if all((one.kind, parameters("method", one)) == (methods[0].kind, parameters("method", methods[0]))
-           for one in methods):
+    if all((method.kind, parameters("method", method)) == (methods[0].kind, parameters("method", methods[0]))
+           for method in methods):
         return
     check_one_damping(scene, bodies, "are joined by a force")
     named, same = " and ".join(f'"{body.name}"' for body in bodies), "Give all the same method and settings"

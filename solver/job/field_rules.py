@@ -23,11 +23,11 @@ def stages(struct: type[Struct]) -> dict[str, str]:
 
     struct: Scene, Body or Mechanism. Raises TypeError where one of its own fields has no stage.
     """
-    found = {path: of.name for path, of in _marked(struct, Stage)}
-    missing = [name for name in struct.__struct_fields__ if name not in found | dict.fromkeys(separate(struct))]
+    stage_of = {path: of.name for path, of in _marked(struct, Stage)}
+    missing = [name for name in struct.__struct_fields__ if name not in stage_of | dict.fromkeys(separate(struct))]
     if missing:
         raise TypeError(f"{struct.__name__}.{missing[0]} needs the stage that reads it in its annotation")
-    return found
+    return stage_of
 
 
 def names(struct: type[Struct]) -> dict[str, str]:
@@ -37,7 +37,7 @@ def names(struct: type[Struct]) -> dict[str, str]:
 
 def with_rule(struct: type[Struct], rule: Rule) -> frozenset[str]:
     """Return the paths of all fields of a struct, nested ones included, that have a given rule of comparison."""
-    return frozenset(path for path, one in _marked(struct, Rule) if one == rule)
+    return frozenset(path for path, marked in _marked(struct, Rule) if marked == rule)
 
 
 @cache
@@ -78,7 +78,7 @@ def _marked(struct: type[Struct], mark: type[Mark], above: str = "") -> Iterator
         path = above + name
         # a choice is listed by the path of its kind
         own = f"{path}.kind" if mark is Called and Choice in kinds else path
-        yield from ((own, one) for one in marks if isinstance(one, mark))
+        yield from ((own, value) for value in marks if isinstance(value, mark))
         for kind in kinds:
             if isinstance(kind, type) and issubclass(kind, Struct) and kind is not Choice:
                 yield from _marked(kind, mark, f"{path}.")
@@ -86,7 +86,7 @@ def _marked(struct: type[Struct], mark: type[Mark], above: str = "") -> Iterator
 
 def _own(struct: type[Struct], mark: type[Mark]) -> Iterator[tuple[str, Mark]]:
     for name, _, marks in _fields(struct):
-        yield from ((name, one) for one in marks if isinstance(one, mark))
+        yield from ((name, value) for value in marks if isinstance(value, mark))
 
 
 @cache

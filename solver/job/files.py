@@ -21,7 +21,7 @@ from ..errors import CacheUnwritable
 
 FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 READ_ONLY = {errno.EROFS}
-GONE = {errno.ENOENT, errno.ENODEV, errno.EIO, errno.ENXIO, getattr(errno, "ESTALE", errno.EIO)}
+UNREACHABLE = {errno.ENOENT, errno.ENODEV, errno.EIO, errno.ENXIO, getattr(errno, "ESTALE", errno.EIO)}
 NO_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EROFS}  # errors where folders cannot be flushed
 BUSY_TRIES = 8  # waits of 10 ms, 20 ms, ... 1.3 s: a virus scanner or a player lets go within that
 TEMPORARY = ".tmp"
@@ -217,8 +217,8 @@ def unwritable(path: Path, error: OSError) -> CacheUnwritable:
     if error.errno in READ_ONLY:
         return CacheUnwritable(f"{path} cannot be written: its disk is read-only",
                                "Choose a folder on another disk, or make that one writable and resume")
-    if error.errno in GONE and not path.parent.is_dir():
-        return CacheUnwritable(f"{path} cannot be written: the folder {path.parent} has gone", BRING_BACK)
+    if error.errno in UNREACHABLE and not path.parent.is_dir():
+        return CacheUnwritable(f"{path} cannot be written: the folder {path.parent} is missing", BRING_BACK)
     return CacheUnwritable(f"{path} cannot be written ({error.strerror or error})",
                            "Choose a folder that you may write to")
 

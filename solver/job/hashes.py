@@ -113,7 +113,8 @@ def settings(job: Job) -> Settings:
                   *(() if flat.get("mesher.sheet_thickness") else ("mesher.sheet_thickness",)))
         bodies[body.name] = {key: value for key, value in flat.items()
                              if key not in painted and key != "surface.object_vertices" and not key.startswith(unread)}
-    mechanisms = {one.name: dict(_flat(job, one, "", digests, so_far)) for one in job.scene.mechanisms}
+    mechanisms = {mechanism.name: dict(_flat(job, mechanism, "", digests, so_far))
+                  for mechanism in job.scene.mechanisms}
     return Settings(scene, bodies, digests, mechanisms, so_far)
 
 
@@ -124,9 +125,9 @@ def _unfollowed(method: str) -> tuple[str, ...]:
 def recorded(manifest: Mapping[str, Any]) -> Settings:
     """Return the inputs of a cache, from its manifest; `so_far` is empty for caches of older versions."""
     saved, sources = manifest["settings"], manifest["sources"]
-    return Settings(saved["scene"], saved["bodies"], {name: one["digest"] for name, one in sources.items()},
+    return Settings(saved["scene"], saved["bodies"], {name: source["digest"] for name, source in sources.items()},
                     saved.get("mechanisms", {}),
-                    {one["digest"]: one["so_far"] for one in sources.values() if one.get("so_far")})
+                    {source["digest"]: source["so_far"] for source in sources.values() if source.get("so_far")})
 
 
 def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
@@ -222,31 +223,31 @@ def without_names(read: Settings) -> Settings:
     rigid = {name: {value: key.split(".")[1] for key, value in flat.items() if _is_name_of_body(key)}
              for name, flat in read.mechanisms.items()}
 
-    met = soft | {value: f"obstacle {key.split('.')[1]}" for key, value in read.scene.items()
+    labels = soft | {value: f"obstacle {key.split('.')[1]}" for key, value in read.scene.items()
                   if key.startswith("obstacles.") and key.endswith(".name")}
-    met |= {name: f"mechanism {index}" for name, index in indices.items()}
+    labels |= {name: f"mechanism {index}" for name, index in indices.items()}
 
     def in_body(flat: Flat) -> Flat:
-        found = dict(flat)
+        renamed = dict(flat)
         if "touches" in flat:
-            found["touches"] = sorted(str(met.get(name, name)) for name in flat["touches"])
+            renamed["touches"] = sorted(str(labels.get(name, name)) for name in flat["touches"])
         for key in flat:
             if key.startswith("attach.") and key.endswith(".body"):
                 mechanism = key.removesuffix("body") + "mechanism"
                 if flat.get(mechanism):
-                    found[mechanism] = indices.get(flat[mechanism], flat[mechanism])
-                    found[key] = rigid.get(flat[mechanism], {}).get(flat[key], flat[key])
+                    renamed[mechanism] = indices.get(flat[mechanism], flat[mechanism])
+                    renamed[key] = rigid.get(flat[mechanism], {}).get(flat[key], flat[key])
                 else:
-                    found[key] = soft.get(flat[key], flat[key])
-        return found
+                    renamed[key] = soft.get(flat[key], flat[key])
+        return renamed
 
     def in_mechanism(name: str, flat: Flat) -> Flat:
-        found = {}
+        renamed = {}
         for key, value in flat.items():
             end = key.rpartition(".")[2]
             if "." not in key or end not in _CALLED:
-                found[key] = rigid[name].get(value, value) if "." in key and end in _POINTS_AT else value
-        return found
+                renamed[key] = rigid[name].get(value, value) if "." in key and end in _POINTS_AT else value
+        return renamed
 
     def in_scene(key: str, value: Any) -> Any:
         if key.startswith("forces.") and key.endswith(".bodies"):

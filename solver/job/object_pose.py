@@ -36,7 +36,7 @@ class ObjectPose:
         placed: Vec = nodes @ self.to_world[:3, :3].T + self.to_world[:3, 3]
         return placed
 
-    def turned(self, tets: Index) -> Index:
+    def oriented(self, tets: Index) -> Index:
         """Return tetrahedra, (e, 4), of positive volume in the world, from those of positive volume in mesh space.
 
         Two of their nodes are swapped where `to_world` mirrors.

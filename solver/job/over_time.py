@@ -36,7 +36,7 @@ def digests(path: Path, rows_per_frame: int) -> tuple[str, list[str]]:
         start, shape, dtype = header.offset, header.shape, header.dtype
         whole, rows = _whole(stream.read(start)), hashlib.blake2b(digest_size=8)
         rows.update(f"{dtype.str} {shape[1:]}".encode())
-        row, found = dtype.itemsize * math.prod(shape[1:]), []
+        row, of_samples = dtype.itemsize * math.prod(shape[1:]), []
         for frame in range(-(-(shape[0] - 1) // rows_per_frame) + 1):
             left = row * (rows_per_frame if frame else 1)
             while left and (block := stream.read(min(left, BLOCK))):
@@ -45,10 +45,10 @@ def digests(path: Path, rows_per_frame: int) -> tuple[str, list[str]]:
                 left -= len(block)
             if left:
                 break  # the file is shorter than its header promises, or its last frame is incomplete
-            found.append(rows.hexdigest())
+            of_samples.append(rows.hexdigest())
         while block := stream.read(BLOCK):
             whole.update(block)
-        return whole.hexdigest(), found
+        return whole.hexdigest(), of_samples
 
 
 def digest_releases(until: NDArray[np.int32], frames: range) -> list[str]:
@@ -56,13 +56,13 @@ def digest_releases(until: NDArray[np.int32], frames: range) -> list[str]:
 
     until: frame at which each node is released, (n,); releases at or after a frame are ignored in its digest.
     """
-    found: list[str] = []
+    of_releases: list[str] = []
     for frame in frames:
-        if not found or frame - 1 in until:
+        if not of_releases or frame - 1 in until:
             before = np.where(until < frame, until, np.iinfo(np.int32).max)
             last = hashlib.blake2b(before.astype(np.int32).tobytes(), digest_size=8).hexdigest()
-        found.append(last)
-    return found
+        of_releases.append(last)
+    return of_releases
 
 
 def _whole(content: bytes = b"") -> hashlib.blake2b:

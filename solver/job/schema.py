@@ -375,7 +375,7 @@ class Scene(Strict):
     def joins(self) -> list[list[str]]:
         """Return for each force and each constraint the names of the soft bodies that it joins."""
         return [*(force.bodies for force in self.forces),
-                *([end.body for end in one.ends if end.body and not end.mechanism] for one in self.constraints)]
+                *([end.body for end in item.ends if end.body and not end.mechanism] for item in self.constraints)]
 
     def joined(self, name: str) -> set[str]:
         """Return the names of all soft bodies that forces and constraints join to a body, directly or through others.
@@ -384,10 +384,10 @@ class Scene(Strict):
         """
         if self.contact is not None:
             return {body.name for body in self.bodies}
-        found, pending = {name}, [name]
+        names, pending = {name}, [name]
         while pending:
             body = pending.pop()
-            new = {other for bodies in self.joins() if body in bodies for other in bodies} - found
-            found |= new
+            new = {another for bodies in self.joins() if body in bodies for another in bodies} - names
+            names |= new
             pending += sorted(new)
-        return found
+        return names

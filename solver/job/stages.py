@@ -26,9 +26,9 @@ def keep(job: Job, stage: str, body: str, hash: str, make: Callable[[], Mapping[
     where no usable file exists. usable: returns whether arrays from a file, which may be damaged or somebody else's,
     can be a result of `make`. Raises CacheUnwritable, and the exceptions of `make`.
     """
-    found = load_stage(job, stage, body, hash)
-    if found is not None and usable(found):
-        return found
+    stored = load_stage(job, stage, body, hash)
+    if stored is not None and usable(stored):
+        return stored
     made = dict(make())
     write_arrays(stage_path(job, stage, body, hash), made, job.path)
     return made
@@ -36,11 +36,11 @@ def keep(job: Job, stage: str, body: str, hash: str, make: Callable[[], Mapping[
 
 def load_stage(job: Job, stage: str, body: str, hash: str) -> Arrays | None:
     """Return the stored arrays of a stage of a body; None where the job has none with this hash, or damaged ones."""
-    found = read_arrays(stage_path(job, stage, body, hash), job.path)
-    if found is None:
+    arrays = read_arrays(stage_path(job, stage, body, hash), job.path)
+    if arrays is None:
         return None
-    checksum = found.pop(CHECKSUM, None)
-    return found if checksum is None or str(checksum) == _checksum(found) else None
+    checksum = arrays.pop(CHECKSUM, None)
+    return arrays if checksum is None or str(checksum) == _checksum(arrays) else None
 
 
 def stage_path(job: Job, stage: str, body: str, hash: str) -> Path:

@@ -312,11 +312,11 @@ def _check_object_pose(job: Job, surface: schema.Surface, vertices: NDArray[Any]
     assert surface.object_vertices is not None
     local = check_array(job, surface.object_vertices, f"{path}.object_vertices", "f", (len(vertices), 3))
     try:
-        found = pose_of(job, surface)
+        pose = pose_of(job, surface)
     except np.linalg.LinAlgError as error:
         raise refuse("its first matrix cannot be inverted", f"{path}.to_object") from error
-    assert found is not None
-    off = np.abs(found.in_world(found.scaled(local)) - vertices).max()
+    assert pose is not None
+    off = np.abs(pose.in_world(pose.scaled(local)) - vertices).max()
     if not off <= 1e-4 * np.ptp(vertices, axis=0).max() + 1e-6 * np.abs(vertices).max():
         raise refuse(f"its vertices in object space stand up to {off:.3g} m from those in the world",
                      f"{path}.object_vertices", "Bring them there by the inverse of the first matrix of to_object")
@@ -324,13 +324,13 @@ def _check_object_pose(job: Job, surface: schema.Surface, vertices: NDArray[Any]
 
 def _check_tets(job: Job, body: schema.Body, where: str) -> int:
     """Check a given tetrahedral mesh, and return its number of nodes. Raises BadScene, BadMesh, NoSuchThing."""
-    given, path = body.tets, f"{where}.tets"
-    assert given is not None
-    nodes = check_array(job, given.nodes, f"{path}.nodes", "f", (None, 3))
-    tets = check_array(job, given.tets, f"{path}.tets", "i", (None, 4))
-    if (given.nodes, given.tets) not in job.sound:
+    volume, path = body.tets, f"{where}.tets"
+    assert volume is not None
+    nodes = check_array(job, volume.nodes, f"{path}.nodes", "f", (None, 3))
+    tets = check_array(job, volume.tets, f"{path}.tets", "i", (None, 4))
+    if (volume.nodes, volume.tets) not in job.sound:
         _check_volume(nodes, tets, path)
-        job.sound.add((given.nodes, given.tets))
+        job.sound.add((volume.nodes, volume.tets))
     return len(nodes)
 
 
@@ -344,9 +344,9 @@ def _check_volume(nodes: NDArray[Any], tets: NDArray[Any], path: str) -> None:
     flat = int(np.count_nonzero(volumes <= 1e-12 * volumes.max()))  # inverted ones are reordered later
     if flat:
         raise refuse(f"{flat} of {len(tets)} tetrahedra have no volume", f"{path}.tets", kind=BadMesh)
-    alone = np.flatnonzero(np.bincount(tets.ravel(), minlength=len(nodes)) == 0)
-    if len(alone):
-        raise refuse(f"{len(alone)} nodes belong to no tetrahedron, the first is {alone[0]}", f"{path}.nodes",
+    unused = np.flatnonzero(np.bincount(tets.ravel(), minlength=len(nodes)) == 0)
+    if len(unused):
+        raise refuse(f"{len(unused)} nodes belong to no tetrahedron, the first is {unused[0]}", f"{path}.nodes",
                      "Leave them out", kind=BadMesh)
 
 

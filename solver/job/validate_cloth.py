@@ -136,9 +136,9 @@ def _check_uv(uv: NDArray[np.float64], where: str) -> None:
     if len(flat):
         raise refuse(f"{len(flat)} of its {len(uv)} faces have no area in the UV map, the first is triangle {flat[0]}",
                      where, "Unwrap it again: in Blender UV > Unwrap", kind=BadMesh)
-    found = _overlapping(np.asarray(uv, dtype=float))
-    if found is not None:
-        raise refuse(f"its faces overlap in the UV map, triangles {found[0]} and {found[1]} among them", where,
+    pair = _overlapping(np.asarray(uv, dtype=float))
+    if pair is not None:
+        raise refuse(f"its faces overlap in the UV map, triangles {pair[0]} and {pair[1]} among them", where,
                      "Unwrap it again, so that each place of the map belongs to one face", kind=BadMesh)
 
 
@@ -162,8 +162,8 @@ def _overlapping(uv: NDArray[np.float64]) -> tuple[int, int] | None:
     for group in np.array_split(order, max(1, min(16, len(order) // 64))):
         smaller = order[: np.searchsorted(reach[order], reach[group].max(), side="right")]
         near = cKDTree(centres[smaller]).query_ball_point(centres[group], reach[group] + reach[group].max())
-        first = np.repeat(group, [len(one) for one in near])
-        second = smaller[np.concatenate([np.asarray(one, dtype=np.int64) for one in near])]
+        first = np.repeat(group, [len(pair) for pair in near])
+        second = smaller[np.concatenate([np.asarray(pair, dtype=np.int64) for pair in near])]
         pairs = first != second
         first, second = first[pairs], second[pairs]
         for start in range(0, len(first), 1 << 18):

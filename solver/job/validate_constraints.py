@@ -15,8 +15,8 @@ from .schema_constraints import Constraint, ConstraintEnd
 
 def check_constraints(job: Job) -> None:
     """Check the constraints of a scene. Raises BadScene, NoSuchThing."""
-    for i, one in enumerate(job.scene.constraints):
-        _check_constraint(job, one, f"$.constraints[{i}]")
+    for i, constraint in enumerate(job.scene.constraints):
+        _check_constraint(job, constraint, f"$.constraints[{i}]")
 
 
 def called(one: Constraint) -> str:
@@ -60,7 +60,7 @@ def _check_constraint(job: Job, one: Constraint, where: str) -> None:
     hard = hard or isinstance(one.compliance, str) and float(job.array(one.compliance).min()) == 0.0
     integrator = catalogue.find("integrator", scene.integrator.kind)
     if hard and not integrator.able("iterates"):
-        works = [other.label for other in catalogue.able("integrator", "iterates")]
+        works = [integrator.label for integrator in catalogue.able("integrator", "iterates")]
         raise refuse(f"{subject} is hard, and {integrator.label} linearises its steps, so that it would not hold",
                      "$.integrator.kind", f"Use {', '.join(works[:-1])} or {works[-1]}, or make it soft")
     check_joined_methods(scene, [end.body for end in one.ends if end.body in _soft(scene)], f"{where}.ends")

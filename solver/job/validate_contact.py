@@ -71,7 +71,7 @@ def check_contact(job: Job) -> None:
 
 def _check_touches(scene: schema.Scene, names: set[str]) -> None:
     """Check the list `touches` of each body. names: of all bodies, obstacles and mechanisms. Raises BadScene."""
-    thin = [one.name for one in scene.obstacles if one.wires is not None or one.nails is not None]
+    thin = [obstacle.name for obstacle in scene.obstacles if obstacle.wires is not None or obstacle.nails is not None]
     for i, body in enumerate(scene.bodies):
         for name in body.touches or ():
             if name not in names:
@@ -84,11 +84,11 @@ def _check_touches(scene: schema.Scene, names: set[str]) -> None:
         if body.touches_by_mesh and (body.surface is None or body.cloth is not None):
             raise refuse(f'"{body.name}" has no mesh embedded in tetrahedra', f"$.bodies[{i}].touches_by_mesh",
                          "Leave the setting out: its tetrahedra or faces collide")
-        met = next((name for name in thin if body.touches is None or name in body.touches), None)
-        if met is not None and not slides:
-            raise refuse(f'"{body.name}" touches "{met}", which has wires or nails, and only cloth with Sharp Edges '
-                         "collides with those", f"$.bodies[{i}].touches", f'Leave "{met}" out of what it touches, '
-                         "or give that faces instead")
+        colliding = next((name for name in thin if body.touches is None or name in body.touches), None)
+        if colliding is not None and not slides:
+            raise refuse(f'"{body.name}" touches "{colliding}", which has wires or nails, and only cloth with '
+                         "Sharp Edges collides with those", f"$.bodies[{i}].touches",
+                         f'Leave "{colliding}" out of what it touches, or give that faces instead')
 
 
 def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:

@@ -21,8 +21,9 @@ def check_drafts(scene: schema.Scene) -> None:
             raise refuse(f"{label} cannot be stepped by {own}", "$.integrator.kind",
                          f"Use {catalogue.stepped_by(method)}")
         cloth, others = body.cloth, _not_touched(scene, body)
-        moved = [one.body for one in body.attach if getattr(scene.holder_of(one), "motion", None) is None]
-        for there, what, field in (
+        moved = [attachment.body for attachment in body.attach
+                 if getattr(scene.holder_of(attachment), "motion", None) is None]
+        for is_unsupported, what, field in (
                 (cloth is not None and not can("drafts cloth"), "cloth has no weights to be moved by", "cloth"),
                 (body.rope is not None and not can("drafts ropes"), "ropes have no weights to be moved by", "rope"),
                 (cloth is not None and cloth.eulerian is not None, "its cloth cannot slide over sharp edges", "cloth"),
@@ -36,7 +37,7 @@ def check_drafts(scene: schema.Scene) -> None:
                 (body.pins_yield, "its pins cannot yield", "pins_yield"),
                 (any(body.name in names for names in scene.joins()), "no force or constraint can act on it",
                  "method")):
-            if there:
+            if is_unsupported:
                 raise refuse(f'"{body.name}" is drafted by {label}: {what}', f"{where}.{field}", OTHER)
 
 
@@ -62,7 +63,7 @@ def _not_touched(scene: schema.Scene, body: schema.Body) -> list[str]:
             return not other.able("draft") and (one.cloth is None or one.cloth.eulerian is None)
         return method.able("drafts together") and other.key == method.key
 
-    soft = [one.name for one in scene.bodies if one is not body and (one.touches is None or body.name in one.touches)
-            and not is_touched(one)]
-    names = [*soft, *(one.name for one in scene.mechanisms if not staggered)]
+    soft = [another.name for another in scene.bodies if another is not body
+            and (another.touches is None or body.name in another.touches) and not is_touched(another)]
+    names = [*soft, *(mechanism.name for mechanism in scene.mechanisms if not staggered)]
     return [name for name in names if body.touches is None or name in body.touches]

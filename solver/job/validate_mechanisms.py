@@ -161,10 +161,10 @@ def _check_body(job: Job, body: schema_mechanisms.RigidBody, where: str) -> None
 
 def _check_motion(motion: Vec, subject: str, where: str) -> None:
     """Check that matrices of a motion, (T, 4, 4), are rotations and translations. Raises BadScene."""
-    turn = motion[:, :3, :3]
-    off = np.abs(np.swapaxes(turn, 1, 2) @ turn - np.eye(3)).max(axis=(1, 2), initial=0.0)
+    rotation = motion[:, :3, :3]
+    off = np.abs(np.swapaxes(rotation, 1, 2) @ rotation - np.eye(3)).max(axis=(1, 2), initial=0.0)
     bad = ~(off <= RIGID) | (motion[:, 3] != [0.0, 0.0, 0.0, 1.0]).any(axis=1)
-    bad |= np.linalg.det(turn) < 0.0
+    bad |= np.linalg.det(rotation) < 0.0
     if bad.any():
         raise refuse(f"the motion of {subject} scales, shears or mirrors it at sample {int(np.argmax(bad))}", where,
                      "Use rotations and translations only, with (0, 0, 0, 1) as their last row")
@@ -302,7 +302,7 @@ def check_attached(job: Job, body: schema.Body, vertices: int, nodes: int | None
             raise refuse(f'it is attached to the mechanism "{attach.mechanism}", which is not there',
                          f"{path}.mechanism", f"The scene has {', '.join(mechanisms) or 'none'}")
         else:
-            _known(attach.body, {one.name for one in mechanisms[attach.mechanism].bodies}, "an attachment",
+            _known(attach.body, {rigid.name for rigid in mechanisms[attach.mechanism].bodies}, "an attachment",
                    f"{path}.body")
         if (attach.weights is None) == (attach.nodes is None):
             raise refuse("an attachment needs either weights or nodes", f"{path}.weights", "Give one of them")
@@ -320,7 +320,7 @@ def _check_on_flesh(scene: schema.Scene, body: schema.Body, holder: str, where: 
     if body.cloth is None or body.cloth.eulerian is None:
         raise refuse(f'it is attached to "{holder}" of no mechanism, and only cloth with Sharp Edges can be '
                      "attached to soft bodies", f"{where}.mechanism", "Name the mechanism, or switch Sharp Edges on")
-    bodies = {one.name: one for one in scene.bodies if one.cloth is None}
+    bodies = {soft.name: soft for soft in scene.bodies if soft.cloth is None}
     _known(holder, set(bodies), "an attachment", f"{where}.body")
     if bodies[holder].is_reshaped:
         raise refuse(f'it is attached to "{holder}", which is cut, nailed or released, so the part that it is '

@@ -39,9 +39,9 @@ def check_pin(job: Job, pin: schema.Pin, vertices: int, nodes: int | None, where
 def _check_strengths(job: Job, pin: schema.Pin, vertices: int, where: str) -> None:
     """Check the stiffness of pins and weights that change over time. Raises BadScene, NoSuchThing."""
     if isinstance(pin.stiffness, str):
-        found = check_array(job, pin.stiffness, f"{where}.stiffness", "f", (job.samples,))
-        if not (found > 0.0).all():
-            raise refuse(f"a stiffness of {found.min():g} 1/s² holds nothing", f"{where}.stiffness",
+        values = check_array(job, pin.stiffness, f"{where}.stiffness", "f", (job.samples,))
+        if not (values > 0.0).all():
+            raise refuse(f"a stiffness of {values.min():g} 1/s² holds nothing", f"{where}.stiffness",
                          "Use positive numbers; a weight of 0 holds nothing")
     if pin.strengths is None and pin.strength_vertices is None:
         return
@@ -52,8 +52,8 @@ def _check_strengths(job: Job, pin: schema.Pin, vertices: int, where: str) -> No
     check_indices(vertices_found, vertices, f"{where}.strength_vertices", "vertices")
     if len(np.unique(vertices_found)) != len(vertices_found):
         raise refuse("a vertex is listed twice", f"{where}.strength_vertices")
-    found = check_array(job, pin.strengths, f"{where}.strengths", "f", (len(job.frames), len(vertices_found)))
-    if len(vertices_found) and not 0.0 <= found.min() <= found.max() <= 1.0:
+    values = check_array(job, pin.strengths, f"{where}.strengths", "f", (len(job.frames), len(vertices_found)))
+    if len(vertices_found) and not 0.0 <= values.min() <= values.max() <= 1.0:
         raise refuse("weights over time lie outside of 0 to 1", f"{where}.strengths")
 
 

@@ -46,14 +46,14 @@ class BumpPlanes:
 
 def shapes_of(folder: Path) -> list[BumpMesh]:
     """Return the collider meshes of a job folder, up to the first file that is missing or cannot be read."""
-    found: list[BumpMesh] = []
-    while (path := folder / FILES.format(len(found))).exists():
+    shapes: list[BumpMesh] = []
+    while (path := folder / FILES.format(len(shapes))).exists():
         try:
             arrays = read_npz(path)
-            found.append(BumpMesh(np.asarray(arrays["vertices"], float), np.asarray(arrays["triangles"])))
+            shapes.append(BumpMesh(np.asarray(arrays["vertices"], float), np.asarray(arrays["triangles"])))
         except (OSError, KeyError, Unreadable):
             break  # only Blender writes these files: it writes an incomplete one again
-    return found
+    return shapes
 
 
 class Clearances:
@@ -71,31 +71,31 @@ class Clearances:
         known, clear = self._known.get(id(shape), (points, np.zeros(len(points))))
         if known.shape != points.shape:
             known, clear = points, np.zeros(len(points))
-        gone = points - known
-        found: Vec = clear - np.sqrt(np.einsum("ij,ij->i", gone, gone))
-        self._known[id(shape)] = points, found
-        return found
+        displacement = points - known
+        bounds: Vec = clear - np.sqrt(np.einsum("ij,ij->i", displacement, displacement))
+        self._known[id(shape)] = points, bounds
+        return bounds
 
 
-def planes_before(bumps: Sequence[Bump], begun: Vec, end: Vec, h: float, margin: float = 0.0,
+def planes_before(bumps: Sequence[Bump], step_start: Vec, end: Vec, h: float, margin: float = 0.0,
                   clearances: Clearances | None = None) -> BumpPlanes:
     """Return planes for the points that a step moves into a collider, or nearer to it than `margin` [m].
 
-    begun, end: points at the start and the predicted end of a step of h seconds, (p, 3) [m]. clearances: bounds for the
-    same points from earlier steps, which are updated; None: all points are searched.
+    step_start, end: points at the start and the predicted end of a step of h seconds, (p, 3) [m]. clearances: bounds
+    for the same points from earlier steps, which are updated; None: all points are searched.
     """
     points, positions = [np.zeros(0, np.int32)], [np.zeros((0, 3))]
     normals, speed = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for bump in bumps:
         now, before = bump.matrix, bump.matrix if bump.before is None else bump.before
-        start = carried(np.linalg.inv(before), begun)
+        start = carried(np.linalg.inv(before), step_start)
         clear = None if clearances is None else clearances.before(bump.shape, start)
-        found = bump.shape.mesh.planes(start, carried(np.linalg.inv(now), end), 0.0, h, 1.0, margin, clear)
-        if found is None:
+        planes = bump.shape.mesh.planes(start, carried(np.linalg.inv(now), end), 0.0, h, 1.0, margin, clear)
+        if planes is None:
             continue
-        out = found.normals @ np.linalg.inv(now[:3, :3])  # normals transform by the inverse transpose
-        points.append(found.points)
-        positions.append(carried(now, found.positions))
+        out = planes.normals @ np.linalg.inv(now[:3, :3])  # normals transform by the inverse transpose
+        points.append(planes.points)
+        positions.append(carried(now, planes.positions))
         normals.append(out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-300))
-        speed.append((positions[-1] - carried(before, found.positions)) / h)
+        speed.append((positions[-1] - carried(before, planes.positions)) / h)
     return BumpPlanes(np.concatenate(points), np.concatenate(positions), np.concatenate(normals), np.concatenate(speed))

@@ -17,11 +17,11 @@ from ..state import State, Vec
 from ..world.bodies import BodyInWorld
 from ..world.drafts import check_memory, reduced_of, state_of
 from ..world.interface import StepInputs, SteppedPart
+from .body_contact import resolve_contact
 from .drafted import DraftedBody
-from .engines.apart import contact_matrix
 from .engines.interface import Inputs
-from .engines.modes import ModesEngine, pairs_that_meet
-from .parting import part
+from .engines.modes import ModesEngine, contact_pairs
+from .engines.separate_bodies import contact_matrix
 from .reduced import INTEGRATOR
 
 
@@ -31,7 +31,7 @@ class LiveDraft(SteppedPart):
     def __init__(self, job: Job, prepared: Sequence[Prepared], report: Stage) -> None:
         """Build the bodies of a job. report: receives progress. Raises a ConJacError that names the body."""
         scene = job.scene
-        numbers = {one.name: k for k, one in enumerate(scene.bodies)}
+        numbers = {scene_body.name: k for k, scene_body in enumerate(scene.bodies)}
         self._bodies, self._shown = list[DraftedBody](), list[BodyInWorld]()
         own = catalogue.find("integrator", scene.integrator.kind)
         self.notes = [] if own.key == INTEGRATOR else [f"Play Live steps by BDF2, and not by {own.label}"]
@@ -44,8 +44,8 @@ class LiveDraft(SteppedPart):
             self._shown.append(BodyInWorld(one.body.name, slice(0, len(body.positions)), size, None, to_object))
             self.notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes,
                                                                    describe_truth(body.body, one))]
-        mine = [numbers[prepared_body.body.name] for prepared_body in prepared]
-        self._pairs = pairs_that_meet(contact_matrix(scene)[np.ix_(mine, mine)])
+        rows = [numbers[prepared_body.body.name] for prepared_body in prepared]
+        self._pairs = contact_pairs(contact_matrix(scene)[np.ix_(rows, rows)])
         self._gravity, self._ground = np.array(scene.gravity, float), ground_of(job)
         self._start_frame = scene.time.start
         self._first = np.cumsum([0, *(body.body.size for body in self._bodies)])
@@ -71,7 +71,7 @@ class LiveDraft(SteppedPart):
         """Return the lowest frequency of each body at rest [Hz], by name, as measured on the whole mesh; bodies without
         a measured frequency are left out."""
         slowest = {shown.name: body.body.truth.frequencies[:1] for shown, body in zip(self._shown, self._bodies)}
-        return {name: float(found[0]) for name, found in slowest.items() if len(found)}
+        return {name: float(hertz[0]) for name, hertz in slowest.items() if len(hertz)}
 
     def owns(self, name: str) -> bool:
         """Whether a body of this name is one of this part."""
@@ -93,14 +93,14 @@ class LiveDraft(SteppedPart):
 
         inputs: not used. Raises StepFailed with the name of the body whose step failed.
         """
-        given = Inputs(self._gravity, ground=self._ground_at(state.time + h))
+        live_inputs = Inputs(self._gravity, ground=self._ground_at(state.time + h))
         for own, body, shown in zip(self._parted(state), self._bodies, self._shown):
             body.set_state(reduced_of(own))
             try:
-                body.step(h, ModesEngine.iterations[0], given)
+                body.step(h, ModesEngine.iterations[0], live_inputs)
             except StepFailed as failure:
                 raise StepFailed(str(failure), shown.name) from failure
-        part(self._bodies, self._pairs)
+        resolve_contact(self._bodies, self._pairs)
         return self._state()
 
     def output(self, state: State, frame: int) -> Vec:

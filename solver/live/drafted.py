@@ -43,14 +43,14 @@ class DraftedBody(LiveBody):
         """Return the body's pulls, each on the vertex of the artist's mesh nearest to it, like a grab of an artist.
         Raises BadScene where a pull is far from all nodes."""
         pulls_of(job, [prepared], self.body.subspace.mass, np.array([0, len(self._nodes)]))  # raises BadScene
-        positions, found = self.drawn_at(self.body.rest()), []
+        positions, pulls = self.drawn_at(self.body.rest()), []
         for pull in prepared.body.pulls:
             vertex = int(np.argmin(np.linalg.norm(positions - np.array(pull.position), axis=1)))
             position = positions[vertex][None]
             path = Constant(position) if pull.motion is None else Carried(over_time(job, pull.motion), position)
             strength = None if pull.strength is None else activation_of(job, pull.strength)
-            found.append(Pull(np.array([vertex], np.int32), np.array([pull.stiffness]), path, strength))
-        return found
+            pulls.append(Pull(np.array([vertex], np.int32), np.array([pull.stiffness]), path, strength))
+        return pulls
 
     def _lead(self, carrier: Vec, pinned: Vec) -> Vec:
         return self._pins_at(0.0)

@@ -37,11 +37,11 @@ def rigid_rates(state: ReducedState, shift: Vec, shape: Vec) -> Vec:
     positions = shape + state.y
     columns = []
     for k in range(3):
-        move, turn = np.zeros_like(state.u), np.zeros_like(state.u)
+        move, rotation = np.zeros_like(state.u), np.zeros_like(state.u)
         move[:, k] = shift
         a, b = (k + 1) % 3, (k + 2) % 3
-        turn[:, b], turn[:, a] = positions[:, a], -positions[:, b]
-        columns += [move.ravel(), turn.ravel()]
+        rotation[:, b], rotation[:, a] = positions[:, a], -positions[:, b]
+        columns += [move.ravel(), rotation.ravel()]
     basis = np.stack(columns, axis=1)
-    found: Vec = basis @ np.linalg.lstsq(basis, state.u.ravel(), rcond=None)[0]
-    return found.reshape(state.u.shape)
+    rates: Vec = basis @ np.linalg.lstsq(basis, state.u.ravel(), rcond=None)[0]
+    return rates.reshape(state.u.shape)

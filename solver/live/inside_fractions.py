@@ -44,7 +44,7 @@ def fraction_inside(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) ->
 
 def _lattice() -> Vec:
     """Return barycentric coordinates of evenly spaced points inside a tetrahedron, (w, 4)."""
-    first = np.array([one for one in product(range(STEPS), repeat=3) if sum(one) < STEPS])
+    first = np.array([cell for cell in product(range(STEPS), repeat=3) if sum(cell) < STEPS])
     corners = np.concatenate([first, STEPS - 1 - first.sum(axis=1, keepdims=True)], axis=1)
     weights: Vec = (corners + 0.25) / STEPS
     return weights

@@ -106,34 +106,34 @@ def _mark_facing(x, normals, i, begin, end, reach, aside, inside, marks):  # typ
 @kernel("i8(f8[:,::1], f8[:,::1], f8[:,::1], f8, f8, f8, f8, i4[::1], i8[::1], b1[:,::1], f8[::1], f8[::1], i8[::1],"
         "i8[::1], i8[::1], i4[:,::1], i4[::1], i4[::1], f8[:,::1], f8[::1], i4[:,::1], f8[:,::1])")
 def facing_pairs(  # type: ignore[no-untyped-def]
-        x, v, normals, h, reach, facing, within, sheet_of, first, meet, edge, thickness, near, near_start, shape, box,
-        start, order, inside, marks, pairs, across):
+        x, v, normals, h, reach, facing, within, sheet_of, first, in_contact, edge, thickness, near, near_start, shape,
+        box, start, order, inside, marks, pairs, across):
     """Find pairs of vertices that face each other and are near at the end of a step of h seconds. Return their number,
     which may be larger than the number m of rows that are written.
 
     Outputs: pairs, (m, 2), the lower vertex first; across, unit normals from the second vertex to the first, (m, 3).
     x, v, normals: positions [m], velocities [m/s] and unit normals, (n, 3). reach: largest distance of a pair [m].
     facing: largest tangential offset, relative to an edge. within: largest height at the step's end, in thicknesses.
-    sheet_of: sheet of each vertex, (n,). first: first vertex of each sheet, (s + 1,). meet: whether two sheets are in
-    contact, (s, s). edge, thickness: of each sheet [m], (s,). near: keys of pairs without contact, as of
+    sheet_of: sheet of each vertex, (n,). first: first vertex of each sheet, (s + 1,). in_contact: whether two sheets
+    collide, (s, s). edge, thickness: of each sheet [m], (s,). near: keys of pairs without contact, as of
     `layers.neighbours`; those of sheet s are near[near_start[s]:near_start[s + 1]]. shape, box, start, order: outputs
     of `sort_into_boxes`. inside, marks: work arrays, (6, n) and (n,).
     """
-    found, most = 0, pairs.shape[0]
+    count_found, most = 0, pairs.shape[0]
     for slot in range(x.shape[0]):
         for k in range(3):
             inside[k, slot], inside[3 + k, slot] = x[order[slot], k], normals[order[slot], k]
     for i in range(x.shape[0]):
-        mine = sheet_of[i]
+        own = sheet_of[i]
         for a in range(max(box[i, 0] - 1, 0), min(box[i, 0] + 2, shape[0])):
             for b in range(max(box[i, 1] - 1, 0), min(box[i, 1] + 2, shape[1])):
                 row = (a * shape[1] + b) * shape[2]
                 begin = start[row + max(box[i, 2] - 1, 0)]
                 end = start[row + min(box[i, 2] + 2, shape[2])]
-                _mark_facing(x, normals, i, begin, end, reach * reach, (facing * edge[mine]) ** 2, inside, marks)
+                _mark_facing(x, normals, i, begin, end, reach * reach, (facing * edge[own]) ** 2, inside, marks)
                 for slot in range(begin, end):
                     j = order[slot]
-                    if marks[slot] == 0.0 or j <= i or not meet[mine, sheet_of[j]]:
+                    if marks[slot] == 0.0 or j <= i or not in_contact[own, sheet_of[j]]:
                         continue
                     d0, d1, d2 = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
                     square = d0 * d0 + d1 * d1 + d2 * d2
@@ -144,21 +144,21 @@ def facing_pairs(  # type: ignore[no-untyped-def]
                                   normals[j, 2] + sign * normals[i, 2])
                     length = n0 * n0 + n1 * n1 + n2 * n2
                     height = d0 * n0 + d1 * n1 + d2 * n2
-                    aside = facing * min(edge[mine], edge[sheet_of[j]])
+                    aside = facing * min(edge[own], edge[sheet_of[j]])
                     if (square - aside * aside) * length >= height * height or length == 0.0:
                         continue
                     size = math.copysign(math.sqrt(length), height)
                     n0, n1, n2, height = n0 / size, n1 / size, n2 / size, height / size
                     later = height + h * ((v[i, 0] - v[j, 0]) * n0 + (v[i, 1] - v[j, 1]) * n1
                                           + (v[i, 2] - v[j, 2]) * n2)
-                    if later >= within * max(thickness[mine], thickness[sheet_of[j]]):
+                    if later >= within * max(thickness[own], thickness[sheet_of[j]]):
                         continue
-                    if mine == sheet_of[j]:
-                        low, count = first[mine], first[mine + 1] - first[mine]
-                        if _is_among((i - low) * count + j - low, near, near_start[mine], near_start[mine + 1]):
+                    if own == sheet_of[j]:
+                        low, count = first[own], first[own + 1] - first[own]
+                        if _is_among((i - low) * count + j - low, near, near_start[own], near_start[own + 1]):
                             continue
-                    if found < most:
-                        pairs[found, 0], pairs[found, 1] = i, j
-                        across[found, 0], across[found, 1], across[found, 2] = n0, n1, n2
-                    found += 1
-    return found
+                    if count_found < most:
+                        pairs[count_found, 0], pairs[count_found, 1] = i, j
+                        across[count_found, 0], across[count_found, 1], across[count_found, 2] = n0, n1, n2
+                    count_found += 1
+    return count_found

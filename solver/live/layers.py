@@ -41,24 +41,24 @@ def neighbours(triangles: Index, count: int) -> Index:
     a, b = triangles.ravel(), np.roll(triangles, 1, axis=1).ravel()
     graph = coo_matrix((np.ones(2 * len(a), np.int32), (np.r_[a, b], np.r_[b, a])), shape=(count, count)).tocsr()
     pairs = (graph @ graph + graph).tocoo()
-    found: Index = np.unique(pairs.row.astype(np.int64) * count + pairs.col)
-    return found
+    keys: Index = np.unique(pairs.row.astype(np.int64) * count + pairs.col)
+    return keys
 
 
 class Layers:
     """Contact of all sheets with each other and with themselves."""
 
-    def __init__(self, layers: Sequence[Layer], meet: Mask) -> None:
-        """layers: all sheets. meet: whether two sheets are in contact, (s, s), symmetric; diagonal: self-contact."""
+    def __init__(self, layers: Sequence[Layer], in_contact: Mask) -> None:
+        """layers: all sheets. in_contact: whether two sheets collide, (s, s), symmetric; diagonal: self-contact."""
         self._all = len(layers)
-        self._which = [k for k, layer in enumerate(layers) if len(layer.triangles) and meet[k].any()]
+        self._which = [k for k, layer in enumerate(layers) if len(layer.triangles) and in_contact[k].any()]
         some = [layers[k] for k in self._which]
         self._first: Index = np.cumsum([0, *(layer.count for layer in some)]).astype(np.int64)
         if not some:
             return
         count = int(self._first[-1])
         self._sheet_of = np.repeat(np.arange(len(some), dtype=np.int32), [layer.count for layer in some])
-        self._meet = np.ascontiguousarray(meet[np.ix_(self._which, self._which)])
+        self._in_contact = np.ascontiguousarray(in_contact[np.ix_(self._which, self._which)])
         self._edge, self._thickness, self._friction = (np.array([getattr(layer, name) for layer in some], float)
                                                        for name in ("edge", "thickness", "friction"))
         self._triangles = np.concatenate([layer.triangles + np.int32(start) for layer, start in zip(some, self._first)])
@@ -75,9 +75,9 @@ class Layers:
 
         x, v: positions [m] and velocities [m/s] of the vertices of each sheet at the start of the step, (n, 3) each.
         """
-        found = [NOTHING] * self._all
+        targets = [NOTHING] * self._all
         if not self._which:
-            return found
+            return targets
         np.concatenate([x[k] for k in self._which], out=self._x)
         np.concatenate([v[k] for k in self._which], out=self._v)
         count = self._facing(h)
@@ -90,12 +90,12 @@ class Layers:
                                    np.concatenate([normal, -normal]), np.concatenate([friction, friction]),
                                    self._v[other])
         if len(self._which) == 1:
-            found[self._which[0]] = rows
-            return found
+            targets[self._which[0]] = rows
+            return targets
         for row, k in enumerate(self._which):
             own = (nodes >= self._first[row]) & (nodes < self._first[row + 1])
-            found[k] = rows.of(own, -int(self._first[row]))
-        return found
+            targets[k] = rows.of(own, -int(self._first[row]))
+        return targets
 
     def _facing(self, h: float) -> int:
         """Find the pairs of vertices that face each other in a step of h seconds, and return their number."""
@@ -107,7 +107,7 @@ class Layers:
         sort_into_boxes(self._x, reach, self._grid, self._shape, self._box, self._start, self._order)
         while True:
             count = int(facing_pairs(self._x, self._v, self._normals, h, reach, FACING, WITHIN, self._sheet_of,
-                                     self._first, self._meet, self._edge, self._thickness, self._near,
+                                     self._first, self._in_contact, self._edge, self._thickness, self._near,
                                      self._near_start, self._shape, self._box, self._start, self._order, self._inside,
                                      self._marks, self._pairs, self._across))
             if count <= len(self._pairs):

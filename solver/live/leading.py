@@ -42,10 +42,10 @@ def leading_of(job: Job) -> dict[int, Leading]:
         body, vertex = arrays["body"], arrays["vertex"]
     except (OSError, KeyError, Unreadable):
         return {}  # only Blender writes this file: it writes an incomplete one again
-    found = {}
+    by_body = {}
     for number in np.unique(body).tolist():
         surface = job.scene.bodies[number].surface
         assert surface is not None  # bones move vertices of the artist's mesh
         rows = np.flatnonzero(body == number)
-        found[number] = Leading(rows, np.asarray(job.array(surface.vertices), float)[vertex[rows]])
-    return found
+        by_body[number] = Leading(rows, np.asarray(job.array(surface.vertices), float)[vertex[rows]])
+    return by_body

@@ -32,7 +32,7 @@ class LiveNodes:
         coordinates = part.coordinates
         self._motion, start_positions = coordinates.motion, coordinates.where_prescribed(0.0)
         own = coordinates.prescribed[:len(start_positions)]
-        self._bodies = np.array([numbers[one.name] for one in part.bodies_in_world])
+        self._bodies = np.array([numbers[shown.name] for shown in part.bodies_in_world])
         #: number of the body and of the obstacle whose object carries each prescribed node; -1: none
         self._body, self._obstacle = np.full(len(own), -1), np.full(len(own), -1)
         for number, body in zip(self._bodies, part.bodies_in_world):
@@ -56,12 +56,12 @@ class LiveNodes:
                 self._soft_pins.append((number, pins.targets, start))
         #: variants of the part by integrator; a part of a coupling is stepped by the coupling
         # impacts on the ground are solved in converged stages, and linearised in linearised ones
-        self._variants: list[NodesPart] = [part, *(part.stepped_by(one, None)
-                                                   for one in (SSDIRK2({}), SemiImplicit({})))]
+        self._variants: list[NodesPart] = [part, *(part.stepped_by(integrator, None)
+                                                   for integrator in (SSDIRK2({}), SemiImplicit({})))]
         self._chosen = 0
         self.holds: dict[int, tuple[int, Grabbed]] = {}  #: grabbed body in the part and spring, by number of the hand
 
-    def begun(self, state: State, inputs: Inputs) -> State:
+    def moved_to_objects(self, state: State, inputs: Inputs) -> State:
         """Return the initial state with bodies moved to where their objects are. state: initial state of the part."""
         x = state.q.reshape(-1, 3).copy()
         free = self.part.coordinates.free
@@ -153,7 +153,7 @@ class LiveNodes:
         nodes, weights = around(x[own], hold.start, hold.radius or REACH * bodies[number].size)
         return number, Grabbed(own[nodes], weights, x, hold.start)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release all grabs."""
         self.holds.clear()
         self._all_pulls[:] = self._pulls
@@ -204,7 +204,7 @@ class LiveJoints:
             np.concatenate([springs.law, np.zeros((count, 3))]), tree.parent))
         self.holds = [hold.id for hold in grabs]
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release all grabs."""
         self.holds = []
         self._part.exchange_springs(self._springs)

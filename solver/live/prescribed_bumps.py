@@ -33,17 +33,17 @@ class PrescribedBump:
     def _at(self, time: float) -> Vec:
         """Return the affine motion from the start to a time [s] that is nearest to that of the vertices, (4, 4) [m].
         Across a flat obstacle, where vertices do not determine the motion, it is rigid."""
-        found = np.eye(4)
+        matrix = np.eye(4)
         if self._motion is None:
-            return found
+            return matrix
         positions = self._motion.at(time)
         middle = positions.mean(axis=0)
         away = positions - middle
         u, _, v = np.linalg.svd(away.T @ self._away)
-        turned = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v))]) @ v
-        found[:3, :3] = turned + (self._inverse @ (away - self._away @ turned.T)).T
-        found[:3, 3] = middle - found[:3, :3] @ self._middle
-        return found
+        rotation = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v))]) @ v
+        matrix[:3, :3] = rotation + (self._inverse @ (away - self._away @ rotation.T)).T
+        matrix[:3, 3] = middle - matrix[:3, :3] @ self._middle
+        return matrix
 
 
 def prescribed_bumps(job: Job, names: Container[str] | None) -> list[PrescribedBump]:
@@ -51,11 +51,12 @@ def prescribed_bumps(job: Job, names: Container[str] | None) -> list[PrescribedB
 
     names: of the obstacles that are included; None: all.
     """
-    found: list[PrescribedBump] = []
-    for number, one in enumerate(job.scene.obstacles if job.scene.contact is not None else ()):
-        if one.triangles is None or not (names is None or one.name in names):
+    bumps: list[PrescribedBump] = []
+    for number, obstacle in enumerate(job.scene.obstacles if job.scene.contact is not None else ()):
+        if obstacle.triangles is None or not (names is None or obstacle.name in names):
             continue
-        vertices = np.asarray(job.array(one.vertices), dtype=float)
-        mesh = BumpMesh(vertices, np.array(job.array(one.triangles), dtype=np.int32))
-        found.append(PrescribedBump(vertices, mesh, None if one.motion is None else over_time(job, one.motion), number))
-    return found
+        vertices = np.asarray(job.array(obstacle.vertices), dtype=float)
+        mesh = BumpMesh(vertices, np.array(job.array(obstacle.triangles), dtype=np.int32))
+        bumps.append(PrescribedBump(
+            vertices, mesh, None if obstacle.motion is None else over_time(job, obstacle.motion), number))
+    return bumps

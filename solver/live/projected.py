@@ -113,10 +113,10 @@ class ProjectedBody(PlayedBody):
             return self._leading.at(self._start, inputs.pinned)
         return carried(inputs.carrier(self._number), self._start)
 
-    def step(self, h: float, iterations: int, inputs: Inputs, beside: Sequence[TargetRows] = ()) -> None:
+    def step(self, h: float, iterations: int, inputs: Inputs, contact_rows: Sequence[TargetRows] = ()) -> None:
         """Advance by h seconds in `iterations` iterations. Raises StepFailed; the state is then unchanged.
 
-        beside: half-spaces of other sheets, with weights relative to those of ground and colliders.
+        contact_rows: half-spaces of other sheets, with weights relative to those of ground and colliders.
         """
         draft, body, before, time = self._draft, self.body, self._inputs or inputs, self.state.time
         self._path.set_step(time, h, self._prescribed(before), self._prescribed(inputs))
@@ -126,22 +126,23 @@ class ProjectedBody(PlayedBody):
         body.gravity, body.iterations = (x, y, z), iterations
         if inputs.ground is not None and self._ground.exists:
             draft.ground = Ground(inputs.ground[0], inputs.ground[1], self._ground.friction)
-        firm = FIRM * body.diagonal(h)
-        rows = [one.weighed(firm[one.nodes]) for one in beside]
-        draft.beside = TargetRows.joined([*self._on_colliders(h, inputs, firm), *rows, *self._hand_rows()])
+        stiffness = FIRM * body.diagonal(h)
+        rows = [rows_of_sheet.weighed(stiffness[rows_of_sheet.nodes]) for rows_of_sheet in contact_rows]
+        draft.beside = TargetRows.joined([*self._on_colliders(h, inputs, stiffness), *rows, *self._hand_rows()])
         state = draft.attempt(self.state, h, StepInputs())
         self.state, self._inputs = state, inputs
 
-    def _on_colliders(self, h: float, inputs: Inputs, firm: Vec) -> list[TargetRows]:
-        """Return half-spaces for nodes near colliders in a step of h seconds. firm: weights of nodes, (n,) [N/m]."""
+    def _on_colliders(self, h: float, inputs: Inputs, stiffness: Vec) -> list[TargetRows]:
+        """Return half-spaces for nodes near colliders in a step of h seconds. stiffness: weights of nodes, (n,)
+        [N/m]."""
         if not inputs.bumps:
             return []
-        begun = self.x[self._touching]
-        end = begun + h * self.v[self._touching]
-        found = planes_before(inputs.bumps, begun, end, h, self._thickness + NEAR * self._size, self._clearances)
-        nodes = self._touching[found.points]
-        return [TargetRows.touching(nodes, firm[nodes], found.positions + self._thickness * found.normals,
-                                    found.normals, self._friction, found.speed)]
+        step_start = self.x[self._touching]
+        end = step_start + h * self.v[self._touching]
+        planes = planes_before(inputs.bumps, step_start, end, h, self._thickness + NEAR * self._size, self._clearances)
+        nodes = self._touching[planes.points]
+        return [TargetRows.touching(nodes, stiffness[nodes], planes.positions + self._thickness * planes.normals,
+                                    planes.normals, self._friction, planes.speed)]
 
     def hold(self, grabs: Sequence[Hold], h: float) -> None:
         """Make grabbed nodes follow the hands of the artist in a step of h seconds; a new grab takes the free nodes

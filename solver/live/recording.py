@@ -65,18 +65,18 @@ class Recording:
         frame_times = times[0] + np.arange(count) / self._fps if count else times
         after = np.clip(np.searchsorted(times, frame_times - ENDING / self._fps), 0, max(len(times) - 1, 0))
         before = np.maximum(after - 1, 0)
-        apart = np.maximum(times[after] - times[before], 1e-300)
-        fraction = np.clip((frame_times - times[before]) / apart, 0.0, 1.0)
+        interval = np.maximum(times[after] - times[before], 1e-300)
+        fraction = np.clip((frame_times - times[before]) / interval, 0.0, 1.0)
         positions = [(1 - np.float32(s)) * self._positions[i] + np.float32(s) * self._positions[k]
                   for i, k, s in zip(before, after, fraction)]
         poses = [_between(self._poses[i], self._poses[k], s) for i, k, s in zip(before, after, fraction)]
         grabbed = [self._grabbed[k] for k in after]
-        vertex = {one.id: one.vertex for moment in grabbed for one in moment}
+        vertex = {grab.id: grab.vertex for moment in grabbed for grab in moment}
         column = {key: k for k, key in enumerate(vertex)}
         target, stiffness = np.zeros((count, len(column), 3)), np.zeros((count, len(column)))
         for frame, moment in enumerate(grabbed):
-            for one in moment:
-                target[frame, column[one.id]], stiffness[frame, column[one.id]] = one.target, one.stiffness
+            for grab in moment:
+                target[frame, column[grab.id]], stiffness[frame, column[grab.id]] = grab.target, grab.stiffness
         write_arrays(path, {"places": np.array(positions, dtype=np.float32), "poses": np.array(poses),
                             "vertex": np.array(list(vertex.values()), np.int32), "target": target,
                             "stiffness": stiffness}, path.parent)
@@ -85,10 +85,10 @@ class Recording:
 def _between(one: Vec, other: Vec, fraction: float) -> Vec:
     """Return poses interpolated between two, (r, 4, 4) [m], with orthonormal rotations. fraction: 0 at one, 1 at
     other."""
-    found = (1.0 - fraction) * one + fraction * other
-    u, _, v = np.linalg.svd(found[:, :3, :3])
-    found[:, :3, :3] = u @ v
-    return found
+    blended = (1.0 - fraction) * one + fraction * other
+    u, _, v = np.linalg.svd(blended[:, :3, :3])
+    blended[:, :3, :3] = u @ v
+    return blended
 
 
 def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool], replaces: bool = False) -> None:
@@ -113,7 +113,7 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
         raise BadInput(f"it has {vertices} vertices and {rigid} rigid bodies, and what was performed has others",
                        "Record it again", job.scene.name)
     first, last = job.frames[0], min(job.frames[-1], job.frames[0] + len(positions) - 1)
-    read, began = hashes.settings(job), time.perf_counter()
+    read, started_at = hashes.settings(job), time.perf_counter()
     with lock.acquired(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)
         if store.cache.manifest is not None:
@@ -137,7 +137,7 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
                 store.poses(frame, {"pose": poses[frame - first]} | dict.fromkeys(("rates", "effort", "loops"),
                                                                                   np.zeros(0)))
             store.write(frame, origins.relative(bodies, x))
-            spent = time.perf_counter() - began
+            spent = time.perf_counter() - started_at
             report.frame(frame, 1e3 * spent / (frame - first + 1), spent / (frame - first + 1) * (last - frame))
 
 

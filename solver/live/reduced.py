@@ -32,7 +32,7 @@ from .floors import floor_at, floor_of
 from .inside_fractions import fraction_inside
 from .leading import leading_of
 from .played import PlayedBody
-from .skins import RESTS, Meeting, Skin, SurfaceMotion
+from .skins import RESTS, Skin, SurfaceContacts, SurfaceMotion
 
 INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
 MODES = 12  #: weights, four ways to move each
@@ -52,14 +52,14 @@ class ReducedFrom:
 
     def stiffer_than(self, other: ReducedFrom) -> float | None:
         """Return the ratio of the stiffness to that of `other`; None where they differ in anything else."""
-        mine, its = self.substance, other.substance
-        same = mine.material is its.material and all(
+        own, its = self.substance, other.substance
+        same = own.material is its.material and all(
             np.array_equal(one, two) for one, two in ((self.tets, other.tets), (self.nodes, other.nodes),
-                                                      (self.pinned, other.pinned), (mine.density, its.density)))
-        if not same or mine.constants.shape != its.constants.shape:
+                                                      (self.pinned, other.pinned), (own.density, its.density)))
+        if not same or own.constants.shape != its.constants.shape:
             return None
-        times = float(mine.constants.flat[0] / its.constants.flat[0])
-        return times if np.allclose(mine.constants, times * its.constants, rtol=1e-9, atol=0.0) else None
+        times = float(own.constants.flat[0] / its.constants.flat[0])
+        return times if np.allclose(own.constants, times * its.constants, rtol=1e-9, atol=0.0) else None
 
 
 class LiveBody(PlayedBody):
@@ -111,8 +111,9 @@ class LiveBody(PlayedBody):
         self._half_life = half_life_at_start(job, body)
         self.body.stepping = self._stepping = replace(stepping, floor=floor_of(job, self.body))
         self._springs = self._soft_pins(job, prepared)
-        self._strength = self.body.firm_grab()
-        self._push = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness  #: of a point inside a collider [N/m]
+        self._strength = self.body.grab_stiffness()
+        #: of a point inside a collider [N/m]
+        self._collider_stiffness = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness
         self.friction = RESTS if body.friction is None else body.friction
 
     def _pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
@@ -150,15 +151,15 @@ class LiveBody(PlayedBody):
 
     def drawn_at(self, state: ReducedState) -> Vec:
         """Return positions of the vertices of the artist's mesh in a state, (n, 3) [m]."""
-        found = next((positions for known, positions in self._drawn if known is state), None)
-        if found is None:
+        drawn = next((positions for known, positions in self._drawn if known is state), None)
+        if drawn is None:
             functions, prescribed = self._drawn_by
             moved = functions @ state.y.astype(np.float32)
             if len(state.carrier_motion):
                 moved += prescribed @ state.carrier_motion.astype(np.float32)
-            found = self.body.rest_surface + moved
-            self._drawn = [*self._drawn[-1:], (state, found)]
-        return found
+            drawn = self.body.rest_surface + moved
+            self._drawn = [*self._drawn[-1:], (state, drawn)]
+        return drawn
 
     def _soft_pins(self, job: Job, prepared: Prepared) -> PointSprings | None:
         """Return springs from softly pinned points to their positions at the start; None where there are none."""
@@ -213,31 +214,31 @@ class LiveBody(PlayedBody):
                              self.body.points_of(touching, state.y, state.carrier_motion),
                              self.body.points_of(touching, before.y, before.carrier_motion))
 
-    def rows_of(self, found: Meeting, is_first: bool) -> Vec:
+    def rows_of(self, contacts: SurfaceContacts, is_first: bool) -> Vec:
         """Return Φ at this body's points of a contact, (k, p). is_first: whether its touching points are tested."""
-        rows: Vec = self.body.touching.rows[found.points]
+        rows: Vec = self.body.touching.rows[contacts.points]
         if not is_first:
-            rows = np.einsum("kc,kcp->kp", found.weights, self._touches.functions[found.corners])
+            rows = np.einsum("kc,kcp->kp", contacts.weights, self._touches.functions[contacts.corners])
         return rows
 
-    def pushed_on(self, moved: Vec) -> None:
+    def displace(self, moved: Vec) -> None:
         """Change the coordinates at the end of the last step. moved: the change, (3 p,), axis by axis [√kg m]."""
-        self.state = self.body.pushed_on(self.state, moved)
+        self.state = self.body.displaced(self.state, moved)
 
     def _bumped(self, h: float, inputs: Inputs) -> Planes | None:
         """Return planes for the touching points that a step of h seconds moves into colliders; None where none does."""
         if not inputs.bumps:
             return None
         body, touching, state = self.body, self.body.touching, self.state
-        begun = body.points_of(touching, state.y, state.carrier_motion)
+        step_start = body.points_of(touching, state.y, state.carrier_motion)
         end = body.points_of(touching, state.y + h * state.u, state.carrier_motion + h * state.carrier_rate)
-        found = planes_before(inputs.bumps, begun, end, h, NEAR * body.subspace.size)
-        some, count = found.points, len(found.points)
+        planes = planes_before(inputs.bumps, step_start, end, h, NEAR * body.subspace.size)
+        some, count = planes.points, len(planes.points)
         if not count:
             return None
         points = SkinPoints(touching.rows[some], touching.prescribed[some], touching.rest[some])
-        return Planes(points, found.normals, np.einsum("ij,ij->i", found.positions, found.normals),
-                      np.full(count, self._push), np.full(count, self.friction), found.speed)
+        return Planes(points, planes.normals, np.einsum("ij,ij->i", planes.positions, planes.normals),
+                      np.full(count, self._collider_stiffness), np.full(count, self.friction), planes.speed)
 
     # -- a step ------------------------------------------------------------------------------------------------
 
@@ -337,4 +338,4 @@ def pin_groups(tets: Index, pinned: Index) -> list[Index]:
     count = int(tets.max()) + 1
     graph = coo_matrix((np.ones(both.sum()), tuple(edges[both].T)), shape=(count, count))
     label = connected_components(graph, directed=False)[1][pinned]
-    return [pinned[label == one].astype(np.int32) for one in np.unique(label)]
+    return [pinned[label == number].astype(np.int32) for number in np.unique(label)]

@@ -43,7 +43,7 @@ def engine_of(key: str, path: Path, report: Report) -> Engine:
 
 
 class Live:
-    """Live loop of one engine. `turn` processes inputs and takes the steps that are due; `run` repeats it."""
+    """Live loop of one engine. `update` processes inputs and takes the steps that are due; `run` repeats it."""
 
     def __init__(self, path: Path, engine: Engine, board: Board, clock: Clock, say: Say = lambda text: None,
                  on_saved: OnSaved = lambda path, frames: None) -> None:
@@ -61,12 +61,12 @@ class Live:
         self._time, self._last = 0.0, clock.now()
 
     def run(self, stop: Stop) -> None:
-        """Repeat `turn` until `stop` returns true."""
+        """Repeat `update` until `stop` returns true."""
         while not stop():
-            self.turn()
+            self.update()
             self._clock.wait(min(self._pace.until_due, LONGEST_WAIT))
 
-    def turn(self) -> None:
+    def update(self) -> None:
         """Read inputs, take the steps that are due, and write the positions of bodies after the last one."""
         record = self._board.read_control()
         if record is not None:
@@ -78,12 +78,12 @@ class Live:
         self._pace.pass_time(passed)
         moved = False
         while self._pace.is_due and self._clock.now() - now < SHOWN:
-            began = self._clock.now()
+            started_at = self._clock.now()
             h = self._pace.step
             self._engine.step(self._pace.effort, self._inputs)
             self._inputs = self._inputs.reached()
             self._time += h
-            self._pace.took(self._clock.now() - began)
+            self._pace.took(self._clock.now() - started_at)
             if self._recording is not None:
                 self._recording.add(self._time, self._engine.positions, self._engine.poses, self._engine.grabbed)
                 if self._recording.is_at_snapshot(self._snapshots):
@@ -94,12 +94,12 @@ class Live:
 
     def _listen(self, record: NDArray[Any], pinned: NDArray[np.float64]) -> None:
         """Read inputs and settings from a record. pinned: positions of vertices that bones move, (s, 3) [m]."""
-        grabs = tuple(Hold(int(one["id"]), one["start"].copy(), one["target"].copy(), float(one["radius"]),
-                           float(one["strength"]), int(one["rigid"]) - 1) for one in record["grabs"] if one["id"])
+        grabs = tuple(Hold(int(grab["id"]), grab["start"].copy(), grab["target"].copy(), float(grab["radius"]),
+                           float(grab["strength"]), int(grab["rigid"]) - 1) for grab in record["grabs"] if grab["id"])
         first = self._inputs is None
         ground = record["ground"].copy() if record["ground"][1].any() else None
-        found = enumerate(zip(self._shapes, record["bumps"]))
-        bumps = tuple(Bump(shape, matrix.copy(), k) for k, (shape, matrix) in found
+        records = enumerate(zip(self._shapes, record["bumps"]))
+        bumps = tuple(Bump(shape, matrix.copy(), k) for k, (shape, matrix) in records
                       if matrix[3, 3])
         inputs = Inputs(record["gravity"].copy(), record["carriers"].copy(), grabs, ground, bumps, pinned)
         self._inputs = inputs if self._inputs is None else inputs.coming_from(self._inputs)

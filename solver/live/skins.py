@@ -40,15 +40,15 @@ class Skin:
 
         which: sampled points, whose triangles are meant, (k,). positions: positions, (k, 3) [m]. vertices: (n, 3) [m].
         """
-        found = barycentric_coordinates(positions, vertices[self.corners[which]])
-        far = np.abs(found).max(axis=1) > OFF
-        found[far] = self.weights[which[far]]
-        return found
+        barycentric = barycentric_coordinates(positions, vertices[self.corners[which]])
+        far = np.abs(barycentric).max(axis=1) > OFF
+        barycentric[far] = self.weights[which[far]]
+        return barycentric
 
     def points(self, vertices: Vec) -> Vec:
         """Return positions of the sampled points, (k, 3) [m]. vertices: (n, 3) [m]."""
-        found: Vec = np.einsum("kc,kcd->kd", self.weights, vertices[self.corners])
-        return found
+        points: Vec = np.einsum("kc,kcd->kd", self.weights, vertices[self.corners])
+        return points
 
     def normals(self, vertices: Vec) -> Vec:
         """Return outward unit normals at the sampled points, (k, 3). vertices: (n, 3) [m]."""
@@ -114,7 +114,7 @@ class SurfaceMotion:
 
 
 @dataclass(frozen=True)
-class Meeting:
+class SurfaceContacts:
     """Contacts of points of a first body that a step moves into a second one."""
 
     points: Index  #: among the touching points of the first body, (k,)
@@ -126,7 +126,7 @@ class Meeting:
     slides: Vec  #: tangential displacement relative to the second body in the step [m], (k, 3)
 
 
-def meeting(one: SurfaceMotion, other: SurfaceMotion, most: int) -> Meeting | None:
+def surface_contacts(one: SurfaceMotion, other: SurfaceMotion, most: int) -> SurfaceContacts | None:
     """Return the contacts of touching points of `one` inside `other` at a step's end, the `most` deepest; None where
     there are none.
 
@@ -157,7 +157,7 @@ def meeting(one: SurfaceMotion, other: SurfaceMotion, most: int) -> Meeting | No
     if not len(some):
         return None
     some = np.sort(some[np.argsort(gaps[some], kind="stable")[:most]])
-    return Meeting(near[some], corners[some], weights[some], normal[some], gaps[some], height[some],
+    return SurfaceContacts(near[some], corners[some], weights[some], normal[some], gaps[some], height[some],
                    moved[some] - out[some, None] * normal[some])
 
 

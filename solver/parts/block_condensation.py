@@ -68,7 +68,7 @@ class BlockCondensation:
                                        (3 * free[:, None] + np.arange(3)).ravel(),
                                        np.isin(prescribed, nodes).astype(float)))
         self.beta = slices[0].params["beta"]
-        self.solves_hits = all(block.params.get("solve_impacts", True) for block in slices)
+        self.solves_impacts = all(block.params.get("solve_impacts", True) for block in slices)
 
     @property
     def at_once(self) -> Balancing | None:
@@ -145,13 +145,13 @@ class PosedBlocks(NoQuasistatic, NoJoints):
     def compliance(self, nodes: Index) -> Compliance:
         """Return the response of free nodes, (c,), as a function from impulses, (c, 3) [N s], to changes of velocities,
         (c, 3) [m/s], each member by itself."""
-        mine = [np.flatnonzero(np.isin(nodes, member.nodes)) for member in self.owner.members]
-        responses = [(own, posed.compliance(nodes[own])) for own, posed in zip(mine, self.posed) if len(own)]
+        entries = [np.flatnonzero(np.isin(nodes, member.nodes)) for member in self.owner.members]
+        responses = [(own, posed.compliance(nodes[own])) for own, posed in zip(entries, self.posed) if len(own)]
 
         def respond(impulses: Vec) -> Vec:
             out = np.zeros_like(impulses)
-            for own, one in responses:
-                out[own] = one(impulses[own])
+            for own, response in responses:
+                out[own] = response(impulses[own])
             return out
 
         return respond

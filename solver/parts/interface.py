@@ -115,7 +115,7 @@ class Touched(Posed, Protocol):
     def balances(self) -> bool:
         """Whether positions of some nodes depend on the unknowns of the stage otherwise than velocities do."""
 
-    def static_friction(self, grip: StaticFriction, x: Vec) -> Self:
+    def static_friction(self, friction: StaticFriction, x: Vec) -> Self:
         """Return the stage with static friction of the ground on quasistatic nodes, at positions x, (n, 3) [m], and
         known velocities. Raises NotPositiveDefinite."""
 
@@ -145,8 +145,8 @@ class NoQuasistatic:
         """Return False: no node is quasistatic."""
         return False
 
-    def static_friction(self, grip: StaticFriction, x: Vec) -> Self:
-        """Return the stage itself. grip: static friction, which needs no stiffness here. x: positions, (n, 3) [m]."""
+    def static_friction(self, friction: StaticFriction, x: Vec) -> Self:
+        """Return the stage itself. friction: it needs no stiffness here. x: positions, (n, 3) [m]."""
         return self
 
 
@@ -205,7 +205,7 @@ class Condensation(Protocol):
 
     floating: FloatingParts  #: parts that prescribed nodes do not fully constrain
     beta: float  #: factor on K in stages of semi-implicit Euler
-    solves_hits: bool  #: whether a linearised stage that hits the ground is solved instead, where velocities follow
+    solves_impacts: bool  #: whether a linearised stage that hits the ground is solved instead, where velocities follow
 
     @property
     def sleep(self) -> Sleeping | None:

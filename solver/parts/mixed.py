@@ -65,8 +65,8 @@ class MixedMethods(BlockCondensation):
         last = owner[nodes].max(axis=1)
         joins = ((owner[nodes] >= 0) & (owner[nodes] < last[:, None])).any(axis=1)
         own = None if joins.all() else (nodes[~joins], blocks[~joins])
-        apart = replace(damped, blocks=None, node_blocks=None, between=(nodes[joins], blocks[joins]))
-        return replace(lin, damped=replace(damped, between=own)), apart if joins.any() else None
+        separate = replace(damped, blocks=None, node_blocks=None, between=(nodes[joins], blocks[joins]))
+        return replace(lin, damped=replace(damped, between=own)), separate if joins.any() else None
 
 
 class _Inertia:
@@ -144,10 +144,10 @@ class PosedMixed(PosedBlocks):
         """Whether positions of any member depend on the unknowns otherwise than its velocities do."""
         return any(posed.balances for posed in self.posed)
 
-    def static_friction(self, grip: StaticFriction, x: Vec) -> PosedMixed:
+    def static_friction(self, friction: StaticFriction, x: Vec) -> PosedMixed:
         """Return the stage with static friction of the ground on quasistatic nodes of the members that have some, at
         positions x, (n, 3) [m]. Raises NotPositiveDefinite."""
-        return replace(self, posed=[posed.static_friction(grip, x) if posed.balances else posed
+        return replace(self, posed=[posed.static_friction(friction, x) if posed.balances else posed
                                     for posed in self.posed])
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,
@@ -155,13 +155,13 @@ class PosedMixed(PosedBlocks):
         """Return coordinates nearer to equilibrium, (3 f,), as `PosedNodes.relax`: bodies are relaxed in turn, each
         with the others at their latest positions."""
         coordinates, settled = self.owner.mesh.coordinates, q.copy()
-        for one, posed in zip(self.owner.members, self.posed):
+        for member, posed in zip(self.owner.members, self.posed):
             x = coordinates.positions(settled, self.stage.time, carrier_motion)
 
-            def among(mine: Vec, time: float, one: Member = one, x: Vec = x) -> tuple[Vec, float]:
-                x[one.nodes] = mine[one.nodes]
+            def among(own_x: Vec, time: float, member: Member = member, x: Vec = x) -> tuple[Vec, float]:
+                x[member.nodes] = own_x[member.nodes]
                 return evaluate(x, time)
 
-            settled[one.coordinates] = posed.relax(q[one.coordinates], u[one.coordinates], among, corrections,
+            settled[member.coordinates] = posed.relax(q[member.coordinates], u[member.coordinates], among, corrections,
                                                    carrier_motion)
         return settled

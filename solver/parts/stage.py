@@ -71,14 +71,14 @@ class Stage(StageShape):
 
     u_hat: Vec  #: û, rates at its end without forces, (m,)
     #: coordinates and rates at which explicit forces are taken; None: where the stage is linearised
-    foreseen: tuple[Vec, Vec] | None = None
+    predicted: tuple[Vec, Vec] | None = None
     momentum: Momentum = field(default=Momentum.PROJECTED, kw_only=True)  #: of joints
 
     def part(self, coordinates: slice | Index, rates: slice | Index) -> Stage:
         """Return the stage of one part. coordinates, rates: those of the part among the world's."""
         base = None if self.base is None else self.base[coordinates]
-        foreseen = None if self.foreseen is None else (self.foreseen[0][coordinates], self.foreseen[1][rates])
-        return replace(self, base=base, u_hat=self.u_hat[rates], foreseen=foreseen)
+        predicted = None if self.predicted is None else (self.predicted[0][coordinates], self.predicted[1][rates])
+        return replace(self, base=base, u_hat=self.u_hat[rates], predicted=predicted)
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ class NodeStage(StageShape):
     def of(cls, stage: Stage, coordinates: FreeNodes) -> NodeStage:
         """Return a stage for nodes. Prescribed nodes have their velocities at the stage's time, or their mean over the
         step where the stage is linearised at its start."""
-        begun = stage.time - stage.a * stage.h
-        w = (coordinates.prescribed_velocity(begun, stage.h) if stage.base is None
+        start_time = stage.time - stage.a * stage.h
+        w = (coordinates.prescribed_velocity(start_time, stage.h) if stage.base is None
              else coordinates.kinematic_rate(stage.time))
-        v_hat = coordinates.spread(stage.u_hat, coordinates.kinematic_rate(begun))
+        v_hat = coordinates.spread(stage.u_hat, coordinates.kinematic_rate(start_time))
         return cls(stage.h, stage.a, stage.b, stage.time, stage.base, v_hat, w, beta=stage.beta,
                    inertia=stage.inertia)
 
@@ -156,13 +156,13 @@ class NodeStage(StageShape):
         `carrier_motion`."""
         return replace(self, w=w if self.w is None else self.w + w, carrier_motion=carrier_motion)
 
-    def fill(self, pattern: Pattern, lin: Linearised, wanted: Mask | None = None) -> None:
-        """Write M − a h D − β a b h² K into the pattern. wanted: the nodes whose columns are written, (p,); None: all.
-        """
+    def fill(self, pattern: Pattern, lin: Linearised, requested: Mask | None = None) -> None:
+        """Write M − a h D − β a b h² K into the pattern. requested: the nodes whose columns are written, (p,); None:
+        all."""
         factor, weight = self.damped_stiffness_factor(lin), self.weight(lin)
         damped, ah = lin.damped, self.a * self.h
         if damped is None or not damped.has_blocks:
-            pattern.gather(lin.blocks, lin.node_blocks, -factor, weight, lin.others, wanted)
+            pattern.gather(lin.blocks, lin.node_blocks, -factor, weight, lin.others, requested)
             return
         node_blocks, others, more = factor * lin.node_blocks, lin.others, None
         if damped.node_blocks is not None:
@@ -172,4 +172,4 @@ class NodeStage(StageShape):
             nodes, more = damped.between
             others = nodes if others is None else np.concatenate([others, nodes])
         blocks = pattern.weighed(lin.blocks, factor, damped.blocks, more, ah)
-        pattern.gather(blocks, node_blocks, -1.0, weight, others, wanted)
+        pattern.gather(blocks, node_blocks, -1.0, weight, others, requested)

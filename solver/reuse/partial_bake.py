@@ -127,7 +127,7 @@ class PartialBake:
         start, first = time.perf_counter(), timeline.start if snapshot is None else snapshot + 1
         for frame in range(first, timeline.end + 1):
             if stop():
-                raise Stopped(f"stopped before frame {frame} was done", "Resume to go on")
+                raise Stopped(f"stopped before frame {frame} was done", "Resume to continue")
             store.copy(frame, timeline.snapshot_due(frame))
             spent = time.perf_counter() - start
             done = frame - first + 1

@@ -16,11 +16,11 @@ from .sizing_kernels import measure_sizing
 from .working import Working
 
 ROUNDS = 2  #: of measuring, splitting, turning and collapsing
-PASSES = 12  #: of splits in a round, and of collapses: each about halves the work left
+SPLIT_SWEEPS = 12  #: of splits in a round, and of collapses: each about halves the work left
 SAME = 1.0e-12  #: [m] and relative: distance in material space below which positions are equal
 VISIBLE_LENGTH = 2.0  #: relative to the target length: shorter edges are not visible
 NOTHING = -2  #: no corner of a face and no neighbour
-TURNS = 8  #: sweeps of flips over all edges in a round, at most
+FLIP_SWEEPS = 8  #: sweeps of flips over all edges in a round, at most
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Measurements:
         more = len(self._working.faces) - len(self.measured)
         if more > 0:
             nothing = np.full((more, 6), NOTHING, np.int32)
-            self.measured, self._tried = (np.concatenate([one, nothing]) for one in (self.measured, self._tried))
+            self.measured, self._tried = (np.concatenate([array, nothing]) for array in (self.measured, self._tried))
             self.requested = np.concatenate([self.requested, np.empty((more, 10))])
         more = len(self._working.at) - len(self._metric)
         if more > 0:
@@ -89,7 +89,7 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
     seen, counts, left = Measurements(working), (0, 0, 0), True
     for _ in range(ROUNDS):
         measure(working, sizing, seen)
-        done = _round(working, sizing, seen)
+        done = _adapt_once(working, sizing, seen)
         counts = (counts[0] + done[0], counts[1] + done[1], counts[2] + done[2])
         left = any(done)
         if counts[0] == counts[2] > 0 and _is_back(working, mesh):
@@ -110,17 +110,17 @@ def adapt(mesh: SheetMesh, sizing: Sizing, points: int | None = None, ends: Inde
 def _is_back(working: Working, mesh: SheetMesh) -> bool:
     """Return whether the new vertices are where removed vertices were in material space."""
     alive, n = working.alive, len(mesh.x)
-    gone, new = mesh.material[~alive[:n]], working.material[n : working.counts[0]][alive[n:]]
-    if len(gone) != len(new):
+    removed, new = mesh.material[~alive[:n]], working.material[n : working.counts[0]][alive[n:]]
+    if len(removed) != len(new):
         return False
-    one, two = gone[np.lexsort(gone.T)], new[np.lexsort(new.T)]
+    one, two = removed[np.lexsort(removed.T)], new[np.lexsort(new.T)]
     return bool((np.abs(one - two) <= SAME * (1.0 + np.abs(one))).all())
 
 
-def _round(working: Working, sizing: Sizing, seen: Measurements) -> tuple[int, int, int]:
+def _adapt_once(working: Working, sizing: Sizing, seen: Measurements) -> tuple[int, int, int]:
     """Split, flip and collapse edges by the measured metric; return the numbers of splits, flips and collapses."""
     splits, flips = 0, _flip(working)
-    for _ in range(PASSES):
+    for _ in range(SPLIT_SWEEPS):
         edges, lengths = _edges(working, 1.0, np.inf)
         if not len(edges):
             break
@@ -131,13 +131,13 @@ def _round(working: Working, sizing: Sizing, seen: Measurements) -> tuple[int, i
             break
         splits += done
         flips += _flip(working)
-    collapses, turned = collapse_all(working.arrays, 1.0 - sizing.hysteresis, sizing.limits, working.straight,
-                                     working.thinnest, *seen.tried(), PASSES, TURNS)
-    return splits, flips + turned, collapses
+    collapses, flipped = collapse_all(working.arrays, 1.0 - sizing.hysteresis, sizing.limits, working.straight,
+                                     working.thinnest, *seen.tried(), SPLIT_SWEEPS, FLIP_SWEEPS)
+    return splits, flips + flipped, collapses
 
 
 def _flip(working: Working) -> int:
-    return int(sweeps.flip_to_delaunay(working.arrays, working.thinnest, TURNS))
+    return int(sweeps.flip_to_delaunay(working.arrays, working.thinnest, FLIP_SWEEPS))
 
 
 def _message_of(working: Working, sizing: Sizing, seen: Measurements) -> str | None:

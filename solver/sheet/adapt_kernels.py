@@ -8,7 +8,7 @@ from ..threads import inlined, kernel
 from .mesh_kernels import FACES, MESH, far_corner, feature_of, sharpness, sharpness_of, wedge
 from .operations_kernels import DONE, flip, split_edge
 
-TURN = 1.0e-2  #: violation of Delaunay above which an edge is flipped, in squares of admissible lengths
+FLIP_THRESHOLD = 1.0e-2  #: violation of Delaunay above which an edge is flipped, in squares of admissible lengths
 POP = 0.03  #: of an edge's length: displacement of the surface in the world by a flip, at most
 POP_REQUIRED = 1.0e-4  #: replaces POP at required vertices
 NEEDLE = 0.9  #: relative to the small angle of a needle, which its halves have except for rounding
@@ -111,7 +111,7 @@ def leaning(mesh, w, z, x, y):  # type: ignore[no-untyped-def]
     of_w = m00 * p0 * q0 + m01 * (p0 * q1 + p1 * q0) + m11 * p1 * q1
     p0, p1, q0, q1 = X[x, 0] - X[y, 0], X[x, 1] - X[y, 1], X[z, 0] - X[y, 0], X[z, 1] - X[y, 1]
     of_y = m00 * p0 * q0 + m01 * (p0 * q1 + p1 * q0) + m11 * p1 * q1
-    return at_y * of_w + of_y * at_w < -TURN * (at_y + at_w)
+    return at_y * of_w + of_y * at_w < -FLIP_THRESHOLD * (at_y + at_w)
 
 
 @kernel(f"b1({MESH}, i8, i8, i8, i8)")
@@ -139,9 +139,9 @@ def flip_to_delaunay(mesh, thinnest, sweeps):  # type: ignore[no-untyped-def]
     Conformal edges are not flipped, and no flip makes one. thinnest: as in `flip`.
     """
     faces, across, counts = mesh[7], mesh[8], mesh[10]
-    turned = 0
+    flipped = 0
     for _ in range(sweeps):
-        before = turned
+        before = flipped
         for f in range(counts[FACES]):
             if faces[f, 0] < 0:
                 continue
@@ -152,7 +152,7 @@ def flip_to_delaunay(mesh, thinnest, sweeps):  # type: ignore[no-untyped-def]
                 c, a, b = faces[f, k], faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
                 d = faces[g, far_corner(across, g, f)]
                 if leaning(mesh, c, b, a, d) and feature_of(mesh, c, d) < 0 and not pops(mesh, a, b, c, d):
-                    turned += 1 if flip(mesh, f, k, thinnest) == DONE else 0
-        if turned == before:
+                    flipped += 1 if flip(mesh, f, k, thinnest) == DONE else 0
+        if flipped == before:
             break
-    return turned
+    return flipped

@@ -12,15 +12,15 @@ from .sizing_kernels import is_other, measure_vertex
 
 POOR = 0.1763  #: tan of 10 degrees: new edges may be longer to remove a face with a smaller angle
 HUGE = 2.0  #: longest edges after the collapse of one shorter than TINY, which are split again
-PULLED = 0.05  #: increase of the relative stretch of a new edge over those that it replaces, at most
+STRETCH_INCREASE = 0.05  #: increase of the relative stretch of a new edge over those that it replaces, at most
 
 
 @inlined
-def beside(mesh, around, gone, into, other):  # type: ignore[no-untyped-def]
-    """Return whether one of the faces `around` the vertex `gone` has the vertices `into` and `other`."""
+def shares_face(mesh, around, removed, into, other):  # type: ignore[no-untyped-def]
+    """Return whether one of the faces `around` the vertex `removed` has the vertices `into` and `other`."""
     faces = mesh[7]
     for f in around:
-        k = corner_of(faces, f, gone)
+        k = corner_of(faces, f, removed)
         p, q = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
         if (p == into and q == other) or (p == other and q == into):
             return True
@@ -28,39 +28,39 @@ def beside(mesh, around, gone, into, other):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def spread(mesh, f, gone, into):  # type: ignore[no-untyped-def]
-    """Return the squared length of the longest new edge of a face when `gone` is moved onto `into`.
+def spread(mesh, f, removed, into):  # type: ignore[no-untyped-def]
+    """Return the squared length of the longest new edge of a face when `removed` is moved onto `into`.
 
-    The length is the larger of that in the mean metric of the edge's ends and that in the metric of `gone`, so that
-    bends at `gone` are resolved.
+    The length is the larger of that in the mean metric of the edge's ends and that in the metric of `removed`, so that
+    bends at `removed` are resolved.
     """
     X, metric, faces = mesh[1], mesh[4], mesh[7]
-    k, longest = corner_of(faces, f, gone), 0.0
+    k, longest = corner_of(faces, f, removed), 0.0
     for i in range(1, 3):
         p = faces[f, (k + i) % 3]
         if p != into:
             u0, u1 = X[p, 0] - X[into, 0], X[p, 1] - X[into, 1]
-            longest = max(longest, length2(mesh, into, p), u0 * u0 * metric[gone, 0]
-                          + 2.0 * u0 * u1 * metric[gone, 1] + u1 * u1 * metric[gone, 2])
+            longest = max(longest, length2(mesh, into, p), u0 * u0 * metric[removed, 0]
+                          + 2.0 * u0 * u1 * metric[removed, 1] + u1 * u1 * metric[removed, 2])
     return longest
 
 
 @kernel(f"f8({MESH}, i8, i8, f8)")
-def longest_after(mesh, gone, into, enough):  # type: ignore[no-untyped-def]
+def longest_after(mesh, removed, into, enough):  # type: ignore[no-untyped-def]
     """Return the squared length in the metric of the longest new edge of a collapse, or of the first above `enough`."""
     faces, across, at = mesh[7], mesh[8], mesh[9]
-    longest, f = 0.0, at[gone]
+    longest, f = 0.0, at[removed]
     for _ in range(WIDEST):
-        longest = max(longest, spread(mesh, f, gone, into))
-        f = across[f, (corner_of(faces, f, gone) + 1) % 3]
-        if f < 0 or f == at[gone] or longest > enough:
+        longest = max(longest, spread(mesh, f, removed, into))
+        f = across[f, (corner_of(faces, f, removed) + 1) % 3]
+        if f < 0 or f == at[removed] or longest > enough:
             break
     if f >= 0:
         return longest
-    f = at[gone]
+    f = at[removed]
     for _ in range(WIDEST):
-        longest = max(longest, spread(mesh, f, gone, into))
-        f = across[f, (corner_of(faces, f, gone) + 2) % 3]
+        longest = max(longest, spread(mesh, f, removed, into))
+        f = across[f, (corner_of(faces, f, removed) + 2) % 3]
         if f < 0 or longest > enough:
             break
     return longest
@@ -81,47 +81,48 @@ def is_thin(mesh, vertex):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def pulled(mesh, a, b):  # type: ignore[no-untyped-def]
+def relative_stretch(mesh, a, b):  # type: ignore[no-untyped-def]
     """Return the absolute relative stretch of the edge a b, in the world relative to material space."""
     x, X = mesh[0], mesh[1]
-    there = np.sqrt((x[b, 0] - x[a, 0]) ** 2 + (x[b, 1] - x[a, 1]) ** 2 + (x[b, 2] - x[a, 2]) ** 2)
-    return abs(there / np.sqrt((X[b, 0] - X[a, 0]) ** 2 + (X[b, 1] - X[a, 1]) ** 2) - 1.0)
+    length = np.sqrt((x[b, 0] - x[a, 0]) ** 2 + (x[b, 1] - x[a, 1]) ** 2 + (x[b, 2] - x[a, 2]) ** 2)
+    return abs(length / np.sqrt((X[b, 0] - X[a, 0]) ** 2 + (X[b, 1] - X[a, 1]) ** 2) - 1.0)
 
 
 @kernel(f"f8({MESH}, i8, i8, f8)")
-def limit_after(mesh, gone, into, longest):  # type: ignore[no-untyped-def]
-    """Return the squared admissible length in the metric of the new edges of a collapse of `gone` onto `into`.
+def limit_after(mesh, removed, into, longest):  # type: ignore[no-untyped-def]
+    """Return the squared admissible length in the metric of the new edges of a collapse of `removed` onto `into`.
 
     As a rule that of `longest`; 0 where a new edge would be conformal or would be stretched too much, as across a
-    pleat, or where `gone` is on an edge feature without neighbours on it in both directions.
+    pleat, or where `removed` is on an edge feature without neighbours on it in both directions.
     """
     on, faces = mesh[5], mesh[7]
     around = np.empty(WIDEST, np.int32)
-    signed = ring(mesh, gone, around)
+    signed = ring(mesh, removed, around)
     count = abs(signed)
     along, worst, least = 0, 1e300, 1e300
     for i in range(count + (1 if signed < 0 else 0)):
         f = around[min(i, count - 1)]
-        k = corner_of(faces, f, gone)
+        k = corner_of(faces, f, removed)
         p, q = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
         if i < count:
-            worst = min(worst, sharpness_of(mesh, gone, p, q))
+            worst = min(worst, sharpness_of(mesh, removed, p, q))
             if p != into and q != into:
                 least = min(least, sharpness_of(mesh, into, p, q))
         else:
             p = q
-        if on[gone] >= 0 and feature_of(mesh, gone, p) >= 0:
+        if on[removed] >= 0 and feature_of(mesh, removed, p) >= 0:
             along += 1
-        if p == into or beside(mesh, around[:count], gone, into, p):
+        if p == into or shares_face(mesh, around[:count], removed, into, p):
             continue
-        if on[gone] < 0 and feature_of(mesh, into, p) >= 0:
+        if on[removed] < 0 and feature_of(mesh, into, p) >= 0:
             return 0.0
         # the cloth would be compressed or stretched by too much at once
-        if pulled(mesh, into, p) > PULLED + max(pulled(mesh, gone, p), pulled(mesh, gone, into)):
+        if relative_stretch(mesh, into, p) > STRETCH_INCREASE + max(relative_stretch(mesh, removed, p),
+                                                                relative_stretch(mesh, removed, into)):
             return 0.0
-    if on[gone] >= 0 and along < 2:
+    if on[removed] >= 0 and along < 2:
         return 0.0
-    if length2(mesh, gone, into) < TINY * TINY:
+    if length2(mesh, removed, into) < TINY * TINY:
         return HUGE * HUGE
     return 1.0 if worst < POOR and least > worst else longest * longest
 
@@ -142,15 +143,15 @@ def longest_of(mesh, vertices, only):  # type: ignore[no-untyped-def]
 
 
 @kernel(f"b1({MESH}, i8, i8, f8, f8[:,::1])")
-def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-def]
-    """Collapse `gone` onto `into`, measure the metric again, and undo the collapse if edges become too long.
+def try_collapse(mesh, removed, into, limit, limits):  # type: ignore[no-untyped-def]
+    """Collapse `removed` onto `into`, measure the metric again, and undo the collapse if edges become too long.
 
     Edges of `into` are too long above the root of `limit`, other edges nearby above 1 and their earlier maximum.
     Returns whether the collapse remains. limits: as in `measure_sizing`.
     """
     metric, faces, across, at = mesh[4], mesh[7], mesh[8], mesh[9]
     around, near = np.empty(WIDEST, np.int32), np.empty(WIDEST, np.int32)
-    signed = ring(mesh, gone, around)
+    signed = ring(mesh, removed, around)
     count = abs(signed)
     # rows that a collapse writes: the faces around, and those beyond the two removed faces
     rows, many = np.empty(WIDEST + 2, np.int32), count
@@ -158,7 +159,7 @@ def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-de
     neighbours = 0
     for i in range(count + (1 if signed < 0 else 0)):
         f = around[min(i, count - 1)]
-        k = corner_of(faces, f, gone)
+        k = corner_of(faces, f, removed)
         p, q = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
         if i < count and (p == into or q == into) and across[f, k] >= 0:
             rows[many] = across[f, k]
@@ -174,9 +175,9 @@ def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-de
         old_at[i] = at[near[i]]
         for k in range(3):
             old_metric[i, k] = metric[near[i], k]
-    of_gone, longest = at[gone], longest_of(mesh, near[:neighbours], -1)
+    of_removed, longest = at[removed], longest_of(mesh, near[:neighbours], -1)
 
-    collapse(mesh, gone, into)
+    collapse(mesh, removed, into)
     for p in near[:neighbours]:
         measure_vertex(mesh, p, limits, metric[p])
     if (longest_of(mesh, near[:neighbours], into) < limit
@@ -189,7 +190,7 @@ def try_collapse(mesh, gone, into, limit, limits):  # type: ignore[no-untyped-de
         at[near[i]] = old_at[i]
         for k in range(3):
             metric[near[i], k] = old_metric[i, k]
-    at[gone] = of_gone
+    at[removed] = of_removed
     return False
 
 
@@ -254,29 +255,29 @@ def collapse_short(mesh, ends, usual, limits, straight, thinnest, stale):  # typ
     around, beyond, near = np.empty(WIDEST, np.int32), np.empty(WIDEST, np.int32), np.empty(2 * WIDEST, np.int32)
     for e in range(ends.shape[0]):
         for side in range(2):
-            gone, into = ends[e, side], ends[e, 1 - side]
-            if at[gone] < 0 or at[into] < 0:
+            removed, into = ends[e, side], ends[e, 1 - side]
+            if at[removed] < 0 or at[into] < 0:
                 break
-            if not stale[gone]:
+            if not stale[removed]:
                 continue
-            now = length2(mesh, gone, into)
+            now = length2(mesh, removed, into)
             # half of an edge that was split is no shorter than a half
-            wanted = usual if now > 0.25 else 0.75 + 0.25 * usual
+            target = usual if now > 0.25 else 0.75 + 0.25 * usual
             enough = HUGE * HUGE if now < TINY * TINY else 1.0
-            longest = longest_after(mesh, gone, into, enough)
-            if longest > enough or (enough == 1.0 and longest > wanted * wanted and not is_thin(mesh, gone)):
+            longest = longest_after(mesh, removed, into, enough)
+            if longest > enough or (enough == 1.0 and longest > target * target and not is_thin(mesh, removed)):
                 continue
-            if may_collapse(mesh, gone, into, straight, thinnest) != DONE:
+            if may_collapse(mesh, removed, into, straight, thinnest) != DONE:
                 continue
-            limit = limit_after(mesh, gone, into, wanted)
+            limit = limit_after(mesh, removed, into, target)
             if longest >= limit:
                 continue
             count = 0
-            for f in around[:abs(ring(mesh, gone, around))]:
-                k = corner_of(faces, f, gone)
+            for f in around[:abs(ring(mesh, removed, around))]:
+                k = corner_of(faces, f, removed)
                 near[count], near[count + 1] = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
                 count += 2
-            if not try_collapse(mesh, gone, into, limit, limits):
+            if not try_collapse(mesh, removed, into, limit, limits):
                 continue
             done += 1
             if partly:
@@ -289,16 +290,18 @@ def collapse_short(mesh, ends, usual, limits, straight, thinnest, stale):  # typ
 
 
 @kernel(f"UniTuple(i8, 2)({MESH}, f8, f8[:,::1], f8, f8, i4[:,::1], f8[:,::1], i8, i8)")
-def collapse_all(mesh, usual, limits, straight, thinnest, known, metric_then, passes, turns):  # type: ignore[no-untyped-def]
-    """Collapse all edges that are shorter in the metric than `usual`, in passes, each followed by flips.
+def collapse_all(mesh, usual, limits, straight, thinnest, known, metric_then, sweeps,  # type: ignore[no-untyped-def]
+                 flip_sweeps):
+    """Collapse all edges that are shorter in the metric than `usual`, in sweeps, each followed by flips.
 
-    Returns the numbers of collapses and flips. Passes end when one collapses nothing, at most `passes`. known,
-    metric_then: as in `mark_stale`. turns: sweeps of flips. The other arguments are those of `collapse_short`.
+    Returns the numbers of collapses and flips. Sweeps end when one collapses nothing, at most `sweeps`. known,
+    metric_then: as in `mark_stale`. flip_sweeps: sweeps of flips after each. The other
+    arguments are those of `collapse_short`.
     """
     faces, counts = mesh[7], mesh[10]
     edges, lengths = np.empty(3 * counts[FACES], np.int64), np.empty(3 * counts[FACES])
     collapses, flips, stale = 0, 0, np.empty(counts[VERTICES], np.bool_)
-    for _ in range(passes):
+    for _ in range(sweeps):
         count = edges_between(mesh, 0.0, usual, edges, lengths)
         ends = np.empty((count, 2), np.int64)
         order = np.argsort(lengths[:count], kind="mergesort")
@@ -310,5 +313,5 @@ def collapse_all(mesh, usual, limits, straight, thinnest, known, metric_then, pa
         if done == 0:
             break
         collapses += done
-        flips += flip_to_delaunay(mesh, thinnest, turns)
+        flips += flip_to_delaunay(mesh, thinnest, flip_sweeps)
     return collapses, flips

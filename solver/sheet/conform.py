@@ -60,23 +60,23 @@ def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float 
     working = Working(moved, runs.points, runs.ends)
     fall = np.zeros(3) if gravity is None or not features.thin.any() else h * h * gravity
     now = Conforming(working, runs, limits, h, mesh.material[mesh.border_edges], fall, spared=spared)
-    for vertex, corner in tracked.turned.tolist():
-        _turn(now, moved, vertex, corner)
+    for vertex, corner in tracked.onto_corner.tolist():
+        _move_onto_corner(now, moved, vertex, corner)
     for vertex, corner in tracked.ended.tolist():
         _run_into(now, vertex, corner)
     now.released |= set(tracked.released.tolist())
-    _let_go(now, mesh, now.released)
+    _restore_velocities(now, mesh, now.released)
     insert(now)
     unjoined = join(now)
     _transfer(now)
     before = now.released.copy()
     if mend(now):
-        _let_go(now, mesh, now.released - before)
+        _restore_velocities(now, mesh, now.released - before)
         _transfer(now)
     return _finished(mesh, now, unjoined)
 
 
-def _turn(now: Conforming, mesh: SheetMesh, vertex: int, corner: int) -> None:
+def _move_onto_corner(now: Conforming, mesh: SheetMesh, vertex: int, corner: int) -> None:
     """Move a vertex that has run over the end of its run to the corner there, and to the material over that corner."""
     at = np.array([vertex])
     position = now.runs.features.points[corner]
@@ -96,7 +96,7 @@ def _run_into(now: Conforming, vertex: int, corner: int) -> None:
         now.release(vertex)
 
 
-def _let_go(now: Conforming, mesh: SheetMesh, vertices: set[int]) -> None:
+def _restore_velocities(now: Conforming, mesh: SheetMesh, vertices: set[int]) -> None:
     """Set the velocities of released vertices to those of their material in `mesh`. [Thesis 2.2]"""
     if not vertices:
         return

@@ -39,7 +39,7 @@ class Conforming:
     #: vertices that came onto features, and the velocity of the material there [m/s], (3,)
     new: dict[int, Vec] = field(default_factory=dict)
     released: set[int] = field(default_factory=set)  #: vertices that left features
-    refused: set[tuple[int, ...]] = field(default_factory=set)  #: crossings without a vertex that stay so
+    refused: set[tuple[int, ...]] = field(default_factory=set)  #: intersections without a vertex that stay so
     #: material of vertices that could not move there yet, its velocity, and their distance from it [m]
     carried_over: dict[int, tuple[Vec, Vec, float]] = field(default_factory=dict)
     jump: float = 0.0  #: largest displacement of a point of the cloth in the world [m]
@@ -168,22 +168,22 @@ def insert_points(now: Conforming) -> int:
     if not requested.any():
         return 0
     rows = working.living_faces
-    found = passing_points(working.x[:n], now.h * working.v[:n], working.faces[rows], features, requested, now.h,
+    passing = passing_points(working.x[:n], now.h * working.v[:n], working.faces[rows], features, requested, now.h,
                            limits.thickness, limits.depth)
     done, used = 0, set[int]()
     # features that are touched already come before others
-    for k in np.lexsort((found.of, found.when)).tolist():
-        point, face = int(found.feature[k]), int(rows[found.of[k]])
+    for k in np.lexsort((passing.of, passing.when)).tolist():
+        point, face = int(passing.feature[k]), int(rows[passing.of[k]])
         corners = set(working.faces[face].tolist())
         key = (-1, point)
         if (not requested[point] or key in now.refused or used & corners or now.released & corners
                 or now.spares(*corners)):
             continue
-        vertex = _at_point(now, face, found.barycentric[k], point)
+        vertex = _at_point(now, face, passing.barycentric[k], point)
         if vertex < 0:
             now.refused.add(key)
             continue
-        now.sit(vertex, point, found.positions[k])
+        now.sit(vertex, point, passing.positions[k])
         requested[point] = False
         used |= corners | {vertex}
         done += 1
@@ -233,42 +233,42 @@ def insert_edges(now: Conforming) -> int:
     working, runs, limits = now.working, now.runs, now.limits
     n = int(working.counts[0])
     edges = now.edges()
-    found = passing_edges(working.x[:n], now.h * working.v[:n] + now.fall, edges, runs.features, now.h,
+    passing = passing_edges(working.x[:n], now.h * working.v[:n] + now.fall, edges, runs.features, now.h,
                           limits.thickness, limits.depth)
-    if not len(found.of):
+    if not len(passing.of):
         return 0
-    run = runs.features.run[found.feature].astype(np.int32)
+    run = runs.features.run[passing.feature].astype(np.int32)
     left, has = np.zeros(n, dtype=bool), np.empty(len(run), dtype=bool)
     left[list(now.released)] = True
-    mark_redundant(edges, np.ascontiguousarray(found.of), run, runs.ends, runs.points, working.on, working.at, left,
-                  found.positions, np.ascontiguousarray(runs.features.points),
+    mark_redundant(edges, np.ascontiguousarray(passing.of), run, runs.ends, runs.points, working.on, working.at, left,
+                  passing.positions, np.ascontiguousarray(runs.features.points),
                   max(limits.thickness, limits.shortest, 0.5 * limits.depth), limits.thickness, has)
     now.ordered.clear()
     if has.all():
         return 0
-    speeds = runs.features.on_edges(found.feature, found.positions)[1]
+    speeds = runs.features.on_edges(passing.feature, passing.positions)[1]
     done, moved = 0, set[int]()
-    order = np.lexsort((found.of, found.when))
-    both = [(k, int(edges[found.of[k], 0]), int(edges[found.of[k], 1])) for k in order.tolist() if not has[k]]
+    order = np.lexsort((passing.of, passing.when))
+    both = [(k, int(edges[passing.of[k], 0]), int(edges[passing.of[k], 1])) for k in order.tolist() if not has[k]]
     # the border's edges first: a vertex inside does not replace one on the border
     both.sort(key=lambda one: working.faces_of(one[1], one[2])[1] >= 0)
     for k, a, b in both:
         key = (a, b, int(run[k]))
         if key in now.refused or a in moved or b in moved or now.spares(a, b):
             continue
-        X = _material_at(working, a, b, float(found.barycentric[k]))
-        if (_leaps(now, a, b, float(found.barycentric[k]), found.positions[k], speeds[k])
-                or (limits.one_layer and _is_covered(now, int(run[k]), found.positions[k], X))
-                or _slides_there(now, a, b, int(run[k]), found.positions[k], X)):
+        X = _material_at(working, a, b, float(passing.barycentric[k]))
+        if (_leaps(now, a, b, float(passing.barycentric[k]), passing.positions[k], speeds[k])
+                or (limits.one_layer and _is_covered(now, int(run[k]), passing.positions[k], X))
+                or _slides_to(now, a, b, int(run[k]), passing.positions[k], X)):
             now.refused.add(key)
             continue
         now.ordered.clear()
-        result = _on_edge(now, a, b, float(found.barycentric[k]), int(run[k]), found.positions[k])
+        result = _on_edge(now, a, b, float(passing.barycentric[k]), int(run[k]), passing.positions[k])
         if result is None:
             now.refused.add(key)
             continue
         vertex, split = result
-        now.sit(vertex, runs.points + int(run[k]), found.positions[k])
+        now.sit(vertex, runs.points + int(run[k]), passing.positions[k])
         now.ordered.clear()
         moved |= {vertex} if split else {vertex, *working.neighbours(vertex).tolist()}
         done += 1
@@ -311,7 +311,7 @@ def _is_covered(now: Conforming, run: int, position: Vec, X: Vec) -> bool:
     return between > OTHER_LAYER * (abs(float(along[nearest]) - at) + now.limits.shortest)
 
 
-def _slides_there(now: Conforming, a: int, b: int, run: int, position: Vec, X: Vec) -> bool:
+def _slides_to(now: Conforming, a: int, b: int, run: int, position: Vec, X: Vec) -> bool:
     """Return whether the edge on a run at `position`, (3,) [m], slides to the material X, (2,) [m], in the next step.
 
     Fast cloth brings its next vertices there and needs no others.

@@ -13,15 +13,15 @@ def living_edges(faces, across, count, ends):  # type: ignore[no-untyped-def]
 
     Removed faces are left out. faces, across: (m, 3), see `mesh_kernels`.
     """
-    found = 0
+    living = 0
     for f in range(count):
         if faces[f, 0] < 0:
             continue
         for k in range(3):
             if across[f, k] < 0 or f < across[f, k]:
-                ends[found, 0], ends[found, 1] = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
-                found += 1
-    return found
+                ends[living, 0], ends[living, 1] = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
+                living += 1
+    return living
 
 
 @kernel("void(i4[:,::1], i4[::1], i4[::1], i4[:,::1], i8, i4[::1], i4[::1], b1[::1], f8[:,::1], f8[:,::1], f8, f8,"

@@ -83,8 +83,8 @@ def _collapse(now: Conforming, a: int, b: int) -> bool:
         on = int(working.on[i])
         return bool(working.required[i]), 0 <= on < now.runs.points, working.on_border(i) or on >= 0, -i
 
-    gone, into = (a, b) if rank(a) < rank(b) else (b, a)
-    for one, other in ((gone, into), (into, gone)):
+    removed, into = (a, b) if rank(a) < rank(b) else (b, a)
+    for one, other in ((removed, into), (into, removed)):
         # towards the vertex on the feature, always
         if not working.on[one] >= 0 > working.on[other] and _collapse_any(now, one, [other]):
             now.new.pop(one, None)
@@ -92,12 +92,12 @@ def _collapse(now: Conforming, a: int, b: int) -> bool:
     return False
 
 
-def _collapse_any(now: Conforming, gone: int, ends: list[int]) -> bool:
+def _collapse_any(now: Conforming, removed: int, ends: list[int]) -> bool:
     """Collapse a vertex onto the first admissible of `ends`, at worse triangles if necessary; return whether it was."""
     working = now.working
     for thinnest in (working.thinnest, THINNEST):
         usual, working.thinnest = working.thinnest, thinnest
-        done = any(working.collapse(gone, end) is Outcome.DONE for end in ends)
+        done = any(working.collapse(removed, end) is Outcome.DONE for end in ends)
         working.thinnest = usual
         if done:
             return True
@@ -113,7 +113,7 @@ def _unfold(now: Conforming, face: int) -> bool:
     corners = working.faces[face].copy()
     on = working.on[corners].tolist()
     run = max(on) - runs.points
-    if run < 0 or min(on) < 0 or not all(one == runs.points + run or one in runs.ends[run] for one in on):
+    if run < 0 or min(on) < 0 or not all(feature == runs.points + run or feature in runs.ends[run] for feature in on):
         return False
     a, middle, b = corners[np.argsort(runs.along(run, working.x[corners]))].tolist()
     if slip(now, a, b):

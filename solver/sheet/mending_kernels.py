@@ -14,7 +14,7 @@ def thin_at_features(mesh, points, h, shortest, ill, predicted, out):  # type: i
     below `predicted` after h [s] of sliding, or all three vertices on one run. Features from `points` on are runs.
     """
     X, slide, on, faces, counts = mesh[1], mesh[3], mesh[5], mesh[7], mesh[10]
-    found = 0
+    count = 0
     for f in range(counts[FACES]):
         a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
         if a < 0 or (on[a] < 0 and on[b] < 0 and on[c] < 0):
@@ -27,6 +27,6 @@ def thin_at_features(mesh, points, h, shortest, ill, predicted, out):  # type: i
         bad |= sharpness(X[a, 0] + h * slide[a, 0], X[a, 1] + h * slide[a, 1], X[b, 0] + h * slide[b, 0],
                          X[b, 1] + h * slide[b, 1], X[c, 0] + h * slide[c, 0], X[c, 1] + h * slide[c, 1]) < predicted
         if bad:
-            out[found] = f
-            found += 1
-    return found
+            out[count] = f
+            count += 1
+    return count

@@ -214,25 +214,25 @@ def flip(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
 
 
 @kernel(f"i8({MESH}, i8, i8, f8, f8)")
-def may_collapse(mesh, gone, into, straight, thinnest):  # type: ignore[no-untyped-def]
-    """Return DONE if the vertex `gone` may be moved onto its neighbour `into`, else the reason against it.
+def may_collapse(mesh, removed, into, straight, thinnest):  # type: ignore[no-untyped-def]
+    """Return DONE if the vertex `removed` may be moved onto its neighbour `into`, else the reason against it.
 
     A required vertex is not moved, nor a vertex on a point feature; a vertex on an edge feature is moved along its
     conformal edge only; a vertex on the border along the border only, and only where sin of the border's angle there is
     below `straight`. No face is inverted in material space, nor gets an angle whose tan is below `thinnest` and below
-    the worst around `gone` now.
+    the worst around `removed` now.
     """
     X, on, required, faces, across, at, counts = mesh[1], mesh[5], mesh[6], mesh[7], mesh[8], mesh[9], mesh[10]
-    if at[gone] < 0 or at[into] < 0:
+    if at[removed] < 0 or at[into] < 0:
         return NO_EDGE
-    if required[gone]:
+    if required[removed]:
         return REQUIRED
-    if on[gone] >= 0 and (on[gone] < counts[POINTS] or feature_of(mesh, gone, into) < 0):
+    if on[removed] >= 0 and (on[removed] < counts[POINTS] or feature_of(mesh, removed, into) < 0):
         return ON_FEATURE
     around, others = np.empty(WIDEST, np.int32), np.empty(WIDEST, np.int32)
-    signed, there = ring(mesh, gone, around), ring(mesh, into, others)
+    signed, signed_into = ring(mesh, removed, around), ring(mesh, into, others)
     count = abs(signed)
-    if signed == 0 or there == 0:
+    if signed == 0 or signed_into == 0:
         return CROWDED
     shared = 0
     for f in around[:count]:
@@ -241,13 +241,13 @@ def may_collapse(mesh, gone, into, straight, thinnest):  # type: ignore[no-untyp
     if shared == 0:
         return NO_EDGE
     if signed < 0:
-        before = faces[around[0], (corner_of(faces, around[0], gone) + 1) % 3]
-        after = faces[around[count - 1], (corner_of(faces, around[count - 1], gone) + 2) % 3]
+        before = faces[around[0], (corner_of(faces, around[0], removed) + 1) % 3]
+        after = faces[around[count - 1], (corner_of(faces, around[count - 1], removed) + 2) % 3]
         if shared != 1 or (into != before and into != after):
             return AT_BORDER
-        one = np.sqrt((X[before, 0] - X[gone, 0]) ** 2 + (X[before, 1] - X[gone, 1]) ** 2)
-        two = np.sqrt((X[after, 0] - X[gone, 0]) ** 2 + (X[after, 1] - X[gone, 1]) ** 2)
-        if abs(wedge(X, before, gone, after)) > straight * one * two:
+        one = np.sqrt((X[before, 0] - X[removed, 0]) ** 2 + (X[before, 1] - X[removed, 1]) ** 2)
+        two = np.sqrt((X[after, 0] - X[removed, 0]) ** 2 + (X[after, 1] - X[removed, 1]) ** 2)
+        if abs(wedge(X, before, removed, after)) > straight * one * two:
             return AT_BORDER
     elif shared != 2:
         return AT_BORDER
@@ -255,11 +255,11 @@ def may_collapse(mesh, gone, into, straight, thinnest):  # type: ignore[no-untyp
     common = 0
     for i in range(count + (1 if signed < 0 else 0)):
         if i < count:
-            near = faces[around[i], (corner_of(faces, around[i], gone) + 1) % 3]
+            near = faces[around[i], (corner_of(faces, around[i], removed) + 1) % 3]
         else:
-            near = faces[around[i - 1], (corner_of(faces, around[i - 1], gone) + 2) % 3]
+            near = faces[around[i - 1], (corner_of(faces, around[i - 1], removed) + 2) % 3]
         if near != into:
-            for g in others[:abs(there)]:
+            for g in others[:abs(signed_into)]:
                 k = corner_of(faces, g, into)
                 if faces[g, (k + 1) % 3] == near or (across[g, (k + 1) % 3] < 0 and faces[g, (k + 2) % 3] == near):
                     common += 1
@@ -268,9 +268,9 @@ def may_collapse(mesh, gone, into, straight, thinnest):  # type: ignore[no-untyp
         return LINKED
     worst, least = 1e300, 1e300
     for f in around[:count]:
-        k = corner_of(faces, f, gone)
+        k = corner_of(faces, f, removed)
         p, q = faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
-        worst = min(worst, sharpness_of(mesh, gone, p, q))
+        worst = min(worst, sharpness_of(mesh, removed, p, q))
         if p != into and q != into:
             least = min(least, sharpness_of(mesh, into, p, q))
     if not least > 0.0:
@@ -279,25 +279,25 @@ def may_collapse(mesh, gone, into, straight, thinnest):  # type: ignore[no-untyp
 
 
 @kernel(f"void({MESH}, i8, i8)")
-def collapse(mesh, gone, into):  # type: ignore[no-untyped-def]
-    """Move the vertex `gone` onto its neighbour `into`, and remove the faces between them.
+def collapse(mesh, removed, into):  # type: ignore[no-untyped-def]
+    """Move the vertex `removed` onto its neighbour `into`, and remove the faces between them.
 
     Valid only where `may_collapse` returns DONE.
     """
     faces, across, at = mesh[7], mesh[8], mesh[9]
     around = np.empty(WIDEST, np.int32)
-    count = abs(ring(mesh, gone, around))
+    count = abs(ring(mesh, removed, around))
     for f in around[:count]:
-        k = corner_of(faces, f, gone)
+        k = corner_of(faces, f, removed)
         if faces[f, (k + 1) % 3] != into and faces[f, (k + 2) % 3] != into:
             faces[f, k] = into
             at[into] = f
     for f in around[:count]:
-        if faces[f, 0] != gone and faces[f, 1] != gone and faces[f, 2] != gone:
+        if faces[f, 0] != removed and faces[f, 1] != removed and faces[f, 2] != removed:
             continue
-        k, j = corner_of(faces, f, gone), corner_of(faces, f, into)
+        k, j = corner_of(faces, f, removed), corner_of(faces, f, into)
         tip = faces[f, 3 - k - j]
-        # neighbours beyond the edge of `gone` and beyond that of `into` become neighbours
+        # neighbours beyond the edge of `removed` and beyond that of `into` become neighbours
         one, two = across[f, j], across[f, k]
         if one >= 0:
             across[one, far_corner(across, one, f)] = two
@@ -307,4 +307,4 @@ def collapse(mesh, gone, into):  # type: ignore[no-untyped-def]
             at[tip] = two
         faces[f, 0] = faces[f, 1] = faces[f, 2] = -1
         across[f, 0] = across[f, 1] = across[f, 2] = -1
-    at[gone] = -1
+    at[removed] = -1

@@ -18,15 +18,15 @@ def overlapping_faces(material: Vec, faces: Index) -> tuple[int, int] | None:
     low, high = corners.min(axis=1), corners.max(axis=1)
     size = np.median(high - low, axis=0).max()
     for first, second in _near(low, high, size):
-        apart = np.zeros(len(first), dtype=bool)
+        separated = np.zeros(len(first), dtype=bool)
         for one, other in ((corners[first], corners[second]), (corners[second], corners[first])):
             for k in range(3):
                 a, along = one[:, k], one[:, (k + 1) % 3] - one[:, k]
                 off = other - a[:, None]
                 side = along[:, 0, None] * off[..., 1] - along[:, 1, None] * off[..., 0]
-                apart |= (side <= TOUCH * size * np.linalg.norm(along, axis=1)[:, None]).all(axis=1)
-        if not apart.all():
-            where = int(np.argmax(~apart))
+                separated |= (side <= TOUCH * size * np.linalg.norm(along, axis=1)[:, None]).all(axis=1)
+        if not separated.all():
+            where = int(np.argmax(~separated))
             return int(first[where]), int(second[where])
     return None
 
@@ -35,13 +35,13 @@ def _near(low: Vec, high: Vec, size: float) -> list[tuple[Index, Index]]:
     """Return pairs of overlapping boxes, in several arrays, by a sweep along the first axis. low, high: (m, 2) [m]."""
     order = np.argsort(low[:, 0], kind="stable")
     end = np.searchsorted(low[order, 0], high[order, 0] - TOUCH * size, side="left")
-    found = []
+    pairs = []
     for offset in range(1, max(2, int((end - np.arange(len(order))).max()))):
         one = np.flatnonzero(end > np.arange(len(order)) + offset)
         if not len(one):
             break
         first, second = order[one], order[one + offset]
-        meet = (low[first, 1] < high[second, 1]) & (low[second, 1] < high[first, 1])
-        if meet.any():
-            found.append((np.minimum(first, second)[meet], np.maximum(first, second)[meet]))
-    return found
+        overlapping = (low[first, 1] < high[second, 1]) & (low[second, 1] < high[first, 1])
+        if overlapping.any():
+            pairs.append((np.minimum(first, second)[overlapping], np.maximum(first, second)[overlapping]))
+    return pairs

@@ -8,7 +8,7 @@ from ..forces.joint_kernels import exponential, logarithm, product
 from ..threads import inlined, kernel
 from .around_kernels import faces_around
 
-TURNS, CONVERGED = 30, 1.0e-13  #: iterations to the mean rotation at most, and a negligible step [rad]
+ITERATIONS, CONVERGED = 30, 1.0e-13  #: iterations to the mean rotation at most, and a negligible step [rad]
 
 
 @inlined
@@ -29,7 +29,7 @@ def quaternion(a0, a1, a2, b0, b1, b2, c0, c1, c2):  # type: ignore[no-untyped-d
 
 
 @kernel("void(f8[:,:,::1], f8[:,::1])")
-def take_apart(gradients, out):  # type: ignore[no-untyped-def]
+def decompose(gradients, out):  # type: ignore[no-untyped-def]
     """Write the polar decompositions F = R S of gradients of faces, (m, 3, 2), to `out`, (m, 7).
 
     A row is R as a quaternion, the third axis of R the normal, then S: entries 00, 01, 11.
@@ -56,11 +56,11 @@ def take_apart(gradients, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i4[:,::1], f8[::1], f8[:,::1], f8[:,:,::1])")
-def average(faces, areas, apart, out):  # type: ignore[no-untyped-def]
+def average(faces, areas, polar, out):  # type: ignore[no-untyped-def]
     """Write R̄ S̄, the averages of the faces around each vertex by area, to `out`, (n, 3, 2), with Σ A log(R̄ᵀ R) = 0.
 
     The iteration starts at the largest face. The result is zero at a vertex without faces. faces: (m, 3). areas: (m,)
-    [m²]. apart: polar decompositions, as `take_apart` writes them, (m, 7).
+    [m²]. polar: polar decompositions, as `decompose` writes them, (m, 7).
     """
     n, m = out.shape[0], faces.shape[0]
     start, around = faces_around(n, m, faces)
@@ -68,20 +68,20 @@ def average(faces, areas, apart, out):  # type: ignore[no-untyped-def]
         whole, s00, s01, s11, first = 0.0, 0.0, 0.0, 0.0, -1
         for f in around[start[i]:start[i + 1]]:
             whole += areas[f]
-            s00 += areas[f] * apart[f, 4]
-            s01 += areas[f] * apart[f, 5]
-            s11 += areas[f] * apart[f, 6]
+            s00 += areas[f] * polar[f, 4]
+            s01 += areas[f] * polar[f, 5]
+            s11 += areas[f] * polar[f, 6]
             if first < 0 or areas[f] > areas[first] * (1.0 + 1e-9):
                 first = f
         out[i] = 0.0
         if first < 0:
             continue
-        mean = (apart[first, 0], apart[first, 1], apart[first, 2], apart[first, 3])
-        for _ in range(TURNS):
+        mean = (polar[first, 0], polar[first, 1], polar[first, 2], polar[first, 3])
+        for _ in range(ITERATIONS):
             x, y, z = 0.0, 0.0, 0.0
             back = (mean[0], -mean[1], -mean[2], -mean[3])
             for f in around[start[i]:start[i + 1]]:
-                off = logarithm(product(back, (apart[f, 0], apart[f, 1], apart[f, 2], apart[f, 3])))
+                off = logarithm(product(back, (polar[f, 0], polar[f, 1], polar[f, 2], polar[f, 3])))
                 x += areas[f] * off[0]
                 y += areas[f] * off[1]
                 z += areas[f] * off[2]

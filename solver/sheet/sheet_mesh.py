@@ -17,7 +17,7 @@ from ..meshing.normals import unit_normals
 from ..state import Index, Mask, Vec
 from .around_kernels import build_tables
 from .overlap import overlapping_faces
-from .polar_kernels import average, take_apart
+from .polar_kernels import average, decompose
 from .sheet_mesh_kernels import areas_of, border_edges_of, edges_of, gradients_of, mean_around, tangents_of
 
 #: corners after and before each corner of a face: the ends of the edge opposite to it
@@ -64,7 +64,7 @@ class SheetMesh:
         n = len(x)
         bare = cls(np.array(x, dtype=float), np.array(material, dtype=float), np.array(faces, dtype=np.int32),
                    np.zeros((n, 3)), np.zeros((n, 2)), np.full(n, -1, np.int32), np.zeros(n, dtype=bool)).checked()
-        required = bare.border & (bare.border_turns > CORNER)
+        required = bare.border & (bare.border_angles > CORNER)
         if pinned is not None:
             required |= pinned
         return cls(bare.x, bare.material, bare.faces, bare.v, bare.slide, bare.on, required)
@@ -120,13 +120,13 @@ class SheetMesh:
         return tangents
 
     @cached_property
-    def border_turns(self) -> Vec:
+    def border_angles(self) -> Vec:
         """Return the angle by which the border turns at each vertex in material space, (n,) [rad]; zero inside."""
         into, out = np.zeros_like(self.material), np.zeros_like(self.material)
         out[self.border_edges[:, 0]] = into[self.border_edges[:, 1]] = self._border_directions
         cross = into[:, 0] * out[:, 1] - into[:, 1] * out[:, 0]
-        turns: Vec = np.abs(np.arctan2(cross, np.einsum("ni,ni->n", into, out)))
-        return turns
+        angles: Vec = np.abs(np.arctan2(cross, np.einsum("ni,ni->n", into, out)))
+        return angles
 
     @cached_property
     def _border_directions(self) -> Vec:
@@ -171,9 +171,9 @@ class SheetMesh:
 
         F = R S, R in the plane of the face and its normal beside it; the mean rotation is where Σ A log(R̄ᵀ R) = 0.
         """
-        apart, averaged = np.empty((len(self.faces), 7)), np.empty((len(self.x), 3, 2))
-        take_apart(np.ascontiguousarray(self.gradients), apart)
-        average(np.ascontiguousarray(self.faces), self.areas, apart, averaged)
+        polar, averaged = np.empty((len(self.faces), 7)), np.empty((len(self.x), 3, 2))
+        decompose(np.ascontiguousarray(self.gradients), polar)
+        average(np.ascontiguousarray(self.faces), self.areas, polar, averaged)
         return averaged
 
     @cached_property
@@ -207,16 +207,16 @@ class SheetMesh:
         if not (np.isfinite(self.x).all() and np.isfinite(self.material).all()):
             raise BadMesh("the cloth has a vertex that is nowhere: its place is no number", "Check the mesh's vertices")
         if not len(self.faces) or self.faces.min() < 0 or self.faces.max() >= len(self.x):
-            raise BadMesh("the cloth has no faces, or one with a corner that there is not", "Give it faces")
+            raise BadMesh("the cloth has no faces, or a face that refers to a missing vertex", "Give it faces")
         longest = np.linalg.norm(np.roll(self.material[self.faces], -1, axis=1) - self.material[self.faces],
                                  axis=2).max(axis=1)
         flat = np.flatnonzero(~(np.abs(self.areas) > THIN * longest**2))
         if len(flat):
             raise BadMesh(f"face {flat[0]} has no area in material space, {self._spot(flat[0])}",
                           "Unwrap it again, or merge its vertices by distance")
-        turned = np.flatnonzero(self.areas < 0.0)
-        if len(turned):
-            raise BadMesh(f"face {turned[0]} is turned over in material space, {self._spot(turned[0])}",
+        inverted = np.flatnonzero(self.areas < 0.0)
+        if len(inverted):
+            raise BadMesh(f"face {inverted[0]} is turned over in material space, {self._spot(inverted[0])}",
                           "Recalculate the normals, and unwrap the cloth so that no face of its UV map is mirrored")
 
     def _check_edges(self) -> None:

@@ -27,18 +27,18 @@ class Sizing:
     narrowest: float = 0.3  #: least ratio of the shortest over the longest edge at one vertex
     hysteresis: float = 0.2
     most_faces: int = 20_000  #: number of faces that splits do not exceed
-    #: sheets beside the first one: where each begins along u, and its smallest and largest [m]
-    beside: Sequence[tuple[float, float, float]] = ()
+    #: sheets after the first one: where each begins along u, and its smallest and largest [m]
+    other_sheets: Sequence[tuple[float, float, float]] = ()
 
     def coarser(self, times: float) -> Sizing:
         """Return a sizing with `times` longer edges, for previews."""
-        beside = [(begins, smallest * times, largest * times) for begins, smallest, largest in self.beside]
+        other_sheets = [(begins, smallest * times, largest * times) for begins, smallest, largest in self.other_sheets]
         return replace(self, smallest=self.smallest * times, largest=self.largest * times, angle=self.angle * times,
-                       speed=self.speed * times, sag=self.sag * times, beside=beside)
+                       speed=self.speed * times, sag=self.sag * times, other_sheets=other_sheets)
 
     @property
     def limits(self) -> Vec:
         """Return the limits for `measure_sizing`, one row for each sheet, (s, 7)."""
-        sheets = [(-np.inf, self.smallest, self.largest), *self.beside]
+        sheets = [(-np.inf, self.smallest, self.largest), *self.other_sheets]
         return np.array([[self.angle, self.speed, self.sag, smallest, largest, self.narrowest, begins]
                          for begins, smallest, largest in sheets])

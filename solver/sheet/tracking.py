@@ -23,7 +23,7 @@ class Tracked:
     x: Vec  #: [m], (n, 3), those on features exactly there
     on: Index  #: feature of each vertex, with runs in place of edges, (n,)
     released: Index  #: numbers of vertices that are Lagrangian from now on, (r,)
-    turned: Index  #: vertices that ran over the end of their run onto the corner there, and that corner, (t, 2)
+    onto_corner: Index  #: vertices that ran over the end of their run onto the corner there, and that corner, (t, 2)
     ended: Index  #: vertices that ran over the end of their run, and the corner, which has a vertex already, (e, 2)
 
 
@@ -34,15 +34,15 @@ def track(mesh: SheetMesh, runs: Runs, limits: RemeshLimits, h: float, free: Mas
     """
     x, on = mesh.x.copy(), runs.from_edges(mesh.on)
     vertices = (on >= 0).nonzero()[0].astype(np.int32)
-    gone = np.zeros(len(x), dtype=bool) if free is None else free & (on >= 0)
-    gone[vertices] |= _at_the_border(mesh, vertices, limits, h)
+    released = np.zeros(len(x), dtype=bool) if free is None else free & (on >= 0)
+    released[vertices] |= _at_the_border(mesh, vertices, limits, h)
     vertices = vertices[np.argsort(on[vertices], kind="stable")]
-    turns, over = np.empty(len(vertices), dtype=bool), np.empty((len(vertices), 2), np.int32)
-    count = follow(x, on, gone, mesh.border, vertices, runs.points, runs.positions, runs.point_outward, runs.edges,
-                   runs.outward, runs.first, runs.ends, limits.thickness, turns, over)
-    on[gone] = -1
-    over, turns = over[:count], turns[:count]
-    return Tracked(x, on, gone.nonzero()[0].astype(np.int32), over[turns], over[~turns])
+    to_corner, over = np.empty(len(vertices), dtype=bool), np.empty((len(vertices), 2), np.int32)
+    count = follow(x, on, released, mesh.border, vertices, runs.points, runs.positions, runs.point_outward, runs.edges,
+                   runs.outward, runs.first, runs.ends, limits.thickness, to_corner, over)
+    on[released] = -1
+    over, to_corner = over[:count], to_corner[:count]
+    return Tracked(x, on, released.nonzero()[0].astype(np.int32), over[to_corner], over[~to_corner])
 
 
 def _at_the_border(mesh: SheetMesh, vertices: Index, limits: RemeshLimits, h: float) -> Mask:

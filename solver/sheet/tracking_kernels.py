@@ -48,9 +48,9 @@ def up_to_border(material, slide, faces, border, ends, required, vertices, h, ne
         if not close[v]:
             continue
         slides = slide[v, 0] != 0.0 or slide[v, 1] != 0.0
-        for turn in range(3 if slides else 1):
-            X0 = material[v, 0] + 0.5 * turn * h * slide[v, 0]
-            X1 = material[v, 1] + 0.5 * turn * h * slide[v, 1]
+        for step in range(3 if slides else 1):
+            X0 = material[v, 0] + 0.5 * step * h * slide[v, 0]
+            X1 = material[v, 1] + 0.5 * step * h * slide[v, 1]
             least = np.inf
             for e in range(ends.shape[0]):
                 a, b = ends[e, 0], ends[e, 1]
@@ -72,13 +72,13 @@ def _is_off(offset, outward, thickness):  # type: ignore[no-untyped-def]
 @kernel("i8(f8[:,::1], i4[::1], b1[::1], b1[::1], i4[::1], i8, f8[:,::1], f8[:,::1], i4[:,::1], f8[:,::1], i4[::1],"
         " i4[:,::1], f8, b1[::1], i4[:,::1])")
 def follow(  # type: ignore[no-untyped-def]
-        x, on, gone, border, vertices, points, positions, point_outward, edges, outward, first, run_ends, thickness,
-        turns, over):
-    """Move vertices to their features, and write x, on and gone, (n,); return the number that ran over an end of a run.
+        x, on, released, border, vertices, points, positions, point_outward, edges, outward, first, run_ends, thickness,
+        to_corner, over):
+    """Move vertices to their features, and write x, on and `released`, (n,); return how many ran over an end of a run.
 
-    Those vertices are written with the corner at that end to `over`, (k, 2), and to `turns`, (k,), whether they are on
-    the corner from now on. gone: vertices that have left their feature. vertices: sorted by feature, (k,). points:
-    number of point features. positions [m], point_outward: of points, (P, 3). edges:
+    Those vertices are written with the corner at that end to `over`, (k, 2), and to `to_corner`, (k,), whether they
+    are on the corner from now on. released: vertices that have left their feature. vertices: sorted by feature, (k,).
+    points: number of point features. positions [m], point_outward: of points, (P, 3). edges:
     (E, 2), with outward directions `outward`, (E, 3); those of run r are first[r] to first[r + 1]. run_ends: corners of
     each run, (R, 2). thickness: distance at which a vertex has left [m].
     """
@@ -87,13 +87,13 @@ def follow(  # type: ignore[no-untyped-def]
         if 0 <= on[v] < points:
             for i in range(3):
                 offset[i] = x[v, i] - positions[on[v], i]
-            gone[v] |= _is_off(offset, point_outward[on[v]], thickness)
-            if not gone[v]:
+            released[v] |= _is_off(offset, point_outward[on[v]], thickness)
+            if not released[v]:
                 x[v] = positions[on[v]]
     count = 0
     for v in vertices:
         run = on[v] - points
-        if run < 0 or gone[v]:
+        if run < 0 or released[v]:
             continue
         nearest_on_run(positions, edges, first[run], first[run + 1], run_ends[run, 0] >= 0, x[v : v + 1], edge,
                        fraction, position)
@@ -101,17 +101,17 @@ def follow(  # type: ignore[no-untyped-def]
         for i in range(3):
             offset[i] = x[v, i] - positions[a, i] - fraction[0] * (positions[b, i] - positions[a, i])
         if _is_off(offset, outward[edge[0]], thickness):
-            gone[v] = True
+            released[v] = True
         elif 0.0 <= fraction[0] <= 1.0:
             x[v] = position[0]
         elif border[v]:  # the border cannot slide along itself over a corner
-            gone[v] = True
+            released[v] = True
         else:
             corner = run_ends[run, 0 if fraction[0] < 0.0 else 1]
             taken = False
             for i in range(on.shape[0]):
-                taken |= on[i] == corner and not gone[i]
-            over[count, 0], over[count, 1], turns[count] = v, corner, not taken
+                taken |= on[i] == corner and not released[i]
+            over[count, 0], over[count, 1], to_corner[count] = v, corner, not taken
             count += 1
             if not taken:
                 on[v] = corner
@@ -155,8 +155,8 @@ def largest_slide(material, slide, faces, h, left, thinnest, worse):  # type: ig
         _square(b0, b1, p0, p1, s[2])
         _square(c0, c1, q0, q1, s[1])
         _square(c0 - b0, c1 - b1, q0 - p0, q1 - p1, s[0])
-        beside = s[0, 2] + s[1, 2] + s[2, 2] - 2.0 * min(s[0, 2], min(s[1, 2], s[2, 2]))
-        tan = min(thinnest, worse * 2.0 * c / max(beside, 1e-300))
+        longer_two = s[0, 2] + s[1, 2] + s[2, 2] - 2.0 * min(s[0, 2], min(s[1, 2], s[2, 2]))
+        tan = min(thinnest, worse * 2.0 * c / max(longer_two, 1e-300))
         for k in range(3):
             i, j = (k + 1) % 3, (k + 2) % 3
             least = min(least, _first_root(2.0 * a - tan * (s[i, 0] + s[j, 0] - s[k, 0]),

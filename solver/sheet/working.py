@@ -104,15 +104,15 @@ class Working:
         self._changed |= outcome is Outcome.DONE
         return outcome
 
-    def may_collapse(self, gone: int, into: int) -> Outcome:
+    def may_collapse(self, removed: int, into: int) -> Outcome:
         """Return the outcome that `collapse` would have, without a change."""
-        return Outcome(ops.may_collapse(self.arrays, gone, into, self.straight, self.thinnest))
+        return Outcome(ops.may_collapse(self.arrays, removed, into, self.straight, self.thinnest))
 
-    def collapse(self, gone: int, into: int) -> Outcome:
-        """Move the vertex `gone` onto its neighbour `into`, which does not move, if admissible; return the outcome."""
-        outcome = self.may_collapse(gone, into)
+    def collapse(self, removed: int, into: int) -> Outcome:
+        """Move the vertex `removed` onto its neighbour `into`, which does not move, if it may; return the outcome."""
+        outcome = self.may_collapse(removed, into)
         if outcome is Outcome.DONE:
-            ops.collapse(self.arrays, gone, into)
+            ops.collapse(self.arrays, removed, into)
             self._changed = True
         return outcome
 

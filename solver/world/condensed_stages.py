@@ -45,7 +45,7 @@ class CondensedStage(StageMethod):
         self._soft, self._condensation = soft, condensation
         # quasistatic velocities ignore contact, so a single linear solve would accelerate bodies; bodies that may sleep
         # are linearised nevertheless
-        self.impact_solver = GroundImpactEuler() if condensation.solves_hits and condensation.sleep is None else None
+        self.impact_solver = GroundImpactEuler() if condensation.solves_impacts and condensation.sleep is None else None
 
     def solve_stage(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None,
                     prescribed_directions: EliminatedRows | None = None) -> State:

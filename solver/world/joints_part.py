@@ -152,7 +152,7 @@ class JointsPart(Part):
             if posed.stage.base is None and isolated and (closed is not after
                                                           or solution.position_correction is not None):
                 # projection and separation of overlaps move bodies without changing their momentum
-                memory[LAST_TWIST] = posed.flown()
+                memory[LAST_TWIST] = posed.leaving_twists()
             after = replace(closed, memory=memory)
         after = self.tree.home(after) if self.recentres else self.tree.recentre(after)
         if posed is not None and posed.stage.momentum in (Momentum.REFLECTED, Momentum.CENTRED):

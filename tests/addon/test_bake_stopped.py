@@ -112,7 +112,8 @@ def test_a_folder_that_is_deleted_in_mid_bake_is_told_and_goes_on_when_it_is_bac
     trash = tmp_path / "trash"
     (bake.folder / gone).rename(trash)
     assert bake.wait() == 4
-    assert "has gone" in bake.progress.error and ". Restore it, or its disk, and resume" in bake.progress.error
+    assert any(word in bake.progress.error for word in ("disappeared", "is missing"))
+    assert ". Restore it, or its disk, and resume" in bake.progress.error
     trash.rename(bake.folder / gone)
     kept = frames_of(obj)
     assert len(kept) >= 6 and addon_bake.status(obj).state == "partial"

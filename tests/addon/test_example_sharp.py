@@ -67,7 +67,7 @@ def test_jaws_keeps_out_of_itself_wherever_its_chaos_leads(scene, tmp_path, seed
                         largest=timeline.largest_deformation)
         now = part.steps.obstacles.at(state.time, timeline.step)
         mesh = part.cloth(state).mesh
-        assert part.steps.pushing.crossing(mesh, now) is None, k
+        assert part.steps.contact.intersecting_pair(mesh, now) is None, k
         assert smallest_angle(mesh.material, mesh.faces) > 2.0, k
 
 

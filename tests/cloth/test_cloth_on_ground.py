@@ -9,7 +9,7 @@ from sliding_strips import block, fabric, start, steps_of
 
 from solver.contact.find.ground import Ground
 from solver.coordinates.prescribed import Motion
-from solver.parts.eol.feature_contacts import PUSH, FeatureContacts
+from solver.parts.eol.feature_contacts import SEPARATION_SPEED, FeatureContacts
 from solver.parts.eol.obstacles import FeatureObstacles
 from solver.parts.eol.tunnelling import detect_tunnelling
 from solver.parts.eol.unknowns import Unknowns
@@ -45,9 +45,10 @@ def test_what_comes_to_the_ground_may_close_its_gap_in_a_step_and_no_more():
     assert sorted(found.rows.vertex) == np.flatnonzero(gaps < 0.5).tolist()
     assert not len(found.spread)
     assert found.rows.factor[:, :3] == pytest.approx(np.tile(ground.normal, (len(found.rows), 1)), abs=1e-12)
-    least = np.minimum(-gaps[found.rows.vertex] / H, PUSH) + WAY @ ground.normal
+    least = np.minimum(-gaps[found.rows.vertex] / H, SEPARATION_SPEED) + WAY @ ground.normal
     assert found.rows.target == pytest.approx(least, abs=1e-10)
-    assert (found.met.friction == MU).all() and found.met.velocity == pytest.approx(np.tile(WAY, (len(found.rows), 1)))
+    assert (found.vertex_contacts.friction == MU).all() and found.vertex_contacts.velocity == pytest.approx(
+        np.tile(WAY, (len(found.rows), 1)))
 
 
 def test_what_a_step_takes_into_the_ground_is_asked_to_stay_out_by_as_much():

@@ -164,7 +164,7 @@ def test_what_flies_into_cloth_is_braked_by_what_it_gives_that_and_does_not_cros
     for _ in range(8):
         state = advance(world, state, H, 1)
         mesh, now = cloth.cloth(world.parted(state)[number]).mesh, cloth.steps.obstacles.at(state.time, H)
-        assert cloth.steps.pushing.crossing(mesh, now) is None
+        assert cloth.steps.contact.intersecting_pair(mesh, now) is None
         of_cloth, of_rest, owed = momentum(world, state, number)
         begun = of_cloth + of_rest + owed if begun is None else begun
         # remeshing carries momentum over within a few ten-thousandths
@@ -208,7 +208,7 @@ def test_a_towel_that_lies_on_a_jelly_weighs_on_it(tmp_path):
         state = advance(world, state, H, 1)
         memory = world.parted(state)[number].memory
         mesh, now = cloth.cloth(world.parted(state)[number]).mesh, cloth.steps.obstacles.at(state.time, H)
-        assert cloth.steps.pushing.crossing(mesh, now) is None
+        assert cloth.steps.contact.intersecting_pair(mesh, now) is None
         pressed.append(memory[ACTING].sum(axis=0)[2])
     fallen = -DENSITY * WIDE**2 * 9.81 * 48 * H
     mesh = cloth.cloth(world.parted(state)[number]).mesh

@@ -75,7 +75,7 @@ def test_layers_without_any_room_between_them_lose_no_bake(gap):
     """A barrier beside which no digit of the rest's mass is left is only as stiff as leaves some; where that does not
     help they are let through there, and it is said."""
     h, mesh = 1 / 192, folded(gap)
-    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=barrier(h))
+    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), contact=barrier(h))
     cloth = steps.step(start(mesh), 0.0, h)
     assert np.abs(cloth.mesh.x).max() < 0.21
     said = [one.startswith("its layers were pressed together") for one in steps.step_log.sentences]
@@ -88,7 +88,7 @@ def test_layers_that_meet_keep_apart_and_nothing_comes_from_nowhere(friction, si
     h, mesh = 1 / 192, folded()
     apart = barrier(h, friction)
     steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), sizing=sizing,
-                     pushing=apart)
+                     contact=apart)
     cloth, now = start(mesh), FeatureObstacles([]).at(0.0, h)
     whole, had, touched = mesh.momentum, energy(mesh), False
     for k in range(20):
@@ -110,7 +110,7 @@ def test_a_step_ends_where_what_pushes_is_what_it_was_solved_with(monkeypatch):
         return advanced(pushes, at, end)
 
     monkeypatch.setattr(BarrierContacts, "advance", advance)
-    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=barrier(h))
+    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), contact=barrier(h))
     cloth, worst, hardest = start(mesh), 0.0, 0.0
     for k in range(20):
         cloth = steps.step(cloth, k * h, h)
@@ -140,7 +140,7 @@ def test_a_layer_that_falls_on_one_over_an_edge_is_not_put_onto_that_edge_throug
     upper = mesh.x[:, 2] > 0.004
     mesh = replace(mesh, v=np.where(upper[:, None], [0.0, 0.0, -1.5], [0.0, 0.0, 0.0]))
     apart = barrier(h)
-    steps = steps_of(mesh, edge, fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=apart)
+    steps = steps_of(mesh, edge, fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), contact=apart)
     cloth, now = start(mesh), edge.at(0.0, h)
     for k in range(4):
         cloth = steps.step(cloth, k * h, h)
@@ -160,7 +160,7 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
     remeshing = Remeshing(np.zeros(3), RemeshLimits(1e-3, 0.012, 0.0354), None, apart, StepLog(),
                           lambda *_: pytest.fail("nothing is to be looked for"))
     made, _ = remeshing.remeshed(cloth, now, h)
-    x = np.concatenate([made.mesh.x, now.round_x])
+    x = np.concatenate([made.mesh.x, now.smooth_x])
     pushes = apart.of(made.mesh, now)
     assert (made.mesh.on >= 0).any() and pushes.law.contact_forces(x)[:, 6].min(initial=NEAR) > 1e-7
     conformed = conform(mesh, now.features, replace(remeshing.limits, leap=1.0, one_layer=True), h, cloth.free,
@@ -181,7 +181,7 @@ def test_where_layers_crossed_the_others_are_still_kept_apart(sizing):
     mesh, apart, now = replace(mesh, x=x), barrier(h), FeatureObstacles([]).at(0.0, h)
     lost = apart.tangled_region(mesh, now)
     assert 0 < lost.of(mesh).sum() < 0.3 * len(mesh.x)
-    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=apart,
+    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), contact=apart,
                      sizing=sizing)
     cloth, touched = start(mesh), False
     for k in range(16):
@@ -200,7 +200,7 @@ def test_layers_too_near_for_all_digits_are_kept_apart():
     x[upper, 2] = 1e-8 * NEAR
     mesh, apart, now = replace(mesh, x=x), barrier(h), FeatureObstacles([]).at(0.0, h)
     assert apart.crossing(mesh, now) is None
-    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), pushing=apart)
+    steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), contact=apart)
     cloth = start(mesh)
     for k in range(6):
         cloth = steps.step(cloth, k * h, h)
@@ -293,7 +293,7 @@ def test_cloth_over_a_ball_stays_out_of_it_and_of_itself(tmp_path):
     for frame in range(1, 10):
         sheet = cache.sheets(frame)["Cloth"]
         mesh = SheetMesh.at_rest(sheet.x, sheet.material, sheet.faces)
-        assert part.steps.pushing.crossing(mesh, now) is None
+        assert part.steps.contact.intersecting_pair(mesh, now) is None
         assert np.linalg.norm(sheet.x, axis=1).min() > 0.14
     assert sheet.x[:, 2].min() < 0.08  # and it came down around it
 
@@ -328,7 +328,7 @@ def test_cloth_sits_on_the_sharp_edges_of_what_is_open_below_and_round(tmp_path)
         state = advance(world, state, 1 / 96, 1)
     cloth, now = part.cloth(world.parted(state)[0]), part.steps.obstacles.at(state.time, 1 / 96)
     mesh, on = cloth.mesh, cloth.mesh.x[(cloth.mesh.on >= 0) & ~cloth.free]
-    assert len(on) > count and part.steps.pushing.crossing(mesh, now) is None
+    assert len(on) > count and part.steps.contact.intersecting_pair(mesh, now) is None
     # the lowest point of the corners of a regular polygon, and those themselves
     outside = (np.linalg.norm(on[:, :2], axis=1) - 2e-3) / radius
     assert np.abs(on[:, 2] - 2e-3).max() < 1e-9 and outside.min() > np.cos(np.pi / count) and outside.max() < 1.001
@@ -364,7 +364,7 @@ def test_cloth_sits_on_both_edges_of_a_bevel_of_what_is_open_below(tmp_path):
     for _ in range(40):
         state = advance(world, state, 1 / 96, 1)
     mesh, now = part.cloth(world.parted(state)[0]).mesh, part.steps.obstacles.at(state.time, 1 / 96)
-    assert part.steps.pushing.crossing(mesh, now) is None and mesh.x[:, 2].min() < 0.0
+    assert part.steps.contact.intersecting_pair(mesh, now) is None and mesh.x[:, 2].min() < 0.0
     on = mesh.x[mesh.on >= 0]
     upper, lower = np.abs(on[:, 2] - 0.101) < 2e-4, on[:, 2] < 0.099
     assert upper.sum() > 8 and lower.sum() > 8 and (np.abs(on[lower, :2]).max(axis=1) > 0.09).all()

@@ -62,7 +62,7 @@ def ways(world, above, steps, h=H):
         own, (thing, sheet) = None, world.parted(state)
         if hasattr(cloth, "steps"):
             own, now = cloth.cloth(sheet).mesh, cloth.steps.obstacles.at(state.time, h)
-            assert cloth.steps.pushing.crossing(own, now) is None
+            assert cloth.steps.contact.intersecting_pair(own, now) is None
             assert own.x[:, 2][np.abs(own.x[:, :2]).max(axis=1) < 0.19].min(initial=1.0) > 0.9 * THICK
         yield np.array([above + thing.q[5], np.abs(thing.q[:3]).max(), np.abs(thing.q[3:5]).max()])
 
@@ -121,7 +121,7 @@ def test_what_is_soft_lies_on_cloth_on_a_table(tmp_path, what):
         state = advance(world, state, H, 1)
         soft, sheet = world.parted(state)
         own, now = cloth.cloth(sheet).mesh, cloth.steps.obstacles.at(state.time, H)
-        assert cloth.steps.pushing.crossing(own, now) is None
+        assert cloth.steps.contact.intersecting_pair(own, now) is None
         x, v = soft.q.reshape(-1, 3), soft.u.reshape(-1, 3)
         assert x[:, 2].min() > THICK
         if step >= 12:

@@ -126,7 +126,7 @@ def test_a_job_says_how_folds_rub_and_which_forces_slide(tmp_path):
     for sharp, exact, rubs in (({}, False, False), ({"capstan": True, "exact": True, "friction": 0.7}, True, True)):
         folder = draped(tmp_path / f"job{exact}", sharp=sharp)
         part = build(load(folder), lambda *_: None)[0].parts[0]
-        made, = part.steps.fabrics
+        made, = part.steps.sheet_properties
         assert made.exact is exact and (made.friction is not None) is rubs
         thing = part.steps.obstacles.each[0]
         assert thing.friction == 0.0 and thing.sharp_friction == sharp.get("friction", 0.0)

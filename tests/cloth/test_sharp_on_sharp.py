@@ -49,7 +49,7 @@ def steps(world, count, begun=None):
     for _ in range(count):
         state = advance(world, state, H, 1)
         cloth = part.cloth(world.parted(state)[-1])
-        assert part.steps.pushing.crossing(cloth.mesh, part.steps.obstacles.at(state.time, H)) is None
+        assert part.steps.contact.intersecting_pair(cloth.mesh, part.steps.obstacles.at(state.time, H)) is None
         yield state, part.apart.sheets(cloth.mesh)
 
 
@@ -112,12 +112,12 @@ def test_each_sheet_weighs_and_resists_as_it_does_alone(tmp_path):
     A, b = whole.matrix.toarray(), whole.rhs
     of_rate = np.repeat(own, np.diff(whole.unknowns.first))
     assert not A[np.ix_(of_rate == 0, of_rate == 1)].any() and not A[np.ix_(of_rate == 1, of_rate == 0)].any()
-    for k, (fabric, sheet) in enumerate(zip(part.steps.fabrics, part.apart.sheets(mesh))):
+    for k, (fabric, sheet) in enumerate(zip(part.steps.sheet_properties, part.apart.sheets(mesh))):
         alone = Assembler([fabric], part.steps.gravity, part.steps.air).assemble(sheet, H)
         mine = of_rate == k
         np.testing.assert_allclose(A[np.ix_(mine, mine)], alone.matrix.toarray(), atol=1e-12 * np.abs(A).max())
         np.testing.assert_allclose(b[mine], alone.rhs, atol=1e-12 * np.abs(b).max())
-    assert part.steps.fabrics[0].drag == 0.0 and part.steps.air is not None
+    assert part.steps.sheet_properties[0].drag == 0.0 and part.steps.air is not None
 
 
 def test_each_sheet_has_its_own_edges_and_rubs_as_it_says(tmp_path):
@@ -128,8 +128,8 @@ def test_each_sheet_has_its_own_edges_and_rubs_as_it_says(tmp_path):
     usual = things.friction[0, 0]
     np.testing.assert_allclose(things.friction, np.tile([usual, np.sqrt(0.8 * usual)], (len(things.triangles), 1)))
     np.testing.assert_allclose(things.each[0].sharp_friction, [usual, 0.4])
-    assert [one.friction is None for one in part.steps.fabrics] == [True, False]
-    assert part.steps.limits.thickness == 2.0 * THICK and part.steps.pushing is not None
+    assert [one.friction is None for one in part.steps.sheet_properties] == [True, False]
+    assert part.steps.limits.thickness == 2.0 * THICK and part.steps.contact is not None
     said = " ".join(world.notes)
     assert '"Cloth": Thickness counts as 2 mm' in said and '"Cloth": Feature Angle counts as 22.9 degrees' in said
     *_, (_, (sheet, napkin)) = steps(world, 2)

@@ -100,7 +100,7 @@ def test_edges_borders_and_neighbours_of_a_grid():
     bottom = np.flatnonzero((mesh.material[:, 1] == 0.0) & ~mesh.required)
     assert mesh.border_tangents[bottom] == pytest.approx(np.broadcast_to([1.0, 0.0], (4, 2)), abs=1e-15)
     assert not mesh.border_tangents[~mesh.border].any()
-    assert mesh.border_turns[mesh.required] == pytest.approx(np.pi / 2)
+    assert mesh.border_angles[mesh.required] == pytest.approx(np.pi / 2)
     assert mesh.areas.sum() == pytest.approx(1.0, abs=1e-14) and mesh.vertex_areas.sum() == pytest.approx(1.0)
     assert smallest_angle(mesh.material, mesh.faces) == pytest.approx(45.0)
 
@@ -118,7 +118,7 @@ def fan(count):
     (np.array([[0.0, 0], [1, 0], [2, 0], [1, 1]]), [[0, 1, 2], [0, 2, 3]], "has no area in material space"),
     (fan(4), [[0, 1, 2]], "belongs to no face"),
     (fan(4) * np.nan, [[0, 1, 2]], "nowhere"),
-    (fan(4), [[0, 1, 7]], "a corner that there is not"),
+    (fan(4), [[0, 1, 7]], "a face that refers to a missing vertex"),
     (fan(4), np.zeros((0, 3)), "no faces"),
     # a strip that goes on past a whole turn
     (np.vstack([fan(8)[1:], fan(8)[1:5], 0.5 * fan(8)[1:], 0.5 * fan(8)[1:5]]),

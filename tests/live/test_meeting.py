@@ -11,7 +11,7 @@ from solver.build.touching_surface import divided
 from solver.live.engines import modes
 from solver.live.engines.interface import Hold, Inputs
 from solver.live.run import engine_of
-from solver.live.skins import Skin, SurfaceMotion, meeting
+from solver.live.skins import Skin, SurfaceMotion, surface_contacts
 
 SIZE = 0.1
 
@@ -103,14 +103,14 @@ def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
     skin, point, moved = Skin(vertices, triangles), np.array([[0.98, 0.5, 1.01]]), np.array([0.0, 0.0, -0.06])
     still = SurfaceMotion(skin, vertices, vertices, vertices, vertices)
     comes = SurfaceMotion(skin, point + moved, point, point + moved, point)
-    found = meeting(comes, still, 9)
+    found = surface_contacts(comes, still, 9)
     np.testing.assert_allclose(found.normals, [[0, 0, 1]], atol=1e-12)
     np.testing.assert_allclose([found.gaps[0], found.gaps_before[0]], [-0.05, 0.01], atol=1e-12)
     # it is pushed from straight below
     at = np.einsum("kc,kcd->kd", found.weights, vertices[found.corners])
     np.testing.assert_allclose(at, [[0.98, 0.5, 1.0]], atol=1e-12)
     # what moves away with the surface is not met
-    assert meeting(comes, SurfaceMotion(skin, vertices + moved, vertices, vertices, vertices), 9) is None
+    assert surface_contacts(comes, SurfaceMotion(skin, vertices + moved, vertices, vertices, vertices), 9) is None
 
 
 def test_what_is_divided_is_the_same_surface():

@@ -76,10 +76,10 @@ def performed(request, tmp_path):
     for k in range(round(SECONDS / STEP) + 1):
         grab = Hold(1, start, hand_at(k * STEP, start), HELD, 3.0)
         window.board.write_control(control(DOWN, run=RECORDED, grabs=(grab,)))
-        window.live.turn()
+        window.live.update()
         window.clock.wait(STEP)
     window.board.write_control(control(DOWN))
-    window.live.turn()
+    window.live.update()
     assert window.engine.restarts == 0
     return folder, read_npz(told[0]), start
 

@@ -44,9 +44,9 @@ class Window:
         if told is not None:
             self.board.write_control(told)
         for _ in range(round(48 * seconds)):
-            self.live.turn()
+            self.live.update()
             self.clock.wait(1 / 48)
-        self.live.turn()
+        self.live.update()
         self.frame, places, self.poses = self.board.shown()
         return places + self.board.origin
 
@@ -63,9 +63,9 @@ def window(key, job, tmp_path):
 
 
 def test_nothing_moves_before_blender_has_said_where_it_is(window):
-    window.live.turn()
+    window.live.update()
     window.clock.wait(1.0)
-    window.live.turn()
+    window.live.update()
     assert window.board.shown() is None
 
 
@@ -74,7 +74,7 @@ def test_a_computer_that_sleeps_owes_no_steps(window):
     window.play(0.2, control(DOWN))
     before = window.frame["time"][0]
     window.clock.wait(30_000.0)
-    window.live.turn()
+    window.live.update()
     frame, places, _ = window.board.shown()
     assert 0.0 < frame["time"][0] - before < 0.3
     assert window.engine.restarts == 0 and np.isfinite(places).all()
@@ -91,7 +91,7 @@ def test_a_slow_step_is_shown_before_the_next_one(window, monkeypatch, seconds):
 
     monkeypatch.setattr(window.engine, "step", slow)
     window.clock.wait(0.1)
-    window.live.turn()
+    window.live.update()
     assert window.board.shown()[0]["time"][0] - before == pytest.approx(window.engine.efforts[0].step)
 
 

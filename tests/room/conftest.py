@@ -77,7 +77,7 @@ class Explicit(Integrator):
 class Sand:
     """D = −k M, and nothing between the nodes."""
 
-    share = None
+    stiffness_damping = None
 
     def __init__(self, nodes, elastic, modulus, params):
         self.drag = params["grit"]

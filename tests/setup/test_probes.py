@@ -30,6 +30,7 @@ STAYS = {
     "rows/sparse/reduced.py": ({"kind"}, "the first entry of a column's name, in a table that is this file's"),
     "world/subsystems.py": ({"isinstance"}, "a part that is a subsystem, too, is stepped by itself"),
     "pool.py": ({"getattr"}, "sizes of arrays among a kernel's arguments"),
+    "kernel_structs.py": ({"isinstance"}, "a signature is a text or numba's, and an object may be no class"),
     "parts/eol/touching_kernels.py": ({"kind"}, "bits of a row's name"),
 }
 PROBES = {"isinstance", "issubclass", "hasattr", "callable"}

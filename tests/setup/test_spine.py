@@ -13,7 +13,7 @@ SOLVER = Path(__file__).resolve().parents[2] / "solver"
 ROOMS = "nonlinear world coupling parts integrators".split()
 #: functions that factor or pose a stage, search along a direction, or solve a program of rows
 SOLVES = frozenset(
-    "factor factor_for_directions refactor_columns pose pose_at posed_at search _searched answer_of".split())
+    "factor factor_for_directions refactor_columns pose pose_at posed_at search _searched solve_with".split())
 
 #: every loop in which that happens, by file and function, and why it is no configuration of `descend`
 LOOPS = {

@@ -12,13 +12,13 @@ from ...errors import BadInput
 from ...job.folder import Job
 from ...job.schema import Scene
 from ...state import Mask
-from ..parting import part
+from ..body_contact import resolve_contact
 from ..reduced import LiveBody
-from .apart import ApartEngine
 from .interface import Inputs
+from .separate_bodies import SeparateBodiesEngine
 
 
-class ModesEngine(ApartEngine[LiveBody]):
+class ModesEngine(SeparateBodiesEngine[LiveBody]):
     """Live simulation of soft bodies with a few dozen coordinates each, in contact at points of their surface."""
 
     iterations = (4, 1, 1)
@@ -42,15 +42,15 @@ class ModesEngine(ApartEngine[LiveBody]):
 
     def _set_up(self, job: Job) -> None:
         super()._set_up(job)
-        self._pairs = pairs_that_meet(self._meet)
+        self._pairs = contact_pairs(self._in_contact)
 
     def _step_body(self, number: int, h: float, iterations: int, inputs: Inputs) -> None:
         self.bodies[number].step(h, iterations, inputs)
 
-    def _meet_after(self) -> None:
-        part(self.bodies, self._pairs)
+    def _resolve_contact(self) -> None:
+        resolve_contact(self.bodies, self._pairs)
 
 
-def pairs_that_meet(meet: Mask) -> list[tuple[int, int]]:
-    """Return pairs of bodies in contact, tested points of the first. meet: whether two touch, (b, b), symmetric."""
-    return [(i, k) for i, k in permutations(range(len(meet)), 2) if meet[i, k]]
+def contact_pairs(in_contact: Mask) -> list[tuple[int, int]]:
+    """Return pairs of bodies in contact, tested points of the first. in_contact: which touch, (b, b), symmetric."""
+    return [(i, k) for i, k in permutations(range(len(in_contact)), 2) if in_contact[i, k]]

@@ -18,13 +18,13 @@ from ...job.schema_values import Choice
 from ...parts.projective.body import TargetRows
 from ..layers import Layers
 from ..projected import ProjectedBody
-from .apart import ApartEngine
 from .interface import Inputs
+from .separate_bodies import SeparateBodiesEngine
 
 CELLS = 300  #: in the box of a soft body, about
 
 
-class ProjectiveEngine(ApartEngine[ProjectedBody]):
+class ProjectiveEngine(SeparateBodiesEngine[ProjectedBody]):
     """Live simulation of cloth, ropes and soft bodies, which are coupled only by contact between sheets of cloth."""
 
     iterations = (10, 5, 8)
@@ -33,10 +33,10 @@ class ProjectiveEngine(ApartEngine[ProjectedBody]):
     @staticmethod
     def plays(scene: Scene) -> bool:
         """Whether a scene has only cloth, without attachments, seams, mechanisms, forces or constraints."""
-        return _is_apart(scene) and all(body.cloth is not None for body in scene.bodies)
+        return _is_uncoupled(scene) and all(body.cloth is not None for body in scene.bodies)
 
     def _prepare(self, job: Job) -> tuple[Job, Sequence[Prepared]]:
-        if not _is_apart(job.scene):
+        if not _is_uncoupled(job.scene):
             raise BadInput("attached or sewn cloth is not played by projective dynamics",
                            "Play it by Coarse Cells")
         job = _by_projections(job)
@@ -47,17 +47,17 @@ class ProjectiveEngine(ApartEngine[ProjectedBody]):
 
     def _set_up(self, job: Job) -> None:
         super()._set_up(job)
-        self._layers = Layers([body.layer for body in self.bodies], self._meet)
-        self._beside: list[TargetRows] = []
+        self._layers = Layers([body.layer for body in self.bodies], self._in_contact)
+        self._layer_rows: list[TargetRows] = []
 
-    def _meet_before(self, h: float) -> None:
-        self._beside = self._layers.planes([body.x for body in self.bodies], [body.v for body in self.bodies], h)
+    def _detect_contact(self, h: float) -> None:
+        self._layer_rows = self._layers.planes([body.x for body in self.bodies], [body.v for body in self.bodies], h)
 
     def _step_body(self, number: int, h: float, iterations: int, inputs: Inputs) -> None:
-        self.bodies[number].step(h, iterations, inputs, [self._beside[number]])
+        self.bodies[number].step(h, iterations, inputs, [self._layer_rows[number]])
 
 
-def _is_apart(scene: Scene) -> bool:
+def _is_uncoupled(scene: Scene) -> bool:
     """Whether each body moves independently."""
     return bool(scene.bodies) and not (scene.mechanisms or scene.forces or scene.constraints) and not any(
         body.attach or _is_sewn(body) for body in scene.bodies)

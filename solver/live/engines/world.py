@@ -74,7 +74,7 @@ class WorldEngine:
         """Return the initial state, with bodies moved to where their objects are now."""
         parts = self._world.parted(self._world.initial_state())
         for k, soft in self._soft:
-            parts[k] = soft.begun(parts[k], self._inputs)
+            parts[k] = soft.moved_to_objects(parts[k], self._inputs)
         return replace(self._world.merged(parts), time=0.0)
 
     @property
@@ -91,15 +91,15 @@ class WorldEngine:
     @property
     def poses(self) -> Vec:
         """Return the frames of rigid bodies in world space, concatenated by mechanism [m], (r, 4, 4)."""
-        found = self._world.poses(self._state)
-        return nothing_rigid() if found is None else found["pose"]
+        poses = self._world.poses(self._state)
+        return nothing_rigid() if poses is None else poses["pose"]
 
     @property
     def grabbed(self) -> tuple[GrabbedVertex, ...]:
         """Return the vertices of soft bodies that were grabbed in the last step, with their targets and stiffness."""
         hands = {hold.id: hold for hold in self._inputs.grabs}
-        taken = [(key, *self._vertices[key], one.stiffness) for _, soft in self._soft
-                 for key, (_, one) in soft.holds.items() if key in hands]
+        taken = [(key, *self._vertices[key], hold.stiffness) for _, soft in self._soft
+                 for key, (_, hold) in soft.holds.items() if key in hands]
         return tuple(GrabbedVertex(key, vertex, hands[key].target + away, stiffness)
                      for key, vertex, away, stiffness in taken)
 
@@ -141,9 +141,9 @@ class WorldEngine:
             self.notes.append(f"Restarted: {failure.what}")
             self.restarts += 1
             for _, soft in self._soft:
-                soft.let_go()
+                soft.release()
             for _, rigid in self._rigid:
-                rigid.let_go()
+                rigid.release()
             self._state = self._begin()
 
     def _choose(self, variant: int) -> None:

@@ -26,7 +26,7 @@ def compliance(velocities: Vec, reduced: Vec, rows: Index) -> Compliance:
     return respond
 
 
-def untouched_compliance(velocities: Vec, positions: Vec, slope: Vec, rows: Index, normals: Vec) -> Compliance:
+def compliance_without_contact(velocities: Vec, positions: Vec, slope: Vec, rows: Index, normals: Vec) -> Compliance:
     """Return the compliance C Bᵀ of some nodes, as `compliance`, where velocities follow the reduced unknowns by V and
     positions by B.
 

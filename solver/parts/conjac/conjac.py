@@ -40,13 +40,13 @@ from .single_precision import SinglePrecisionFactor
 from .sleep import Sleep
 from .sweeps import ReusedFactorSweeps
 from .unconstrained import UnconstrainedParts
-from .without_contact import follow_untouched
+from .without_contact import follow_without_contact
 
 #: largest relative change of an edge by one correction. A Newton step from far away would exceed it: a soft body on its
 #: feet falls over in one step, beyond the range of the linearisation that started it
 LARGEST_CORRECTION = 0.5
 
-#: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no answer depends on it
+#: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no solution depends on it
 BORDER_PIVOT = 1.0e20
 
 
@@ -64,7 +64,7 @@ class ConJac:
         self.mesh, self.linear = mesh, linear
         self.beta, self.gamma = params["beta"], params["gamma"]
         self.settle_time, self.corrections = params["settle_time"], int(params["corrections"])
-        self.solves_hits = bool(params.get("solve_impacts", True))
+        self.solves_impacts = bool(params.get("solve_impacts", True))
         prescribed, count = mesh.coordinates.prescribed, len(mesh.rest)
         self.floating = FloatingParts(mesh.rest, mesh.parts, prescribed)
         self.anchors = Anchors(mesh.rest, mesh.parts, mesh.dynamic, prescribed)
@@ -122,16 +122,17 @@ class ConJac:
         if self.sleep is not None and not lin.is_fresh:
             return self.sleep.resting(lin, stage)
         hold = self.hold_of(lin.memory)
-        frames, alone = self.frames.at(lin.x), None
+        frames, contact_free = self.frames.at(lin.x), None
         # sleeping nodes lie on what they touch
-        untouched = lin.contact_free_blocks if stage.base is not None or self.sleep is None else None
-        if untouched is not None and len(lin.contacts):
+        contact_free_blocks = lin.contact_free_blocks if stage.base is not None or self.sleep is None else None
+        if contact_free_blocks is not None and len(lin.contacts):
             if lin.damped is not None:
-                lin = replace(lin, damped=lin.damped.with_node_blocks(untouched))
-            alone = self._following(replace(lin, node_blocks=untouched), stage, hold, frames, carried, roughly=roughly)
+                lin = replace(lin, damped=lin.damped.with_node_blocks(contact_free_blocks))
+            contact_free = self._following(replace(lin, node_blocks=contact_free_blocks), stage, hold, frames, carried,
+                                           roughly=roughly)
             # the next factor may overwrite them
-            alone = replace(alone, columns=alone.columns.copy())
-            self._single.keep_untouched()
+            contact_free = replace(contact_free, columns=contact_free.columns.copy())
+            self._single.keep_without_contact()
         known = None if self.sleep is None else self.sleep.columns(lin, stage)
         motion = self._following(lin, stage, hold, frames, carried, known, roughly)
         moved = 1 + self.frames.columns
@@ -148,10 +149,10 @@ class ConJac:
             posed = self.load(posed)
         if self.sleep is not None:
             self.sleep.keep(posed)
-        if alone is None:
+        if contact_free is None:
             return posed
-        posed = follow_untouched(posed, alone, self._inertia(lin, stage, alone.velocities), moved)
-        return replace(posed, response_without_contact=self._balance_untouched(posed, alone))
+        posed = follow_without_contact(posed, contact_free, self._inertia(lin, stage, contact_free.velocities), moved)
+        return replace(posed, response_without_contact=self._balance_without_contact(posed, contact_free))
 
     def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
         """Return the choice of dynamic nodes in a state with this memory."""
@@ -236,19 +237,19 @@ class ConJac:
         # sleeping nodes use a factor for long, the constraint of patches cancels most of its digits, and unconstrained
         # parts conserve momentum to the last digit by rigid motions that J has exactly
         few_do = roughly and self.sleep is None and not self.patches.unknowns and not self.frames.columns
-        lost = False
+        failed = False
         if few_do:
             try:
-                rough = self._single.condensed(self._matrix)
+                low_precision = self._single.condensed(self._matrix)
             except NotPositiveDefinite:
                 if lin.is_tried:
                     raise
-                lost = True
+                failed = True
             else:
-                if rough is not None:
-                    return rough
+                if low_precision is not None:
+                    return low_precision
         self.linear.factor(self._matrix, lin.x[self.pattern.order])
-        self._single.too_soft |= lost  # a failure in both precisions is not one of six digits
+        self._single.too_soft |= failed  # a failure in both precisions is not one of six digits
         return self.linear.condense()
 
     def _inertia(self, lin: Linearised, stage: NodeStage, velocities: Vec) -> Vec:
@@ -296,13 +297,14 @@ class ConJac:
         change = self.edges.largest_change(moved)
         return min(fraction, LARGEST_CORRECTION / change) if change > 0.0 else fraction
 
-    def _balance_untouched(self, posed: PosedConJac, alone: QuasistaticMotion) -> Callable[[Vec], Vec] | None:
+    def _balance_without_contact(self, posed: PosedConJac,
+                                 contact_free: QuasistaticMotion) -> Callable[[Vec], Vec] | None:
         """Return `response` on the copied factor of K without contacts, as a function of loads (n, 3, c); None without
         a copy."""
         solve = self._single.solve_without_contact
         if solve is None:
             return None
-        bare = replace(posed, motion=alone)
+        bare = replace(posed, motion=contact_free)
         return lambda loads: self.response(bare, loads, solve)
 
     def in_single(self) -> Callable[[Vec], Vec] | None:

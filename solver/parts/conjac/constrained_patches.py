@@ -29,7 +29,7 @@ def patch_loads(patches: Patches, x: Vec, mass: Vec, frames: Frames, at: list[Fr
     if not at:
         return rows
     accelerations = np.divide(rows, mass[:, None], out=np.zeros_like(rows), where=mass[:, None] > 0.0)
-    return np.stack([row - frames.inertia(at, mass, one) for row, one in zip(rows, accelerations)])
+    return np.stack([row - frames.inertia(at, mass, acceleration) for row, acceleration in zip(rows, accelerations)])
 
 
 class ConstrainedPatches:

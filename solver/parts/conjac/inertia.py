@@ -23,7 +23,7 @@ from ..stage import NodeStage
 
 NOTHING = 1.0e-9  #: of a velocity's square: what a body has less of is none of its own
 
-LIGHT = 0.03  #: of the mass that a factored matrix has at nodes, where the exact one has what follows
+REGULARISATION = 0.03  #: of the mass that a factored matrix has at nodes, where the exact one has what follows
 CLOSE = 1.0e-2  #: of a right side: conjugate gradients on that factor stop there
 MOST = 60  #: of their iterations
 
@@ -49,7 +49,7 @@ class Inertia:
         the joints, (3 (q + k), c)."""
         columns = np.zeros((len(mesh.rest), 3, velocities.shape[1]))
         columns[order] = velocities.reshape(len(order), 3, -1)
-        self.regularisation_mass = LIGHT * mesh.mass  #: (n,) [kg]
+        self.regularisation_mass = REGULARISATION * mesh.mass  #: (n,) [kg]
         self._follow = np.zeros_like(mesh.rest)  #: F
         moving = np.zeros_like(mesh.rest)  #: F + w
         if follow is not None:
@@ -66,24 +66,24 @@ class Inertia:
         if is_coupled:
             label[:] = 0
         owned = label[np.abs(columns).max(axis=1).argmax(axis=0)] if columns.shape[2] else np.zeros(0, dtype=int)
-        self._all = [_together(np.sort(order[label[order] == one]), columns[:, :, owned == one],
-                               [frame for frame in frames if label[frame.nodes[0]] == one], mesh.mass, mesh.dynamic,
-                               patches) for one in np.unique(label[order])]
+        self._all = [_together(np.sort(order[label[order] == number]), columns[:, :, owned == number],
+                               [frame for frame in frames if label[frame.nodes[0]] == number], mesh.mass, mesh.dynamic,
+                               patches) for number in np.unique(label[order])]
 
         weight = stage.weight(lin)
-        given = lin.mass[:, None] * stage.v_hat - weight[:, None] * self._follow
+        momentum = lin.mass[:, None] * stage.v_hat - weight[:, None] * self._follow
         matrices = [group.velocities.T @ (np.repeat(weight[group.nodes], 3)[:, None] * group.velocities)
                     for group in self._all]
         if lin.damped is not None and lin.damped.has_blocks:
             ah = stage.a * stage.h
-            given += ah * lin.damped.multiply(moving[:, :, None])[:, :, 0]
+            momentum += ah * lin.damped.multiply(moving[:, :, None])[:, :, 0]
             for k, group in enumerate(self._all):
                 field = np.zeros((len(mesh.rest), 3, group.velocities.shape[1]))
                 field[group.nodes] = group.velocities.reshape(len(group.nodes), 3, -1)
                 matrices[k] -= ah * group.velocities.T @ lin.damped.multiply(field)[group.nodes].reshape(
                     group.velocities.shape)
         self._matrices = [0.5 * (matrix + matrix.T) for matrix in matrices]
-        self._impulses = [group.velocities.T @ given[group.nodes].ravel() for group in self._all]
+        self._impulses = [group.velocities.T @ momentum[group.nodes].ravel() for group in self._all]
 
     @cached_property
     def columns(self) -> Vec | None:
@@ -150,8 +150,8 @@ def _together(nodes: Index, columns: Vec, frames: list[Frame], mass: Vec, dynami
     # rigid motions, orthonormal by mass
     fields = [np.zeros((len(nodes), 3, frame.field.shape[2])) for frame in frames]
     for field, frame in zip(fields, frames):
-        mine = index[frame.nodes] >= 0
-        field[index[frame.nodes[mine]]] = frame.field[mine]
+        is_own = index[frame.nodes] >= 0
+        field[index[frame.nodes[is_own]]] = frame.field[is_own]
     rigid = np.concatenate([np.zeros((len(nodes), 3, 0)), *fields], axis=2).reshape(3 * len(nodes), -1)
     rigid = scipy.linalg.qr(np.sqrt(weight) * rigid, mode="economic")[0] / np.sqrt(weight)
     by_mass = (weight * rigid).T

@@ -31,8 +31,8 @@ def regions(tets: Index, rest: Vec, nodes: Index) -> Index:
     index[nodes] = np.arange(len(nodes))
     nearest = np.argmin(away[tets], axis=1)
     owner = source[tets[np.arange(len(tets)), nearest]]
-    found: Index = index[np.where(owner < 0, count, owner)]
-    return found
+    owners: Index = index[np.where(owner < 0, count, owner)]
+    return owners
 
 
 class Liveliness:

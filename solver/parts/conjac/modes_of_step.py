@@ -19,7 +19,7 @@ from .posed import PosedConJac
 FASTEST = 2.0  #: [rad] that a mode may advance by in a step: a larger angle returns before the step ends
 
 
-def turned(angle: Vec, h: float, start: Vec, accelerations: Vec, fastest: float = FASTEST) -> tuple[Vec, Vec]:
+def advance_modes(angle: Vec, h: float, start: Vec, accelerations: Vec, fastest: float = FASTEST) -> tuple[Vec, Vec]:
     """Return velocities after a step of h seconds and displacements in it, both (r,), of modes that advance by angles ω
     h [rad].
 
@@ -71,7 +71,7 @@ class ModalStepPropagator:
         damp = None if self._drag is None else np.eye(len(start)) + 0.5 * h / posed.stage.h * self._drag
         if damp is not None:
             start = np.linalg.solve(damp, start)
-        u, moved = turned(h * np.sqrt(self._squares), h, start, accelerations, FASTEST if is_exact else -1.0)
+        u, moved = advance_modes(h * np.sqrt(self._squares), h, start, accelerations, FASTEST if is_exact else -1.0)
         if damp is not None:
             u = np.linalg.solve(damp, u)
         v = self._on_nodes(self._velocities @ (self._modes @ u) + carrier_motion)

@@ -23,7 +23,7 @@ from ..line_search import search
 from ..loads import Loads
 from ..stage import NodeStage, NoJoints, Stage
 from .balance import Balance
-from .compliance import compliance, untouched_compliance
+from .compliance import compliance, compliance_without_contact
 from .prescribed_response import PrescribedResponse
 from .quasistatic_motion import QuasistaticMotion
 from .rigid_modes import RigidModeBasis
@@ -187,13 +187,13 @@ class PosedConJac(NoJoints):
             carried = carried - self.extra_forces
 
         def trial_at(fraction: float, start: Vec, moved: Vec) -> Balance:
-            there: Vec = start + fraction * moved
-            force, energy = evaluate(there, time)
-            return balance_at(there, force, energy)
+            trial: Vec = start + fraction * moved
+            force, energy = evaluate(trial, time)
+            return balance_at(trial, force, energy)
 
-        def balance_at(there: Vec, force: Vec, energy: float) -> Balance:
+        def balance_at(trial: Vec, force: Vec, energy: float) -> Balance:
             rest = force - carried
-            return Balance(there, rest, energy + float(np.vdot(carried, there)), self._unbalanced(rest))
+            return Balance(trial, rest, energy + float(np.vdot(carried, trial)), self._unbalanced(rest))
 
         force, energy = evaluate(x, time)
         at = balance_at(x, force, energy)
@@ -206,11 +206,11 @@ class PosedConJac(NoJoints):
             rows = owner.response(self, at.rest[:, :, None], solve)
             moved[owner.pattern.order] = rows.reshape(-1, 3)
             first = owner.limit_fraction(1.0, moved)
-            found = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (TRIALS - 1),
+            accepted = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (TRIALS - 1),
                            -float(np.vdot(at.rest, moved)), noise)
-            if found is None:
+            if accepted is None:
                 break
-            at = found[0]
+            at = accepted[0]
         settled: Vec = at.x[coordinates.free].ravel()
         return settled
 
@@ -246,7 +246,7 @@ class PosedConJac(NoJoints):
         contacts = self.lin.contacts
         normals = np.zeros((len(self.lin.x), 3))
         normals[contacts.nodes] = contacts.normal
-        return untouched_compliance(self.velocities, self.positions, self.slope, rows, normals[nodes])
+        return compliance_without_contact(self.velocities, self.positions, self.slope, rows, normals[nodes])
 
     def under(self, impulses: Vec) -> PosedConJac:
         """Return the stage with additional impulses on all nodes, (n, 3) [N s], which act evenly over its length and
@@ -265,12 +265,12 @@ class PosedConJac(NoJoints):
         """Whether positions follow the reduced unknowns otherwise than velocities do: in contact."""
         return self.positions is not None
 
-    def static_friction(self, grip: StaticFriction, x: Vec) -> PosedConJac:
+    def static_friction(self, friction: StaticFriction, x: Vec) -> PosedConJac:
         """Return the stage with static friction of the ground on quasistatic nodes, at positions x, (n, 3) [m], on a
         new factor; velocities remain those of this stage. Raises NotPositiveDefinite."""
         force, blocks = self.lin.force.copy(), self.lin.node_blocks.copy()
-        grip.add_force(x, force)
-        grip.add_stiffness(x, blocks)
+        friction.add_force(x, force)
+        friction.add_stiffness(x, blocks)
         lin = replace(self.lin, force=force, node_blocks=blocks)
         motion = self.owner.follow_at(lin, self)
         shift = motion.static[:, : self.residual_shift.shape[1]]

@@ -61,6 +61,6 @@ class ReducedPrecision:
         which = np.arange(retained)
         strips[which // LANES, strips.shape[1] - retained + which, which % LANES] = 1.0
         self._columns.backward(strips)
-        answer: Vec = strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)[:, :retained].astype(np.float64)
-        jacobian: Vec = answer[:-retained] @ np.linalg.inv(answer[-retained:])
+        solution: Vec = strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)[:, :retained].astype(np.float64)
+        jacobian: Vec = solution[:-retained] @ np.linalg.inv(solution[-retained:])
         return jacobian

@@ -22,9 +22,9 @@ class RigidModeBasis:
         self._nodes = retained[~awake]
         self._dynamic, self._rows = rows_of(np.flatnonzero(awake)), rows_of(np.flatnonzero(~awake))
         index = {node: i for i, node in enumerate(self._nodes.tolist())}
-        mine = [[np.intersect1d(part, self._nodes) for part in group.owned] for group in self.floating.groups]
+        own = [[np.intersect1d(part, self._nodes) for part in group.owned] for group in self.floating.groups]
         #: of each group and part: the nodes that constrain it, and their numbers among all of these
-        self._owned = [[(nodes, [index[node] for node in nodes.tolist()]) for nodes in of_group] for of_group in mine]
+        self._owned = [[(nodes, [index[node] for node in nodes.tolist()]) for nodes in of_group] for of_group in own]
 
     @property
     def unknowns(self) -> int:
@@ -75,8 +75,8 @@ class RigidModeBasis:
         """Return velocities of all constraining nodes under this group's rigid motions, (3 nodes, modes)."""
         twists, centres = self.floating.twists(group, x)
         out = np.zeros((len(self._nodes), 3, twists.shape[1]))
-        for k, ((mine, rows), centre) in enumerate(zip(owned, centres)):
-            out[rows] = rigid_field(x[mine], centre, group.size) @ twists[6 * k : 6 * k + 6]
+        for k, ((nodes, rows), centre) in enumerate(zip(owned, centres)):
+            out[rows] = rigid_field(x[nodes], centre, group.size) @ twists[6 * k : 6 * k + 6]
         return out.reshape(3 * len(self._nodes), -1)
 
 

@@ -22,10 +22,10 @@ class SinglePrecisionFactor:
     def __init__(self, linear: LinearSolver, retained: int) -> None:
         """Make a wrapper of a linear solver. retained: number of the last unknowns, those of J."""
         self._linear, self._retained = linear, retained
-        self._rough: ReducedPrecision | None = None
+        self._reduced: ReducedPrecision | None = None
         self.too_soft = False  #: whether −K could be factored in full precision alone
         self._copy: SingleFew | None = None
-        self._untouched: SingleFew | None = None  #: of K without contacts
+        self._without_contact: SingleFew | None = None  #: of K without contacts
 
     def condensed(self, lower: sp.csc_matrix) -> Vec | None:
         """Return J, (m − retained, retained), on a new single-precision factor, which becomes the linear solver's; None
@@ -38,31 +38,31 @@ class SinglePrecisionFactor:
         showing, inside = self._linear.showing(), inside_of(self._linear)
         if showing is None or inside is None or not inside.is_complete or self.too_soft:
             return None
-        if self._rough is None or not self._rough.of(inside):
-            self._rough = ReducedPrecision(inside, self._retained)
-        return self._rough.condense(lower, showing)
+        if self._reduced is None or not self._reduced.of(inside):
+            self._reduced = ReducedPrecision(inside, self._retained)
+        return self._reduced.condense(lower, showing)
 
     def show(self) -> None:
         """Write a factor that was made by this class into the linear solver, before its factor is read."""
-        if self._rough is not None:
-            self._rough.show(self._linear.factored)
+        if self._reduced is not None:
+            self._reduced.show(self._linear.factored)
 
     def solve(self) -> Callable[[Vec], Vec] | None:
         """Return −K_qq⁻¹ by the present factor, as a function of up to three columns of loads on the quasistatic rows,
         (3 q, c); None where there is no such factor."""
-        few = None if self._rough is None else self._rough.solves(self._linear.factored)
+        few = None if self._reduced is None else self._reduced.solves(self._linear.factored)
         if few is None:
             few = self._copy = self._copied(self._copy)
         return None if few is None else few.solve
 
-    def keep_untouched(self) -> None:
+    def keep_without_contact(self) -> None:
         """Copy the present factor, which is that of K without contacts."""
-        self._untouched = self._copied(self._untouched)
+        self._without_contact = self._copied(self._without_contact)
 
     @property
     def solve_without_contact(self) -> Callable[[Vec], Vec] | None:
-        """Return −K_qq⁻¹ as `solve` does, by the factor that `keep_untouched` has copied; None without a copy."""
-        return None if self._untouched is None else self._untouched.solve
+        """Return −K_qq⁻¹ as `solve` does, by the factor that `keep_without_contact` has copied; None without a copy."""
+        return None if self._without_contact is None else self._without_contact.solve
 
     def _copied(self, last: SingleFew | None) -> SingleFew | None:
         """Return a copy of the present factor, in the memory of the last copy if that has its pattern; None where it

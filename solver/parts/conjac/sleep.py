@@ -36,7 +36,7 @@ class Sleep:
         nodes of the dense system, the dynamic ones first. removed_fraction: function from the length of a step [s] to
         the fraction of the displacement to equilibrium that it takes."""
         middles = [middle_of(mesh, np.intersect1d(patch.nodes, mesh.coordinates.free)) for patch in mesh.patches]
-        nodes = np.concatenate([mesh.dynamic, np.array([one for one in middles if one >= 0], dtype=np.int32)])
+        nodes = np.concatenate([mesh.dynamic, np.array([middle for middle in middles if middle >= 0], dtype=np.int32)])
         self.liveliness = Liveliness(mesh.tets, mesh.rest, nodes, params["liveliness_threshold"],
                                      params["liveliness_window"])
         self._mesh, self._retained, self._edges, self._removed_fraction = mesh, retained, edges, removed_fraction

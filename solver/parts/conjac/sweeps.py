@@ -25,7 +25,7 @@ from ...state import State, Vec
 from ..stage import NodeStage
 from .modes_of_step import ModalStepPropagator
 from .posed import PosedConJac
-from .sweeps_kernels import give, load, spread, turn, turn_back
+from .sweeps_kernels import load, rotate, rotate_back, spread, write_momentum
 
 #: a factor serves until an edge has changed by the first fraction of its length, or one that turns with the nodes until
 #: an edge is stretched by the second: from there on the passes that it takes more cost as much as a new one
@@ -42,22 +42,22 @@ class ReusedFactorSweeps:
         # six digits suffice for a direction; the constraint of patches would cancel most of them
         self._solve = posed.owner.in_single() if posed.motion.patches is None else None
         self._inert = posed.stage.inertia * np.repeat(posed.lin.mass[self._order], 3)
-        self._loads, self._given = np.zeros((*posed.lin.x.shape, 3)), np.zeros(3 * len(self._order))
+        self._loads, self._momentum = np.zeros((*posed.lin.x.shape, 3)), np.zeros(3 * len(self._order))
         self._slope = None
         if len(posed.reduced):
             self._slope = scipy.linalg.lu_factor(posed.reduced if posed.slope is None else posed.slope)
 
     @cached_property
-    def _turns(self) -> Vec | None:
+    def _rotations(self) -> Vec | None:
         """Return R, (n, 3, 3); None where the factor cannot be rotated with the nodes."""
         posed = self.posed
         if len(posed.lin.contacts) or posed.frames or posed.hold.holds or posed.motion.patches is not None:
             return None
         self._turning = posed.owner.edges.rotations
         self._turning.follow(posed.lin.x)
-        self._begun = self._turning.frames.transpose(0, 2, 1).copy()
-        turns: Vec = self._turning.frames @ self._begun
-        return turns
+        self._initial_frames = self._turning.frames.transpose(0, 2, 1).copy()
+        rotations: Vec = self._turning.frames @ self._initial_frames
+        return rotations
 
     @property
     def includes_contacts(self) -> bool:
@@ -72,14 +72,14 @@ class ReusedFactorSweeps:
         the last change of a sweep shows.
         """
         posed, owner = self.posed, self.posed.owner
-        mine = posed.stage
-        same = stage.inertia == mine.inertia and stage.stiffness_factor == mine.stiffness_factor
+        own = posed.stage
+        same = stage.inertia == own.inertia and stage.stiffness_factor == own.stiffness_factor
         if not same or owner.linear.factored != self._stamp or owner.hold_of(start.memory) is not posed.hold:
             return False
-        if self._turns is None or not exactly:
+        if self._rotations is None or not exactly:
             return owner.edges.largest_change(x - posed.lin.x) <= NEAR
         self._turning.follow(x)
-        np.matmul(self._turning.frames, self._begun, out=self._turns)
+        np.matmul(self._turning.frames, self._initial_frames, out=self._rotations)
         return owner.edges.largest_stretch(posed.lin.x, x) <= STRETCHED
 
     def change(self, at: Products, stage: NodeStage) -> Vec:
@@ -88,19 +88,19 @@ class ReusedFactorSweeps:
         at: the iterate x, v, with K v and K p. [ConJac 11, changed: iterated on one factor]
         """
         ah, bh = stage.a * stage.h, stage.b * stage.h
-        loads, given = self._loads, self._given
+        loads, momentum = self._loads, self._momentum
         load(at.mass, stage.inertia, ah, at.v, stage.v_hat, at.force, at.columns[1], at.columns[0], loads)
         if at.damped is not None:
             loads[:, :, 1] += ah * at.damped.force(at.v)
         if self.posed.frames:
             loads[:, :, 2] -= self._carried(at, stage)
 
-        if self._turns is not None:
-            turn_back(self._turns, loads)
-        followed = self._balance(loads)
+        if self._rotations is not None:
+            rotate_back(self._rotations, loads)
+        responses = self._balance(loads)
         # the rest of m, and its change by those of v and x
-        give(self._order, loads, self._inert, followed, given)
-        rhs = self._velocities.T @ given
+        write_momentum(self._order, loads, self._inert, responses, momentum)
+        rhs = self._velocities.T @ momentum
         if self._positions is not self._velocities:
             rhs += ah * (self._velocities - self._positions).T @ loads[self._order, :, 2].ravel()
         change = np.zeros(len(rhs)) if self._slope is None else -dgetrs(*self._slope, rhs)[0]
@@ -109,15 +109,15 @@ class ReusedFactorSweeps:
         if self._positions is not self._velocities:
             in_x = self._positions @ change
         out = np.zeros((3, *at.x.shape))
-        spread(self._order, followed, in_v, in_x, bh, out)
+        spread(self._order, responses, in_v, in_x, bh, out)
         if self.posed.frames:
-            out[0, self._order] -= self._carries(followed[:, 0] + in_v, at, stage).reshape(-1, 3)
-        if self._turns is not None:
-            turn(self._turns, out)
+            out[0, self._order] -= self._carries(responses[:, 0] + in_v, at, stage).reshape(-1, 3)
+        if self._rotations is not None:
+            rotate(self._rotations, out)
         return out
 
     @cached_property
-    def _swing(self) -> ModalStepPropagator:
+    def _modal_step(self) -> ModalStepPropagator:
         return ModalStepPropagator(self.posed)
 
     @property
@@ -128,7 +128,7 @@ class ReusedFactorSweeps:
     def modal_motion(self, h: float, posed_at: float, is_exact: bool) -> tuple[Vec, Vec]:
         """Return displacements of all nodes through h seconds [m] and velocities at their end [m/s], (n, 3), by
         `ModalStepPropagator.step`."""
-        return self._swing.step(h, posed_at, is_exact)
+        return self._modal_step.step(h, posed_at, is_exact)
 
     def quasistatic_correction(self, at: Products) -> Vec:
         """Return the corrections of positions [m] and velocities [m/s], (2, n, 3), to Π f(x) = Π M a and Π K(x) v = 0,
@@ -139,7 +139,7 @@ class ReusedFactorSweeps:
             loads[:, :, 0] -= self._carried(at, stage)
         rows = self.posed.owner.response(self.posed, loads, self._solve)
         out[0, self._order] = rows[:, 0].reshape(-1, 3)
-        out[1, self._order] = self._swing.without_momentum(rows[:, 1]).reshape(-1, 3)
+        out[1, self._order] = self._modal_step.without_momentum(rows[:, 1]).reshape(-1, 3)
         return out
 
     def strain(self, change: Vec) -> float:
@@ -151,11 +151,11 @@ class ReusedFactorSweeps:
     def _balance(self, loads: Vec) -> Vec:
         """Return −K⁻¹ times loads, (n, 3, 3), with dynamic unknowns fixed, (3 (q + k), 3); all but the last column
         without contacts."""
-        owner, alone = self.posed.owner, self.posed.response_without_contact
-        if alone is None:
+        owner, without_contact = self.posed.owner, self.posed.response_without_contact
+        if without_contact is None:
             return owner.response(self.posed, loads, self._solve)
-        apart = alone(loads[:, :, :2]), owner.response(self.posed, loads[:, :, 2:], self._solve)
-        return np.concatenate(apart, axis=1)
+        parts = without_contact(loads[:, :, :2]), owner.response(self.posed, loads[:, :, 2:], self._solve)
+        return np.concatenate(parts, axis=1)
 
     def _carried(self, at: Products, stage: NodeStage) -> Vec:
         """Return M a, (n, 3) [N], a the rigid part of the acceleration from v̂ to the velocities of `at`."""

@@ -47,14 +47,14 @@ class UnconstrainedParts:
         responses, onto = np.zeros((len(columns), count)), np.zeros((len(stiffness), count))
         for frame in frames:
             modes = frame.field.shape[2]
-            mine, shared = slice(at, at + modes), slice(first + frame.first, first + frame.first + modes)
+            own, shared = slice(at, at + modes), slice(first + frame.first, first + frame.first + modes)
             rows = position[frame.nodes]
-            rigid[rows[rows >= 0], :, mine] = frame.field[rows >= 0]
+            rigid[rows[rows >= 0], :, own] = frame.field[rows >= 0]
             rows = position[frame.component]
             near = rows_of(rows[rows >= 0])
             inner, retained = near[near < len(columns)], near[near >= len(columns)] - len(columns)
-            responses[inner, mine] = columns[inner, len(stiffness) :][:, shared]
-            onto[retained, mine] = left[retained, shared]
+            responses[inner, own] = columns[inner, len(stiffness) :][:, shared]
+            onto[retained, own] = left[retained, shared]
             at += modes
         return cls(rigid.reshape(len(mass), count), mass, columns[:, : len(stiffness)], stiffness, responses, onto)
 

@@ -18,13 +18,14 @@ from .posed import PosedConJac
 from .quasistatic_motion import QuasistaticMotion
 
 
-def follow_untouched(posed: PosedConJac, alone: QuasistaticMotion, inertia: Vec, moved: int) -> PosedConJac:
-    """Return a stage that was posed with contacts, with velocities that follow as in `alone`, without contacts.
+def follow_without_contact(posed: PosedConJac, contact_free: QuasistaticMotion, inertia: Vec,
+                           moved: int) -> PosedConJac:
+    """Return a stage that was posed with contacts, with velocities that follow as in `contact_free`, without contacts.
 
-    inertia: Vᵀ (M − a h D) V of `alone`, (r, r) [kg]. moved: column of the response to prescribed nodes. With V the
-    velocities of the reduced unknowns by `alone` and B their positions, the unknowns u solve Vᵀ M (V u + w − v̂) = a h
-    Vᵀ f(x). Linearised at rates u°, where the quasistatic nodes are in equilibrium with M a, a = P (V u + w − v̂)/(a
-    h), P onto rigid motions, this is
+    inertia: Vᵀ (M − a h D) V of `contact_free`, (r, r) [kg]. moved: column of the response to prescribed nodes. With V
+    the velocities of the reduced unknowns by `contact_free` and B their positions, the unknowns u solve
+    Vᵀ M (V u + w − v̂) = a h Vᵀ f(x). Linearised at rates u°, where the quasistatic nodes are in equilibrium with M a,
+    a = P (V u + w − v̂)/(a h), P onto rigid motions, this is
 
         [Vᵀ (M − a h D) V − a b h² Bᵀ K B − (V − B)ᵀ M P V] u = Vᵀ M (v̂ − w) + a h Bᵀ f − (V − B)ᵀ M P (v̂ − w)
                                                                  − a b h² Bᵀ K B u°,
@@ -35,13 +36,13 @@ def follow_untouched(posed: PosedConJac, alone: QuasistaticMotion, inertia: Vec,
     owner, lin, stage = posed.owner, posed.lin, posed.stage
     mesh, order = owner.mesh, owner.pattern.order
     weight, mass = owner.weight(lin, stage), np.repeat(lin.mass[order], 3)
-    follow = None if stage.w is None else alone.follow(moved)
-    velocities, balance = alone.velocities, posed.motion.velocities
+    follow = None if stage.w is None else contact_free.follow(moved)
+    velocities, balance = contact_free.velocities, posed.motion.velocities
 
-    given = mass * stage.v_hat[order].ravel()
+    momentum = mass * stage.v_hat[order].ravel()
     if follow is not None:
-        given -= weight * follow.rows
-    impulse = velocities.T @ given + stage.a * stage.h * (balance.T @ lin.force[order].ravel())
+        momentum -= weight * follow.rows
+    impulse = velocities.T @ momentum + stage.a * stage.h * (balance.T @ lin.force[order].ravel())
     if follow is not None and lin.damped is not None and lin.damped.has_blocks:
         columns = np.zeros((len(lin.mass), 3, 1))
         columns[order, :, 0] = follow.rows.reshape(-1, 3)
@@ -51,7 +52,7 @@ def follow_untouched(posed: PosedConJac, alone: QuasistaticMotion, inertia: Vec,
     stiffness = stage.stiffness_factor * posed.motion.product
     # the part of D that is a fraction of K acts on velocities
     damping_factor = stage.damped_stiffness_factor(lin) - stage.stiffness_factor
-    reduced = inertia - damping_factor * alone.product - stiffness
+    reduced = inertia - damping_factor * contact_free.product - stiffness
     if stage.base is not None:
         impulse -= stiffness @ posed.amplitudes(lin.v)
     elif follow is not None and posed.follow is not None:
@@ -67,6 +68,6 @@ def follow_untouched(posed: PosedConJac, alone: QuasistaticMotion, inertia: Vec,
         coefficients = np.linalg.solve(loads.T @ rigid, loads.T @ (velocities - balance)).T
         # mass damping takes part of the rigid acceleration at each node
         lag += coefficients @ ((weight[:, None] * rigid).T @ velocities)
-        impulse -= coefficients @ (rigid.T @ given)
+        impulse -= coefficients @ (rigid.T @ momentum)
     return replace(posed, velocities=velocities, follow=follow, reduced=reduced, impulse=impulse, slope=reduced - lag,
                    positions=balance)

@@ -16,10 +16,10 @@ from ...contact.laws.interface import ContactLaw
 from ...forces.stencils import Stencils, block_diagonal
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
+from .barrier_kernels import add_barrier_forces, add_forces
 from .eol_elements import AssembledSystem
 from .interface_inertia import InterfaceInertia
 from .obstacles import ObstacleMotion
-from .pushing_kernels import add_forces, add_pushes
 from .tangled_region import TangledRegion
 
 TOUCHES = 0.5  #: of the activation distance: a pair that is nearer after remeshing, and was not before, touches
@@ -64,7 +64,7 @@ class ContactSettings:
     _last_query: tuple[SheetMesh, ObstacleMotion, TangledRegion | None, tuple[str, str, Vec] | None] | None = field(
         default=None, init=False)
     _before: tuple[SheetMesh, ObstacleMotion, TangledRegion | None] | None = field(default=None, init=False)
-    _apart: Mask = field(default_factory=lambda: np.zeros(0, bool), init=False)
+    _separated: Mask = field(default_factory=lambda: np.zeros(0, bool), init=False)
 
     def forget_past(self) -> None:
         """Discard what was made for the mesh of the last step."""
@@ -82,41 +82,42 @@ class ContactSettings:
 
     def tangled_region(self, mesh: SheetMesh, now: ObstacleMotion) -> TangledRegion | None:
         """Return the region in which surfaces intersect; None where there is none."""
-        if self.crossing(mesh, now) is None:
+        if self.intersecting_pair(mesh, now) is None:
             return None
         self._law_of(mesh, now)
         assert self._surfaces is not None
-        nodes = [np.concatenate(pair) for pair in self._surfaces.intersections(np.concatenate([mesh.x, now.round_x]))]
+        nodes = [np.concatenate(pair) for pair in self._surfaces.intersections(np.concatenate([mesh.x, now.smooth_x]))]
         all_nodes: Index = np.unique(np.concatenate(nodes)).astype(np.int32)
         return TangledRegion.at(mesh, all_nodes[all_nodes < len(mesh.x)])
 
-    def crossing(self, mesh: SheetMesh, now: ObstacleMotion, tangled: TangledRegion | None = None) -> tuple[str, str,
-                                                                                                         Vec] | None:
+    def intersecting_pair(self, mesh: SheetMesh, now: ObstacleMotion,
+                          tangled: TangledRegion | None = None) -> tuple[str, str, Vec] | None:
         """Return the names of two surfaces that intersect, and where, (3,) [m]; None for no intersection outside of
         `tangled`. Detected once."""
         last = self._last_query
         if last is None or last[1] is not now or last[2] is not tangled or last[0].x is not mesh.x or (
                 last[0].faces is not mesh.faces):
-            last = self._last_query = mesh, now, tangled, self._crossing(mesh, now, tangled)
+            last = self._last_query = mesh, now, tangled, self._find_intersecting_pair(mesh, now, tangled)
         return last[3]
 
-    def new_crossing(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> tuple[str, str, Vec] | None:
+    def new_intersecting_pair(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> tuple[str, str,
+                                                                                                      Vec] | None:
         """Return the names of two surfaces that intersect, and where, (3,) [m], without intersections of an earlier
         mesh of the cloth; None where there is none."""
-        crossing = self.crossing(mesh, now)
-        if crossing is None:
+        pair = self.intersecting_pair(mesh, now)
+        if pair is None:
             return None
         known = self._before  # many meshes are tried in the place of one
         if known is None or known[0] is not before or known[1] is not now:
             known = self._before = before, now, self.tangled_region(before, now)
-        return crossing if known[2] is None else self.crossing(mesh, now, known[2])
+        return pair if known[2] is None else self.intersecting_pair(mesh, now, known[2])
 
     def new_intersection(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
         """Return a position, (3,) [m], where another mesh of the cloth intersects a surface, or comes much nearer to it
         than the mesh before: a barrier that begins there has no digits left. None where there is none."""
-        crossing = self.new_crossing(mesh, before, now)
-        if crossing is not None:
-            return crossing[2]
+        pair = self.new_intersecting_pair(mesh, before, now)
+        if pair is not None:
+            return pair[2]
         gap, position = self._nearest(mesh, now)
         return position if gap < TOUCHES and gap < NEARER * self._nearest(before, now)[0] else None
 
@@ -124,28 +125,28 @@ class ContactSettings:
         """Return the least distance between two surfaces relative to the activation distance, and where it is, (3,)
         [m]."""
         law = self._law_of(mesh, now)
-        forces = law.contact_forces(np.concatenate([mesh.x, now.round_x]))
+        forces = law.contact_forces(np.concatenate([mesh.x, now.smooth_x]))
         if not len(forces):
             return 1.0, np.zeros(3)
         nearest = forces[forces[:, 6].argmin()]
         return float(nearest[6]) / law.activation, nearest[:3]
 
-    def _crossing(self, mesh: SheetMesh, now: ObstacleMotion, tangled: TangledRegion | None) -> tuple[str, str,
-                                                                                                   Vec] | None:
+    def _find_intersecting_pair(self, mesh: SheetMesh, now: ObstacleMotion,
+                                tangled: TangledRegion | None) -> tuple[str, str, Vec] | None:
         """Return the names of two surfaces that intersect outside of `tangled`, and where, (3,) [m]; None for no
         intersection."""
         if self._is_all(tangled, mesh):
             return None
         self._law_of(mesh, now, tangled)
         assert self._surfaces is not None
-        x, count = np.concatenate([mesh.x, now.round_x]), len(mesh.x)
-        found = self._surfaces.intersection(x)
-        if found is None:
+        x, count = np.concatenate([mesh.x, now.smooth_x]), len(mesh.x)
+        edge_and_face = self._surfaces.intersection(x)
+        if edge_and_face is None:
             return None
         sheets = self._sheets(mesh)
         one, other = (self.names[int(sheets[nodes[0]] if nodes[0] < count else self.owner[nodes[0] - count])]
-                      for nodes in found)
-        return one, other, x[found[1]].mean(axis=0)
+                      for nodes in edge_and_face)
+        return one, other, x[edge_and_face[1]].mean(axis=0)
 
     def _sheets(self, mesh: SheetMesh) -> Index:
         """Return the sheet of each vertex, (n,)."""
@@ -154,19 +155,22 @@ class ContactSettings:
     def _law_of(self, mesh: SheetMesh, now: ObstacleMotion, tangled: TangledRegion | None = None) -> ContactLaw:
         """Return the law between the surfaces of a mesh and of obstacles, without faces in `tangled`; it is made again
         where these have changed."""
-        apart = np.ones(len(mesh.faces), dtype=bool) if tangled is None else ~tangled.of(mesh)[mesh.faces].any(axis=1)
-        if self._made is None or not np.array_equal(self._faces, mesh.faces) or not np.array_equal(self._apart, apart):
+        separated = np.ones(len(mesh.faces), dtype=bool) if tangled is None else (
+            ~tangled.of(mesh)[mesh.faces].any(axis=1))
+        if self._made is None or not np.array_equal(self._faces, mesh.faces) or not np.array_equal(
+                self._separated, separated):
             count = len(mesh.x)
             flat = np.column_stack([mesh.material, np.zeros(count)])
-            rest = np.concatenate([flat, now.round_x])
-            group = np.concatenate([np.full(count, -1), np.full(len(now.round_x), HARD)])
+            rest = np.concatenate([flat, now.smooth_x])
+            group = np.concatenate([np.full(count, -1), np.full(len(now.smooth_x), HARD)])
             owner = np.concatenate([self._sheets(mesh), self.owner]).astype(np.int32)
-            meets = np.ones((max(int(owner.max(initial=0)) + 1, len(self.itself)),) * 2, dtype=bool)
+            collides = np.ones((max(int(owner.max(initial=0)) + 1, len(self.itself)),) * 2, dtype=bool)
             sheets = np.arange(len(self.itself))
-            meets[sheets, sheets] = self.itself
-            faces = np.concatenate([mesh.faces[apart], self.triangles + np.int32(count)]).astype(np.int32)
-            self._surfaces = Surfaces(rest, faces, group, owner, None if meets.all() else meets, serves_long=False)
-            self._made, self._faces, self._apart = self.law(self._surfaces, rest, mesh), mesh.faces, apart
+            collides[sheets, sheets] = self.itself
+            faces = np.concatenate([mesh.faces[separated], self.triangles + np.int32(count)]).astype(np.int32)
+            self._surfaces = Surfaces(rest, faces, group, owner, None if collides.all() else collides,
+                                      serves_long=False)
+            self._made, self._faces, self._separated = self.law(self._surfaces, rest, mesh), mesh.faces, separated
         return self._made
 
 
@@ -178,9 +182,9 @@ class BarrierContacts:
     mesh: SheetMesh  #: at the start
     now: ObstacleMotion
     tangled: TangledRegion | None = None  #: without contact
-    firmest: float = np.inf  #: largest stiffness of a pair [N/m]; forces of stiffer ones are scaled as well
+    max_stiffness: float = np.inf  #: largest stiffness of a pair [N/m]; forces of stiffer ones are scaled as well
     interface: InterfaceInertia | None = None  #: inertia of smooth obstacles; None: their motion is prescribed
-    begun: Vec = field(default_factory=lambda: np.zeros((0, 3)))  #: δ⁰ of its movers, (c, 3)
+    start_rates: Vec = field(default_factory=lambda: np.zeros((0, 3)))  #: δ⁰ of its movers, (c, 3)
     done: float = 0.0  #: elapsed part of their step [s]
 
     @property
@@ -191,15 +195,15 @@ class BarrierContacts:
     @property
     def start(self) -> MotionPath:
         """Return the positions of cloth and obstacles at the step's start."""
-        return MotionPath(self.mesh.x, self.now.round_x)
+        return MotionPath(self.mesh.x, self.now.smooth_x)
 
     def added(self, posed: AssembledSystem, at: MotionPath, h: float) -> tuple[AssembledSystem, Index]:
         """Return the step's system with barrier forces and friction at a motion, to second order, and the movers of
         obstacles in it, (k,), whose rates come after the cloth's; the system itself where no pair is near."""
         nodes, forces, blocks = self._at(at, h)
-        wrench, given = self._under(h)
+        wrench, loaded = self._under(h)
         obstacle_nodes = nodes[nodes >= len(at.x)] - len(at.x)
-        used = np.unique(np.concatenate([given, *(() if self.interface is None else (
+        used = np.unique(np.concatenate([loaded, *(() if self.interface is None else (
             self.interface.movers[obstacle_nodes].ravel(),))]))
         used = used[used >= 0].astype(np.int32)
         used = used if self.interface is None else self.interface.with_their_groups(used)
@@ -217,15 +221,15 @@ class BarrierContacts:
             all_blocks[slots, :3, :3] += h / (self.done + h) * self.interface.inertia[own]
             impulse[len(at.x):, :3] = wrench[used]
         displacement = np.concatenate([self.mesh.x - at.x, self.predicted_positions(h) - at.obstacles])
-        add_pushes(nodes, movers, arms, unknowns.keys, np.ascontiguousarray(forces), np.ascontiguousarray(blocks),
-                   displacement, h, all_blocks, impulse)
+        add_barrier_forces(nodes, movers, arms, unknowns.keys, np.ascontiguousarray(forces),
+                           np.ascontiguousarray(blocks), displacement, h, all_blocks, impulse)
         return AssembledSystem(unknowns, all_blocks, impulse), used
 
     def _under(self, h: float) -> tuple[Vec, Index]:
         """Return A' δ⁰ − h Jᵀ f of movers, (c, 3), and the numbers of those for which it is not zero."""
         if self.interface is None:
             return np.zeros((0, 3)), np.zeros(0, np.int32)
-        wrench = h / (self.done + h) * self.interface.momentum(self.begun) - h * self.interface.gathered(
+        wrench = h / (self.done + h) * self.interface.momentum(self.start_rates) - h * self.interface.gathered(
             self.interface.forces)
         return wrench, np.flatnonzero(wrench.any(axis=1)).astype(np.int32)
 
@@ -246,17 +250,17 @@ class BarrierContacts:
             # a prescribed node is no unknown: in the pattern one of the cloth's replaces it
             substitute = nodes[np.arange(len(nodes)), (nodes < count).argmax(axis=1)][:, None]
             straight = np.where(moved[:, :, 0] >= 0, moved[:, :, 0], substitute)
-            turns = (moved[:, :, 1] >= 0).any(axis=1)
-            elements += [straight, np.where(moved[:, :, 1] >= 0, moved[:, :, 1], straight)[turns]]
+            rotates = (moved[:, :, 1] >= 0).any(axis=1)
+            elements += [straight, np.where(moved[:, :, 1] >= 0, moved[:, :, 1], straight)[rotates]]
         return movers, arms, np.concatenate(elements).astype(np.int32)
 
     def predicted_positions(self, h: float) -> Vec:
         """Return predicted positions of smooth obstacles at the step's end, (o, 3) [m]."""
-        return self.now.round_x + h * self.now.round_velocity
+        return self.now.smooth_x + h * self.now.smooth_velocity
 
     def rates(self, u: Vec, used: Index) -> Vec:
         """Return δ of all movers, (c, 3). u: rates of the movers `used`, (3 k,)."""
-        out = self.begun.copy()
+        out = self.start_rates.copy()
         out[used] = u.reshape(-1, 3)
         return out
 
@@ -272,12 +276,12 @@ class BarrierContacts:
         tables = [self.law.fill(x, 0.0, True)]
         friction = None
         if len(tables[0].nodes):
-            friction = self.law.lagged_friction(x, np.concatenate([self.mesh.x, self.now.round_x]), h)
+            friction = self.law.lagged_friction(x, np.concatenate([self.mesh.x, self.now.smooth_x]), h)
         if friction is not None:
             tables.append(friction.fill(x, 0.0, True))
         return self._softer(tables)
 
-    def _apart(self, x: Vec) -> tuple[Index, Vec, Vec]:
+    def _barrier_forces(self, x: Vec) -> tuple[Index, Vec, Vec]:
         """Return nodes, forces and blocks of the barrier alone, with all nodes at (n + o, 3)."""
         return self._softer([self.law.fill(x, 0.0, True)])
 
@@ -285,8 +289,8 @@ class BarrierContacts:
         """Return nodes, forces and blocks, both scaled where a pair is stiffer than admissible."""
         nodes, blocks = block_diagonal(tables)
         forces = np.concatenate([table.forces for table in tables])
-        if self.firmest < np.inf and len(nodes):
-            scale = self.firmest / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.firmest)
+        if self.max_stiffness < np.inf and len(nodes):
+            scale = self.max_stiffness / np.maximum(np.abs(blocks).max(axis=(1, 2)), self.max_stiffness)
             blocks, forces = scale[:, None, None] * blocks, scale[:, None, None] * forces
         return nodes, forces, blocks
 
@@ -307,10 +311,10 @@ class BarrierContacts:
     def force_errors(self, at: MotionPath, end: MotionPath) -> tuple[Vec, Vec]:
         """Return the error of each vertex' barrier force, where the step ends in another motion than it was solved
         with, and the size of that force, both (n,) [N]."""
-        nodes, forces, _ = self._apart(self._all(end))
+        nodes, forces, _ = self._barrier_forces(self._all(end))
         barrier_forces = np.zeros((len(at.x) + len(at.obstacles), 3))
         np.add.at(barrier_forces, nodes, forces)
-        predicted = self._predicted_forces(self._apart(self._all(at)), at, end)
+        predicted = self._predicted_forces(self._barrier_forces(self._all(at)), at, end)
         return (np.linalg.norm((barrier_forces - predicted)[: len(at.x)], axis=1),
                 np.linalg.norm(barrier_forces[: len(at.x)], axis=1))
 

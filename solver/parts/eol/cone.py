@@ -76,8 +76,8 @@ def cone(mesh: SheetMesh, features: Features, was_flat: Mask, h: float) -> Cone:
     normals_at(mesh_x, faces, mesh.areas, index, cloth_normal)
     outward = _out_of_the_fold(mesh_x, faces, vertices, index, mesh.on[vertices], features, cloth_normal)
     on_features = OnFeatures.of(mesh_x[vertices], mesh.on[vertices], features, outward)
-    turned = np.einsum("ki,ki->k", on_features.normals.sum(axis=1), cloth_normal) < 0.0
-    cloth_normal[turned] *= -1.0
+    flipped = np.einsum("ki,ki->k", on_features.normals.sum(axis=1), cloth_normal) < 0.0
+    cloth_normal[flipped] *= -1.0
     border, fold = mesh.border[vertices], fold[:, 0]
     folds_of(mesh_x, np.ascontiguousarray(mesh.material), faces, mesh.areas, mesh.gradients, mesh.edges, index,
              on_features.along, mesh.border_tangents[vertices], border, on_features.at_point, tangent, fold)
@@ -121,8 +121,8 @@ def _out_of_the_fold(x: Vec, faces: Index, vertices: Index, index: Index, on: In
         angle = np.arctan2(np.linalg.norm(normal, axis=1), np.einsum("ki,ki->k", q - p, r - p))
         direction = 0.5 * (q + r) - p
         direction -= np.einsum("ki,ki->k", direction, along[k])[:, None] * along[k]
-        for total, one in ((away, direction), (up, normal)):
-            np.add.at(total, k, (angle / np.maximum(np.linalg.norm(one, axis=1), 1e-300))[:, None] * one)
+        for total, vector in ((away, direction), (up, normal)):
+            np.add.at(total, k, (angle / np.maximum(np.linalg.norm(vector, axis=1), 1e-300))[:, None] * vector)
     shut = np.linalg.norm(away, axis=1) > np.linalg.norm(up, axis=1)
     up[shut & (np.einsum("ki,ki->k", up, away) > 0.0)] *= -1.0
     out: Vec = np.where(is_thin[:, None], up - away, normals)

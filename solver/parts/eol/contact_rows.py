@@ -14,27 +14,28 @@ from .cone import ROWS
 from .touching_kernels import rename
 from .unknowns import Unknowns
 
-OVER, LOST_AGAIN = 60, 56  #: bits of the names of rows of two edges, and of those found at a step's end
-KINDS = np.array([1 << bit for bit in (LOST_AGAIN, 57, 58, OVER, 61, 62)])  #: of all rows of pairs
-OF_EDGES = np.array([1 << OVER, 1 << LOST_AGAIN])
+OVER, OVER_AT_END = 60, 56  #: bits of the names of rows of two edges, and of those found at a step's end
+KINDS = np.array([1 << bit for bit in (OVER_AT_END, 57, 58, OVER, 61, 62)])  #: of all rows of pairs
+OF_EDGES = np.array([1 << OVER, 1 << OVER_AT_END])
 
 
 @dataclass(frozen=True)
 class SheetContacts:
     """Contacts of Lagrangian vertices with their rows, and rows of points within edges and faces of the cloth."""
 
-    met: Met  #: of each of the rows of vertices
+    vertex_contacts: VertexContacts  #: of each of the rows of vertices
     rows: VertexRows
     spread: SparseRows
 
     def with_more(self, other: SheetContacts) -> SheetContacts:
         """Return these contacts and others in one table."""
-        return SheetContacts(self.met.beside(other.met), concatenate_tables(self.rows, other.rows),
+        return SheetContacts(self.vertex_contacts.joined(other.vertex_contacts),
+                             concatenate_tables(self.rows, other.rows),
                              concatenate_tables(self.spread, other.spread))
 
 
 @dataclass(frozen=True)
-class Met:
+class VertexContacts:
     """Pairs of a vertex of the cloth and an obstacle that it may touch, with one row for each."""
 
     vertex: Index  #: (k,)
@@ -45,13 +46,14 @@ class Met:
     friction: Vec  #: coefficient, and of each sheet where they differ, (k, s)
     key: Names  #: (k,)
 
-    def of(self, k: Index | Mask) -> Met:
+    def of(self, k: Index | Mask) -> VertexContacts:
         """Return some of the pairs. k: their numbers or a mask."""
-        return Met(*(getattr(self, one.name)[k] for one in fields(self)))
+        return VertexContacts(*(getattr(self, field.name)[k] for field in fields(self)))
 
-    def beside(self, other: Met) -> Met:
+    def joined(self, other: VertexContacts) -> VertexContacts:
         """Return these pairs and others in one table."""
-        return Met(*(np.concatenate([getattr(self, one.name), getattr(other, one.name)]) for one in fields(self)))
+        return VertexContacts(*(np.concatenate([getattr(self, field.name), getattr(other, field.name)])
+                                for field in fields(self)))
 
     def contacts(self, target: Vec, spread: SparseRows) -> SheetContacts:
         """Return the contacts with rows n · v ≥ target, (k,) [m/s]. spread: rows over several vertices."""

@@ -85,13 +85,13 @@ class AssembledSystem:
 class ClothPiece:
     """Sheet of a cloth: its faces and elements."""
 
-    def __init__(self, fabric: EolElements, sheet: SheetMesh, own: slice | Index) -> None:
+    def __init__(self, properties: EolElements, sheet: SheetMesh, own: slice | Index) -> None:
         """Make the elements of one sheet. own: its faces among all of the mesh."""
-        self.fabric, self.own = fabric, own
+        self.properties, self.own = properties, own
         self.faces: Index = np.ascontiguousarray(sheet.faces[own])  #: (m, 3)
         self.cloth = Sheet(sheet.x, self.faces, sheet.material[self.faces], slides=True)
-        self._membrane = fabric.membrane(self.cloth)
-        self.elements = ClothElements([self._membrane, fabric.bending(self.cloth)])
+        self._membrane = properties.membrane(self.cloth)
+        self.elements = ClothElements([self._membrane, properties.bending(self.cloth)])
 
     def of_growth(self, x: Vec, slides: Mask) -> Vec:
         """Return −Σ A ψ ∇N of the membrane at x (n, 3) [m], (n, 2) [N]: forces on X by the energy of faces that grow in
@@ -107,10 +107,11 @@ class ClothPiece:
 class Assembler:
     """Assembler of the steps of one cloth. It reuses what depends on the faces of the mesh alone."""
 
-    fabrics: Sequence[EolElements]  #: of each sheet
+    sheet_properties: Sequence[EolElements]  #: of each sheet
     gravity: Vec  #: [m/s²], (3,)
     air: AirFlow | None = None
-    apart: SheetOffsets = field(default_factory=SheetOffsets.alone)  #: where each sheet is in the material
+    #: where each sheet is in the material
+    sheet_offsets: SheetOffsets = field(default_factory=SheetOffsets.single_sheet)
     _faces: Index = field(default_factory=lambda: np.zeros((0, 3), np.int32), init=False)
     _unknowns: Unknowns | None = field(default=None, init=False)
 
@@ -123,7 +124,8 @@ class Assembler:
     def assemble(self, sheet: SheetMesh, h: float, time: float = 0.0) -> AssembledSystem:
         """Return the system of a step of h seconds from this state of the cloth on, at `time` [s]."""
         slides, F = sheet.on >= 0, np.ascontiguousarray(sheet.gradients)
-        pieces = [ClothPiece(fabric, sheet, own) for fabric, own in zip(self.fabrics, self._owned(sheet))]
+        pieces = [ClothPiece(properties, sheet, own)
+                  for properties, own in zip(self.sheet_properties, self._owned(sheet))]
         unknowns = self._unknowns_of(sheet.faces, slides, pieces)
         blocks, impulse = np.zeros((unknowns.blocks, MOST, MOST)), np.zeros((len(sheet.x), MOST))
         first = 0
@@ -134,37 +136,37 @@ class Assembler:
             if self.air is not None:
                 half = 0.5 * self.air.density
                 add_drag(piece.faces, unknowns.diagonal, slides, F[piece.own], sheet.x, sheet.v, sheet.slide,
-                         self.air.velocity(time, h), half * piece.fabric.drag, half * piece.fabric.air_friction, h,
-                         blocks, impulse)
-            if piece.fabric.exact:
+                         self.air.velocity(time, h), half * piece.properties.drag,
+                         half * piece.properties.air_friction, h, blocks, impulse)
+            if piece.properties.exact:
                 impulse[:, 3:] += h * piece.of_growth(sheet.x, slides)
         return AssembledSystem(unknowns, blocks, impulse)
 
     def masses(self, sheet: SheetMesh) -> Vec:
         """Return masses of vertices, a third of that of each face, (n,) [kg]."""
         masses = np.zeros(len(sheet.x))
-        for fabric, own in zip(self.fabrics, self._owned(sheet)):
-            np.add.at(masses, sheet.faces[own], (fabric.density / 3.0 * sheet.areas[own])[:, None])
+        for properties, own in zip(self.sheet_properties, self._owned(sheet)):
+            np.add.at(masses, sheet.faces[own], (properties.density / 3.0 * sheet.areas[own])[:, None])
         return masses
 
     def _add(self, one: ClothPiece, sheet: SheetMesh, unknowns: Unknowns, slots: Index, slides: Mask, F: Vec, h: float,
              blocks: Vec, impulse: Vec) -> None:
         """Add inertia, forces and stiffness of a sheet to blocks and impulse. slots: of its elements. F: of its faces.
         """
-        fabric, faces, areas = one.fabric, one.faces, sheet.areas[one.own]
-        mass_factor, momentum = 1.0 + h * fabric.mass_damping, np.zeros_like(impulse)
-        add_inertia(faces, slots, slides, F, mass_factor * fabric.density * areas / 12.0, sheet.v, sheet.slide, blocks,
-                    momentum)
+        properties, faces, areas = one.properties, one.faces, sheet.areas[one.own]
+        mass_factor, momentum = 1.0 + h * properties.mass_damping, np.zeros_like(impulse)
+        add_inertia(faces, slots, slides, F, mass_factor * properties.density * areas / 12.0, sheet.v, sheet.slide,
+                    blocks, momentum)
         impulse += momentum / mass_factor
-        add_turning(faces, slides, F, np.ascontiguousarray(one.cloth.gradients), fabric.density * areas / 12.0,
+        add_turning(faces, slides, F, np.ascontiguousarray(one.cloth.gradients), properties.density * areas / 12.0,
                     sheet.v, sheet.slide, h, impulse)
 
         tets = one.elements.tets
         forces, stiffness = np.zeros((len(tets), 4, 3)), np.zeros((len(tets), 6, 9))
         one.elements.fill(sheet.x, True, forces, stiffness)
-        forces[: len(faces), :3] += (fabric.density / 3.0 * areas)[:, None, None] * self.gravity
-        # a face slides with its own F: with an average over a fold, work of forces would be lost
-        stiffness_factor, first, hinges = h * h + h * fabric.stiffness_damping, len(faces), one.cloth.hinges
+        forces[: len(faces), :3] += (properties.density / 3.0 * areas)[:, None, None] * self.gravity
+        # a face slides with its own F: with an average over a fold, work of forces would be dissipated
+        stiffness_factor, first, hinges = h * h + h * properties.stiffness_damping, len(faces), one.cloth.hinges
         add_faces(tets[:first], slots[:first], slides, F, forces[:first], stiffness[:first], stiffness_factor, h,
                   blocks, impulse)
         add_hinges(tets[first:], slots[first:], slides, F, hinges.sides, hinges.cotangents, forces[first:],
@@ -172,10 +174,10 @@ class Assembler:
 
     def _owned(self, sheet: SheetMesh) -> Sequence[slice | Index]:
         """Return the faces of each sheet."""
-        if len(self.fabrics) == 1:
+        if len(self.sheet_properties) == 1:
             return [slice(None)]
-        of_face = self.apart.sheet_of(sheet.material[sheet.faces[:, 0]])
-        return [np.flatnonzero(of_face == k) for k in range(len(self.fabrics))]
+        of_face = self.sheet_offsets.sheet_of(sheet.material[sheet.faces[:, 0]])
+        return [np.flatnonzero(of_face == k) for k in range(len(self.sheet_properties))]
 
     def _unknowns_of(self, faces: Index, slides: Mask, pieces: Sequence[ClothPiece]) -> Unknowns:
         cached = self._unknowns

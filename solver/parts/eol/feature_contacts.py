@@ -15,16 +15,16 @@ from ...meshing.normals import unit_normals
 from ...rows.names import Names
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
-from .contact_rows import OVER, Met, RowsOfPairs, SheetContacts, edge_key, no_pairs, row_key, spread_rows
+from .contact_rows import OVER, RowsOfPairs, SheetContacts, VertexContacts, edge_key, no_pairs, row_key, spread_rows
 from .inside_obstacles import ON_SURFACE, InsideObstacles, SampledPairs
 from .obstacles import FeatureObstacles, ObstacleMotion
 from .touching_kernels import edge_rows, point_rows
 from .unknowns import Unknowns
 
-AHEAD = 2.0  #: how many steps' moves away something is looked for
+LOOKAHEAD = 2.0  #: how many steps' moves away something is looked for
 SLACK = 1.0  #: of an edge's length: least distance of a search, as other triangles may lie in an obstacle
 DEEP = 0.05  #: of an edge's length: what is deeper inside an obstacle is on its other side
-PUSH = 0.5  #: [m/s]: what is inside comes out no faster
+SEPARATION_SPEED = 0.5  #: [m/s]: what is inside comes out no faster
 SWAY = 0.5  #: of its move: by how much a vertex may come nearer than its velocity says
 LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
@@ -59,13 +59,14 @@ class FeatureContacts:
         count = len(mesh.x)
         return cls(mesh, obstacles, now, np.concatenate([mesh.x, now.x]), np.concatenate([mesh.v, now.velocity]),
                    obstacles.triangles + np.int32(count), np.repeat(np.array([0, 1], np.int32), [count, len(now.x)]),
-                   max(AHEAD * h * fastest, SLACK * edge) + thickest, DEEP * edge + thickest, h,
+                   max(LOOKAHEAD * h * fastest, SLACK * edge) + thickest, DEEP * edge + thickest, h,
                    h * h * weight)
 
     def rows(self, unknowns: Unknowns) -> SheetContacts:
         """Return rows of the pairs that may close within the step."""
-        met, spread = self._vertices(), spread_rows(unknowns, [self._points(), self._edges()])
-        return met.contacts(np.einsum("ki,ki->k", met.normal, met.velocity) + self._closing(met.gap), spread)
+        contacts, spread = self._vertices(), spread_rows(unknowns, [self._points(), self._edges()])
+        return contacts.contacts(
+            np.einsum("ki,ki->k", contacts.normal, contacts.velocity) + self._closing(contacts.gap), spread)
 
     @cached_property
     def inside(self) -> InsideObstacles:
@@ -97,26 +98,26 @@ class FeatureContacts:
         own = self.mesh.edges
         own = own[(self.mesh.on[own] >= 0).sum(axis=1) < 2]
         both = np.concatenate([own, others + np.int32(len(self.mesh.x))]).astype(np.int32)
-        found = near_rows(self.x, both, 0, self.group, self.reach, first_group=len(own))
-        return both[found].reshape(-1, 4), found[:, 1] - len(own)
+        near = near_rows(self.x, both, 0, self.group, self.reach, first_group=len(own))
+        return both[near].reshape(-1, 4), near[:, 1] - len(own)
 
     def at_faces(self, pairs: Index, x: Vec) -> tuple[Vec, Vec, Vec, Mask]:
         """Return weights, direction, gap and which to keep, as `point_rows` writes them, of vertices of the cloth and
         numbers of obstacles' faces, (k, 2), where all nodes are at x, (n, 3) [m]."""
-        found = weights, direction, gap, keep = _room(len(pairs))
+        rows = weights, direction, gap, keep = _room(len(pairs))
         point_rows(x, pairs, len(self.mesh.x), self.faces, self.normals if x is self.x else unit_normals(x, self.faces),
-                   self.obstacles.sharp, self.obstacles.even, self.obstacles.closed, *found)
+                   self.obstacles.sharp, self.obstacles.even, self.obstacles.closed, *rows)
         gap -= self.obstacles.thickness[pairs[:, 1]]
-        return found
+        return rows
 
     def over_edges(self, nodes: Index, of: Index, x: Vec) -> tuple[Index, Vec, Vec, Vec, Mask]:
         """Return nodes, weights, direction, gap and which to keep, as `edge_rows` writes them, of pairs of edges, (k,
         4), where all nodes are at x, (n, 3) [m]. of: numbers of the obstacles' edges, (k,)."""
-        found = weights, direction, gap, keep = _room(len(nodes))
-        beside = self.obstacles.edges[1][of]
+        rows = weights, direction, gap, keep = _room(len(nodes))
+        adjacent = self.obstacles.edges[1][of]
         normals = self.normals if x is self.x else unit_normals(x, self.faces)
-        edge_rows(x, nodes, np.ascontiguousarray(normals[beside].sum(axis=1)), *found)
-        gap -= self.obstacles.thickness[beside[:, 0]]
+        edge_rows(x, nodes, np.ascontiguousarray(normals[adjacent].sum(axis=1)), *rows)
+        gap -= self.obstacles.thickness[adjacent[:, 0]]
         return nodes, weights, direction, gap, keep
 
     @cached_property
@@ -129,34 +130,35 @@ class FeatureContacts:
         """Return `over_edges` of all near pairs at the start of the step."""
         return self.over_edges(*self.edge_pairs, self.x)
 
-    def on_faces(self, pairs: Index, normal: Vec, gap: Vec, velocity: Vec, kind: int) -> Met:
+    def on_faces(self, pairs: Index, normal: Vec, gap: Vec, velocity: Vec, kind: int) -> VertexContacts:
         """Return contacts of vertices of the cloth with obstacles' faces. pairs: (k, 2). normal, gap, velocity: as in
-        `Met`. kind: bit of the names of their rows."""
+        `VertexContacts`. kind: bit of the names of their rows."""
         vertex, face = pairs.T
-        return Met(vertex, self.obstacles.of_triangle[face], normal, gap, velocity, self.obstacles.friction[face],
-                   row_key(vertex, face, kind))
+        return VertexContacts(vertex, self.obstacles.of_triangle[face], normal, gap, velocity,
+                              self.obstacles.friction[face], row_key(vertex, face, kind))
 
-    def on_ground(self, found: Contacts, kind: int) -> Met:
+    def on_ground(self, near: Contacts, kind: int) -> VertexContacts:
         """Return contacts of the cloth with the ground. kind: bit of the names of their rows."""
-        obstacles, k = self.obstacles, len(found)
-        return Met(found.nodes, np.full(k, len(obstacles.each)), found.normal, found.gap, np.tile(
+        obstacles, k = self.obstacles, len(near)
+        return VertexContacts(near.nodes, np.full(k, len(obstacles.each)), near.normal, near.gap, np.tile(
             self.now.ground_velocity, (k, 1)), np.full((k, obstacles.friction.shape[1]), obstacles.ground.friction),
-                   row_key(found.nodes, np.full(k, len(obstacles.triangles)), kind))
+                   row_key(near.nodes, np.full(k, len(obstacles.triangles)), kind))
 
-    def _vertices(self) -> Met:
+    def _vertices(self) -> VertexContacts:
         """Return contacts of Lagrangian vertices that may reach faces or the ground."""
         pairs, is_free = self.vertex_pairs, self.mesh.on < 0
         weights, direction, gap, keep = self.faces_at_start
-        hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
+        obstacle_velocity = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
         k = (keep & is_free[pairs[:, 0]]).nonzero()[0]
-        k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - hit, SWAY, self._behind(pairs[k, 1]),
-                         lambda some: self.inside.of_vertices(pairs[some], self.x))
-        met = self.on_faces(pairs[k], direction[k], gap[k], hit[k], 62)
+        k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - obstacle_velocity, SWAY,
+                         self._depth_behind(pairs[k, 1]), lambda some: self.inside.of_vertices(pairs[some], self.x))
+        contacts = self.on_faces(pairs[k], direction[k], gap[k], obstacle_velocity[k], 62)
         relative, ground = self.mesh.v - self.now.ground_velocity, self.obstacles.ground
         may = self._may(-relative @ ground.normal, relative, SWAY)
         below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.obstacles.above, may).of(is_free), 62)
-        met = met.beside(below.of(below.gap > -2.0 * ON_SURFACE))  # `detect_tunnelling` detects deeper vertices
-        return met.of(_distinct(met))
+        # `detect_tunnelling` detects deeper vertices
+        contacts = contacts.joined(below.of(below.gap > -2.0 * ON_SURFACE))
+        return contacts.of(_distinct(contacts))
 
     @cached_property
     def blunt_pairs(self) -> Index:
@@ -196,8 +198,8 @@ class FeatureContacts:
     def _points(self) -> RowsOfPairs:
         """Return rows of vertices of obstacles, points of features excepted, in faces of the cloth."""
         pairs = self.blunt_pairs
-        found = self.through_faces(pairs, self.x)
-        return self._pairs(*found, row_key(found[0][:, 0], pairs[:, 1], 61))
+        rows = self.through_faces(pairs, self.x)
+        return self._pairs(*rows, row_key(rows[0][:, 0], pairs[:, 1], 61))
 
     def _edges(self) -> RowsOfPairs:
         """Return rows of edges of the cloth over edges of obstacles, where neither end sits on a feature there."""
@@ -212,8 +214,8 @@ class FeatureContacts:
         if not len(points):
             return np.zeros((0, 2), np.int32)
         corners = np.concatenate([np.repeat(points[:, None], 3, axis=1), faces]).astype(np.int32)
-        found = near_rows(self.x, corners, len(points), self.group, self.reach)
-        pairs: Index = np.column_stack([points[found[:, 0]], found[:, 1] - len(points)]).astype(np.int32)
+        near = near_rows(self.x, corners, len(points), self.group, self.reach)
+        pairs: Index = np.column_stack([points[near[:, 0]], near[:, 1] - len(points)]).astype(np.int32)
         return pairs
 
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, gap: Vec, keep: Mask, key: Names) -> RowsOfPairs:
@@ -221,30 +223,30 @@ class FeatureContacts:
         k = keep.nonzero()[0]
         if not len(k):
             return no_pairs()
-        found = nodes, weights
+        all_pairs = nodes, weights
         k = self._coming(k, gap, direction, np.einsum("ka,kai->ki", weights, self.v[nodes]), 0.0, self.deep,
-                         lambda some: self.inside.of_pairs(found[0][some], found[1][some], self.x))
+                         lambda some: self.inside.of_pairs(all_pairs[0][some], all_pairs[1][some], self.x))
         nodes, weights, direction = nodes[k], weights[k], direction[k]
         hard = np.where(nodes >= len(self.mesh.x), weights, 0.0)
         target = self._closing(gap[k]) - np.einsum("ki,ka,kai->k", direction, hard, self.v[nodes])
         return RowsOfPairs(nodes, weights - hard, direction, target, key[k])
 
-    def _behind(self, faces: Index) -> Vec:
+    def _depth_behind(self, faces: Index) -> Vec:
         """Return the depth behind each face beyond which a vertex is tested for being inside, (k,) [m]: behind one side
         of a board that is thinner than edges of the cloth is before the other side."""
         thickness = self.obstacles.thickness[faces]
-        behind: Vec = np.where(self.obstacles.closed[faces], np.minimum(thickness + 2.0 * ON_SURFACE, self.deep),
+        depth: Vec = np.where(self.obstacles.closed[faces], np.minimum(thickness + 2.0 * ON_SURFACE, self.deep),
                                self.deep)
-        return behind
+        return depth
 
-    def _coming(self, k: Index, gap: Vec, direction: Vec, relative: Vec, sway: float, behind: Vec | float,
+    def _coming(self, k: Index, gap: Vec, direction: Vec, relative: Vec, sway: float, depth: Vec | float,
                 sample: Callable[[Index], SampledPairs]) -> Index:
-        """Return the pairs of k that may close within the step, those deeper than `behind` only if they are inside.
+        """Return the pairs of k that may close within the step, those deeper than `depth` only if they are inside.
         sample: function that samples some pairs."""
         gap, relative = gap[k], relative[k]
         closing = -np.einsum("ki,ki->k", direction[k], relative)
-        near: Mask = (gap < self._may(closing, relative, sway)) & (gap > -behind)
-        deep = (gap <= -behind).nonzero()[0]
+        near: Mask = (gap < self._may(closing, relative, sway)) & (gap > -depth)
+        deep = (gap <= -depth).nonzero()[0]
         if len(deep):
             near[deep] = self.inside.contain_nearest(sample(k[deep]), self.x, gap[deep])
         return k[near]
@@ -259,14 +261,14 @@ class FeatureContacts:
     def _closing(self, gap: Vec) -> Vec:
         """Return the least speed of separation of each pair, (k,) [m/s]: a pair that is apart may close its gap, and
         one that is inside separates."""
-        least: Vec = np.minimum(-gap / self.h, PUSH)
+        least: Vec = np.minimum(-gap / self.h, SEPARATION_SPEED)
         return least
 
 
-def _distinct(met: Met) -> Index:
+def _distinct(contacts: VertexContacts) -> Index:
     """Return rows, in order, without those of a vertex whose normal is nearly that of a nearer row of it."""
-    order = np.lexsort((met.gap, met.vertex))
-    v, n = met.vertex[order], met.normal[order]
+    order = np.lexsort((contacts.gap, contacts.vertex))
+    v, n = contacts.vertex[order], contacts.normal[order]
     if not (v[1:] == v[:-1]).any():
         return np.arange(len(order))
     keep = np.ones(len(order), dtype=bool)

@@ -46,11 +46,11 @@ class SlipState:
         drag, drag_before, before = (one[vertices] for one in (self.drag, self.drag_before, self.coulomb_drag_before))
         with np.errstate(all="ignore"):
             slope = (coulomb_drag - before) / (drag - drag_before)
-            met = np.where(slope < 1.0, (coulomb_drag - slope * drag) / (1.0 - slope),
+            predicted = np.where(slope < 1.0, (coulomb_drag - slope * drag) / (1.0 - slope),
                            np.where(coulomb_drag > drag, np.inf, 0.0))
             is_significant = np.abs(drag - drag_before) > SIGNIFICANT * drag
             low, high = np.minimum(drag, coulomb_drag) / FURTHEST, np.maximum(drag, coulomb_drag) * FURTHEST
-            return np.where(is_significant, np.clip(met, low, high), coulomb_drag)
+            return np.where(is_significant, np.clip(predicted, low, high), coulomb_drag)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class InsideObstacles:
     def contain(self, pairs: SampledPairs, x: Vec, depth_limit: float = ON_SURFACE) -> Mask:
         """Return a mask of the pairs, (k,), with a sample inside their obstacle by more than a limit [m], where nodes
         are at x, (n, 3) [m]. Only closed obstacles have an inside, and samples on the surface are not inside."""
-        found = np.zeros(pairs.positions.shape[:2], dtype=bool)
+        is_inside = np.zeros(pairs.positions.shape[:2], dtype=bool)
         of_closed = self.obstacles.is_closed[pairs.obstacle]
         vertices = x[self.count:]
         for which in np.unique(pairs.obstacle[of_closed]).tolist():
@@ -65,8 +65,8 @@ class InsideObstacles:
             distances(np.concatenate([at, vertices]), len(at), triangles + np.int32(len(at)), depth)
             inner = depth > max(depth_limit, ON_SURFACE)
             inner[inner] = winding_numbers(at[inner], vertices, triangles) > 0.5
-            found[rows] = inner.reshape(len(rows), -1)
-        any_of: Mask = found.any(axis=1)
+            is_inside[rows] = inner.reshape(len(rows), -1)
+        any_of: Mask = is_inside.any(axis=1)
         return any_of
 
     def contain_nearest(self, pairs: SampledPairs, x: Vec, gap: Vec) -> Mask:
@@ -77,6 +77,6 @@ class InsideObstacles:
         order = k[np.lexsort((-gap[k], obstacle[k], name[k]))]
         first = np.ones(len(order), dtype=bool)
         first[1:] = (name[order[1:]] != name[order[:-1]]) | (obstacle[order[1:]] != obstacle[order[:-1]])
-        found = np.zeros(len(gap), dtype=bool)
-        found[order[first]] = True
-        return found
+        is_inside = np.zeros(len(gap), dtype=bool)
+        is_inside[order[first]] = True
+        return is_inside

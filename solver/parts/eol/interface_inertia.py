@@ -39,10 +39,10 @@ class InterfaceInertia:
     def body(cls, arms: Vec, inertia: Vec) -> InterfaceInertia:
         """Return points of one rigid body at arms (k, 3) [m] from the reference point of its inertia, (6, 6), of rates
         [ω; ν] in world."""
-        straight, turned, none = inertia[3:, 3:], inertia[:3, :3], InterfaceInertia.nothing(len(arms))
+        straight, rotational, none = inertia[3:, 3:], inertia[:3, :3], InterfaceInertia.nothing(len(arms))
         pairs, together = np.array([[0, 0], [1, 0], [1, 1]], np.int32), np.zeros(2, np.int32)
         return replace(none, movers=np.tile(np.array([[0, 1]], np.int32), (len(arms), 1)), arms=arms, pairs=pairs,
-                       inertia=np.stack([straight, inertia[:3, 3:], turned]), group=together)
+                       inertia=np.stack([straight, inertia[:3, 3:], rotational]), group=together)
 
     @classmethod
     def nodes(cls, masses: Vec) -> InterfaceInertia:
@@ -82,8 +82,8 @@ class InterfaceInertia:
 
     def velocities(self, rates: Vec) -> Vec:
         """Return velocities J δ of all points, (o, 3) [m/s]. rates: δ of the movers, (c, 3)."""
-        straight, turn = (np.concatenate([rates, np.zeros((1, 3))])[self.movers[:, k]] for k in (0, 1))
-        out: Vec = straight + np.cross(turn, self.arms)
+        straight, angular = (np.concatenate([rates, np.zeros((1, 3))])[self.movers[:, k]] for k in (0, 1))
+        out: Vec = straight + np.cross(angular, self.arms)
         return out
 
     def gathered(self, impulses: Vec) -> Vec:

@@ -39,7 +39,7 @@ class Obstacle:
     friction: ArrayLike  #: on its faces, of all sheets of the cloth or of each, (s,)
     sharp_friction: ArrayLike  #: likewise, on its edges and corners
     thickness: float  #: further distance at which cloth touches it [m]
-    round: SmoothSurface | None = None  #: surface with barrier contact; None without one
+    smooth: SmoothSurface | None = None  #: surface with barrier contact; None without one
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class ObstacleMotion:
     x: Vec  #: vertices at the start, (n, 3) [m]
     velocity: Vec  #: mean of the step [m/s], (n, 3)
     features: Features  #: at the start
-    round_x: Vec  #: vertices of smooth surfaces at the start, (o, 3) [m]
-    round_velocity: Vec  #: mean of the step [m/s], (o, 3)
+    smooth_x: Vec  #: vertices of smooth surfaces at the start, (o, 3) [m]
+    smooth_velocity: Vec  #: mean of the step [m/s], (o, 3)
 
 
 @dataclass
@@ -82,9 +82,9 @@ class FeatureObstacles:
             return self._constant
         ground_velocity = _through(self.ground.motion, time, h)[1]
         if self._sharp is not None:
-            round_x, round_velocity = self._round(time, h)
-            return replace(self._sharp, time=time, ground_velocity=ground_velocity, round_x=round_x,
-                           round_velocity=round_velocity)
+            smooth_x, smooth_velocity = self._smooth_motion(time, h)
+            return replace(self._sharp, time=time, ground_velocity=ground_velocity, smooth_x=smooth_x,
+                           smooth_velocity=smooth_velocity)
         x, velocity, features = [np.zeros((0, 3))], [np.zeros((0, 3))], []
         for k, obstacle in enumerate(self.each):
             start, velocity_k = _through(obstacle.motion, time, h)
@@ -92,32 +92,33 @@ class FeatureObstacles:
             velocity.append(velocity_k)
             features.append(obstacle.sharp.at(start, velocity_k, k))
         now = ObstacleMotion(time, ground_velocity, np.concatenate(x), np.concatenate(velocity), joined(features),
-                             *self._round(time, h))
+                             *self._smooth_motion(time, h))
         if not any(obstacle.motion.moves for obstacle in self.each):
             self._sharp = now
-            if not (self.ground.motion.moves or any(surface.motion.moves for surface in self.rounds)):
+            if not (self.ground.motion.moves or any(surface.motion.moves for surface in self.smooth_surfaces)):
                 self._constant = now
         return now
 
-    def _round(self, time: float, h: float) -> tuple[Vec, Vec]:
+    def _smooth_motion(self, time: float, h: float) -> tuple[Vec, Vec]:
         """Return positions [m] and mean velocities [m/s] of all smooth surfaces, (o, 3)."""
-        rounds = [_through(surface.motion, time, h) for surface in self.rounds]
-        x, velocity = (np.concatenate([np.zeros((0, 3)), *(surface[k] for surface in rounds)]) for k in (0, 1))
+        smooth_surfaces = [_through(surface.motion, time, h) for surface in self.smooth_surfaces]
+        x, velocity = (np.concatenate([np.zeros((0, 3)), *(surface[k] for surface in smooth_surfaces)]) for k in (0, 1))
         return x, velocity
 
     @cached_property
-    def rounds(self) -> list[SmoothSurface]:
+    def smooth_surfaces(self) -> list[SmoothSurface]:
         """Return the smooth surfaces, in the order of the obstacles."""
-        return [obstacle.round for obstacle in self.each if obstacle.round is not None]
+        return [obstacle.smooth for obstacle in self.each if obstacle.smooth is not None]
 
     @cached_property
-    def round_triangles(self) -> tuple[Index, Index]:
-        """Return triangles of all smooth surfaces, (t, 3), and the number in `rounds` of the surface of each vertex,
+    def smooth_triangles(self) -> tuple[Index, Index]:
+        """Return triangles of all smooth surfaces, (t, 3), and the number of the surface of each vertex,
         (o,)."""
-        counts = [len(surface.motion.at(0.0)) for surface in self.rounds]
+        counts = [len(surface.motion.at(0.0)) for surface in self.smooth_surfaces]
         first = np.concatenate([[0], np.cumsum(counts)])
         return (np.concatenate([np.zeros((0, 3), np.int32), *(surface.triangles + start for surface, start in zip(
-            self.rounds, first))]).astype(np.int32), np.repeat(np.arange(len(counts)), counts).astype(np.int32))
+            self.smooth_surfaces, first))]).astype(np.int32),
+                np.repeat(np.arange(len(counts)), counts).astype(np.int32))
 
     @cached_property
     def triangles(self) -> Index:
@@ -162,8 +163,8 @@ class FeatureObstacles:
         """Return coefficients of friction of features, (k, 1), or of each sheet where they differ, (k, s). on: numbers
         of the features, as in `SheetMesh.on`, (k,)."""
         owner = np.concatenate([features.point_object, features.edge_object])
-        found: Vec = _by_sheet([obstacle.sharp_friction for obstacle in self.each])[owner[on]]
-        return found
+        friction: Vec = _by_sheet([obstacle.sharp_friction for obstacle in self.each])[owner[on]]
+        return friction
 
     @cached_property
     def _inner(self) -> tuple[Index, Index, Mask]:
@@ -193,9 +194,9 @@ class FeatureObstacles:
         """Return whether a face continues in the same plane beyond the edge opposite to each corner of a triangle, (t,
         3)."""
         first, second, bends = self._inner
-        found = np.zeros((len(self.triangles), 3), dtype=bool)
-        found.ravel()[np.concatenate([first[~bends], second[~bends]])] = True
-        return found
+        is_even = np.zeros((len(self.triangles), 3), dtype=bool)
+        is_even.ravel()[np.concatenate([first[~bends], second[~bends]])] = True
+        return is_even
 
     @cached_property
     def feature_of_edge(self) -> Index:
@@ -246,8 +247,8 @@ class FeatureObstacles:
 def of_sheets(table: Vec, sheet: Index) -> Vec:
     """Return the entries of a table, (k, s), in the columns of these sheets, (k,); a single column is for all sheets.
     """
-    found: Vec = table[np.arange(len(table)), np.minimum(sheet, table.shape[1] - 1)]
-    return found
+    values: Vec = table[np.arange(len(table)), np.minimum(sheet, table.shape[1] - 1)]
+    return values
 
 
 def _by_sheet(columns: Sequence[ArrayLike]) -> Vec:

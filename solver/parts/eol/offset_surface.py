@@ -17,8 +17,8 @@ def is_closed(triangles: Index) -> bool:
     if not len(triangles):
         return False
     half = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64)
-    there, back = half[:, 0] << 32 | half[:, 1], half[:, 1] << 32 | half[:, 0]
-    return len(np.unique(there)) == len(there) and bool(np.array_equal(np.sort(there), np.sort(back)))
+    forward, back = half[:, 0] << 32 | half[:, 1], half[:, 1] << 32 | half[:, 0]
+    return len(np.unique(forward)) == len(forward) and bool(np.array_equal(np.sort(forward), np.sort(back)))
 
 
 def offset_surface(x: Vec, triangles: Index, distance: float) -> Vec:

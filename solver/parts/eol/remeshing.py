@@ -34,13 +34,13 @@ class Remeshing:
     gravity: Vec  #: [m/s²], (3,)
     limits: RemeshLimits
     sizing: Sizing | None  #: None: triangles change at sharp features alone
-    pushing: ContactSettings | None  #: barriers of itself and of smooth obstacles; None: there are none
+    contact: ContactSettings | None  #: barriers of itself and of smooth obstacles; None: there are none
     step_log: StepLog
     detect: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
 
     def __post_init__(self) -> None:
         self._runs: Runs | None = None
-        self._apart = 0  # steps in a row in which vertices on an edge could not be joined
+        self._unjoined_steps = 0  # steps in a row in which vertices on an edge could not be joined
 
     def remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> tuple[Cloth, Index]:
         """Return the cloth with a mesh that conforms to the present features and is as fine as it bends, and the
@@ -59,18 +59,18 @@ class Remeshing:
 
     def _conformed(self, cloth: Cloth, now: ObstacleMotion, h: float, spared: Mask) -> Conformed:
         """Return the mesh that conforms to the present features, except at spared vertices, (n,)."""
-        limits = replace(self.limits, leap=LEAP, one_layer=self.pushing is not None and any(self.pushing.itself))
+        limits = replace(self.limits, leap=LEAP, one_layer=self.contact is not None and any(self.contact.itself))
         return conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared, self._runs_of(now))
 
     def _new_intersection(self, made: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
         """Return a point [m] where remeshing made surfaces intersect, (3,); None where there is none."""
-        return None if self.pushing is None else self.pushing.new_intersection(made, before, now)
+        return None if self.contact is None else self.contact.new_intersection(made, before, now)
 
     def _report(self, conformed: Conformed) -> None:
         """Report vertices of one edge that stay apart for STAY steps; for a step or two some do wherever cloth comes
         onto edges."""
-        self._apart = self._apart + 1 if conformed.unjoined else 0
-        if self._apart == STAY:
+        self._unjoined_steps = self._unjoined_steps + 1 if conformed.unjoined else 0
+        if self._unjoined_steps == STAY:
             position = conformed.mesh.x[list(conformed.unjoined[0])].mean(axis=0)
             self.step_log.once("unjoined",
                                f"{STAY} steps long some of its vertices on one edge could not be joined, the "
@@ -97,14 +97,14 @@ class Remeshing:
             if adapted.message:
                 self.step_log.once("sizing", adapted.message)
             made = adapted.mesh.replaced(on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
-            there, deepest = inside(self.detect(made, now, h), tolerance)
+            positions, deepest = inside(self.detect(made, now, h), tolerance)
             if not deepest or deepest <= inside(self.detect(cloth.mesh, now, h), tolerance)[1]:
                 new_intersection = self._new_intersection(made, cloth.mesh, now)
                 if new_intersection is None:
                     return cloth.moved(made.replaced(required=np.where(
                         adapted.was >= 0, cloth.mesh.required[adapted.was], False)), adapted.was), adapted.was
-                there = new_intersection[None]
-            required = required | _close(cloth.mesh, there)
+                positions = new_intersection[None]
+            required = required | _close(cloth.mesh, positions)
         return cloth, same
 
 

@@ -25,13 +25,13 @@ def carried(cloth: Cloth, pins: Pins, time: float, h: float, step_log: StepLog) 
     pinned = (cloth.pin >= 0).nonzero()[0]
     if not len(pinned):
         return cloth, pins
-    mesh, end, behind = cloth.mesh, pins(time + h)[cloth.pin[pinned]], pins(time + 2.0 * h)[cloth.pin[pinned]]
+    mesh, end, after = cloth.mesh, pins(time + h)[cloth.pin[pinned]], pins(time + 2.0 * h)[cloth.pin[pinned]]
     displacements = end - mesh.x[pinned]
     jumps = displacements - h * mesh.v[pinned]
     jump = jumps.mean(axis=0)
     if np.linalg.norm(jump) <= DRAWN * h or (np.linalg.norm(jumps - jump, axis=1) > DRAWN * h).any():
         return cloth, pins
-    now, later = mesh.v[pinned].mean(axis=0), (behind - end).mean(axis=0) / h
+    now, later = mesh.v[pinned].mean(axis=0), (after - end).mean(axis=0) / h
     if np.linalg.norm(later) > THROWN:
         later = now
     step_log.once("carried", f"its pins jumped {np.linalg.norm(displacements.mean(axis=0)):.3g} m in {h:.3g} s from "

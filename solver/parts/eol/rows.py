@@ -39,11 +39,11 @@ class StepRows:
 
     def contradiction(self, names: Names, unknowns: Unknowns) -> StepFailed:
         """Return the error, with its remedy, for rows of these names that contradict each other."""
-        alone, spread = self.on_vertices, self.touched.spread
+        single, spread = self.on_vertices, self.touched.spread
         numbers = spread.matrix[np.isin(spread.name, names)].indices
         over = np.searchsorted(unknowns.first, numbers, side="right") - 1
         pinned = self.on_pins.vertex[np.isin(self.on_pins.name, names)]
-        where = pinned if len(pinned) else np.concatenate([alone.vertex[np.isin(alone.name, names)], over])
+        where = pinned if len(pinned) else np.concatenate([single.vertex[np.isin(single.name, names)], over])
         location = format_position(self.x[where].mean(axis=0))
         if len(pinned):
             return StepFailed(f"pins move the cloth into something that it collides with, near {location}",

@@ -22,7 +22,7 @@ class SheetOffsets:
     moved: Vec  #: offset of each sheet from its own material coordinates [m], (s,)
 
     @classmethod
-    def alone(cls) -> SheetOffsets:
+    def single_sheet(cls) -> SheetOffsets:
         """Return the offsets of a single sheet, wherever it is."""
         return cls(1.0, np.zeros(1))
 

@@ -50,16 +50,17 @@ Taken = tuple[StepResult, SheetMesh, float, ObstacleMotion, BarrierContacts | No
 class SlidingCloth:
     """Solver of the steps of one cloth among obstacles. Steps are pure: stored values save time alone."""
 
-    fabrics: Sequence[EolElements]  #: of each of its sheets
+    sheet_properties: Sequence[EolElements]  #: of each of its sheets
     gravity: Vec  #: [m/s²], (3,)
     obstacles: FeatureObstacles
     limits: RemeshLimits
     sizing: Sizing | None  #: None: triangles change at sharp features alone
     pins: Pins
     sharp: bool = True  #: False: Lagrangian, the mesh conforms to no feature
-    pushing: ContactSettings | None = None  #: barriers of itself and of smooth obstacles; None: there are none
+    contact: ContactSettings | None = None  #: barriers of itself and of smooth obstacles; None: there are none
     air: AirFlow | None = None
-    apart: SheetOffsets = field(default_factory=SheetOffsets.alone)  #: where each sheet is in the material
+    #: where each sheet is in the material
+    sheet_offsets: SheetOffsets = field(default_factory=SheetOffsets.single_sheet)
     step_log: StepLog = field(default_factory=StepLog)
     needs_reactions: bool = False  #: whether another part needs the reactions of obstacles and pins
 
@@ -67,10 +68,10 @@ class SlidingCloth:
         self._last_detection: FeatureContacts | None = None
         self._step_pins = self.pins  #: positions of pins in this step
         self._warm: Multipliers | None = None  #: of rows that were active at the end of the last substep
-        self._solving = Solving(Assembler(self.fabrics, self.gravity, self.air, self.apart), self.obstacles, self.apart,
-                                self.pushing, self.step_log, self.needs_reactions, WITHIN * self.limits.thickness,
-                                self._detect)
-        self._remeshing = Remeshing(self.gravity, self.limits, self.sizing, self.pushing, self.step_log, self._detect)
+        self._solving = Solving(Assembler(self.sheet_properties, self.gravity, self.air, self.sheet_offsets),
+                                self.obstacles, self.sheet_offsets, self.contact, self.step_log, self.needs_reactions,
+                                WITHIN * self.limits.thickness, self._detect)
+        self._remeshing = Remeshing(self.gravity, self.limits, self.sizing, self.contact, self.step_log, self._detect)
 
     @property
     def backend(self) -> str:
@@ -80,8 +81,8 @@ class SlidingCloth:
     def forget_past(self) -> None:
         """Discard what depends on earlier steps and is not in the state."""
         self.__post_init__()
-        if self.pushing is not None:
-            self.pushing.forget_past()
+        if self.contact is not None:
+            self.contact.forget_past()
 
     def step(self, cloth: Cloth, time: float, h: float) -> Cloth:
         """Return the cloth after a step of h seconds from `time` [s] on. Raises StepFailed."""
@@ -91,7 +92,7 @@ class SlidingCloth:
                            ) -> tuple[Cloth, InterfaceReaction]:
         """Return the cloth after a step of h seconds from `time` [s] on, and the reactions of obstacles and pins.
         interface: inertia of smooth obstacles; None: their motion is prescribed. Raises StepFailed."""
-        left = RemainingStep.begun(interface)
+        left = RemainingStep.start_of(interface)
         cloth, self._step_pins = carried(cloth, self.pins, time, h, self.step_log)
         done, longest, impulses = 0.0, h, np.zeros((0, 3))
         while done < h * (1.0 - 1e-9):
@@ -105,11 +106,11 @@ class SlidingCloth:
     def may_finish(self, cloth: Cloth, time: float, off: Vec) -> bool:
         """Return whether smooth obstacles may differ by `off`, (o, 3) [m], from the positions at the end of a step:
         nothing is in between, and barrier forces hardly differ. time: of the step's end [s]."""
-        if self.pushing is None or not off.any():
+        if self.contact is None or not off.any():
             return True
         now = self.obstacles.at(time, 1.0)
-        barrier = self.pushing.of(cloth.mesh, now)
-        end = MotionPath(cloth.mesh.x, now.round_x + off)
+        barrier = self.contact.of(cloth.mesh, now)
+        end = MotionPath(cloth.mesh.x, now.smooth_x + off)
         if barrier is None:
             return True
         farthest = float(np.linalg.norm(off, axis=1)[barrier.near(end)].max(initial=0.0))
@@ -122,20 +123,20 @@ class SlidingCloth:
         Raises StepFailed."""
         def at(seconds: float) -> ObstacleMotion:
             now = self.obstacles.at(time, seconds)
-            return replace(now, round_x=now.round_x + left.off) if left.off.any() else now
+            return replace(now, smooth_x=now.smooth_x + left.off) if left.off.any() else now
 
         now = at(h)
         cloth = self._remeshed(cloth, now, h)
         solved, moved, h, now, barrier = self._taken(cloth, self._barrier(cloth.mesh, now, left), left.free_rates, time,
                                                     h, shortest, now, at)
         mesh, on_features = solved.mesh, solved.on_features
-        self._warm = solved.answer.warm
+        self._warm = solved.solution.warm
         displacement = displacements_off(on_features, moved, h)
         off = np.linalg.norm(displacement, axis=1) > stays_within(on_features, moved, h, self.limits, self.gravity)
         # vertices that hardly leave their feature stay on it
         back = moved.x.copy()
         back[on_features.vertices[~off]] -= displacement[~off]
-        ended = now.round_x if barrier is None else barrier.ended(solved.obstacle_rates, h)
+        ended = now.smooth_x if barrier is None else barrier.ended(solved.obstacle_rates, h)
         if barrier is None or barrier.largest(MotionPath(moved.x, ended), MotionPath(back, ended)) == 1.0:
             moved.x[:] = back
         else:
@@ -159,7 +160,7 @@ class SlidingCloth:
             if solved is None:
                 why = self._pressed(barrier)
             elif not solved.deepest or h * SHORTER < shortest:  # the shortest may leave cloth in an obstacle
-                moved = self._advanced(solved.mesh, solved.answer, h)
+                moved = self._advanced(solved.mesh, solved.solution, h)
                 taken, slides = (solved, moved, h, now, barrier), solved.mesh.replaced(slide=moved.slide)
                 fraction = limit_slide(slides, h)
                 if fraction == 1.0:
@@ -180,8 +181,8 @@ class SlidingCloth:
 
     def _pressed(self, barrier: BarrierContacts | None) -> str:
         """Return why a step could not be solved."""
-        assert self.pushing is not None
-        near = "" if barrier is None else barrier.touched_names(barrier.start, self.pushing.owner, self.pushing.names)
+        assert self.contact is not None
+        near = "" if barrier is None else barrier.touched_names(barrier.start, self.contact.owner, self.contact.names)
         return f"cloth cannot be kept apart from itself, or from {near or 'what is around it'}"
 
     def _impulses(self, cloth: Cloth, solved: StepResult) -> Vec:
@@ -189,9 +190,9 @@ class SlidingCloth:
         needed."""
         if not self.needs_reactions:
             return np.zeros((0, 3))
-        pulled = np.zeros((len(self.pins(0.0)), 3))
-        pulled[cloth.pin[cloth.pin >= 0]] = solved.pulled
-        return np.concatenate([solved.obstacle_impulses, pulled])
+        pin_impulses = np.zeros((len(self.pins(0.0)), 3))
+        pin_impulses[cloth.pin[cloth.pin >= 0]] = solved.pin_impulses
+        return np.concatenate([solved.obstacle_impulses, pin_impulses])
 
     def _remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> Cloth:
         """Return the cloth with its mesh for this step; the warm start gets the rows' new names."""
@@ -213,26 +214,26 @@ class SlidingCloth:
     def _barrier(self, mesh: SheetMesh, now: ObstacleMotion, left: RemainingStep) -> BarrierContacts | None:
         """Return the barrier contact of a step from this mesh on; regions where surfaces intersect already have none,
         with a message."""
-        if self.pushing is None:
+        if self.contact is None:
             return None
         barrier = self._new_barrier(mesh, now)
         return barrier if barrier is None or left.interface is None else replace(
-            barrier, interface=left.interface, begun=left.rates, done=left.done)
+            barrier, interface=left.interface, start_rates=left.rates, done=left.done)
 
     def _new_barrier(self, mesh: SheetMesh, now: ObstacleMotion) -> BarrierContacts | None:
         """Return the barrier contact of a step from this mesh on, without the region where surfaces intersect; its
         first intersection is reported."""
-        assert self.pushing is not None
-        crossing = self.pushing.crossing(mesh, now)
-        if crossing is None:
-            return self.pushing.of(mesh, now)
-        one, other, position = crossing
-        what = "itself" if one == other else f'"{other if one == self.pushing.names[0] else one}"'
+        assert self.contact is not None
+        intersection = self.contact.intersecting_pair(mesh, now)
+        if intersection is None:
+            return self.contact.of(mesh, now)
+        one, other, position = intersection
+        what = "itself" if one == other else f'"{other if one == self.contact.names[0] else one}"'
         self.step_log.once("crossing", f"it was pushed through {what} near {format_position(position)}: until it is "
                            "out again nothing keeps it apart there")
-        return self.pushing.of(mesh, now, self.pushing.tangled_region(mesh, now))
+        return self.contact.of(mesh, now, self.contact.tangled_region(mesh, now))
 
-    def _advanced(self, mesh: SheetMesh, answer: Minimum, h: float) -> SheetMesh:
+    def _advanced(self, mesh: SheetMesh, solution: Minimum, h: float) -> SheetMesh:
         """Return the mesh at the step's end, q + h u."""
-        v, slide = self._solving.assembler.unknowns.parted(answer.u)
+        v, slide = self._solving.assembler.unknowns.parted(solution.u)
         return mesh.replaced(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)

@@ -33,7 +33,7 @@ def add_block(block, factor, F, G, row_slides, column_slides, out):  # type: ign
 
 
 @kernel("void(f8[:,::1], f8[:,::1])")
-def add_turned(block, out):  # type: ignore[no-untyped-def]
+def add_transposed(block, out):  # type: ignore[no-untyped-def]
     """Add the transpose of a block, (5, 5), to out, (5, 5)."""
     for i in range(5):
         for j in range(5):
@@ -75,7 +75,7 @@ def add_inertia(faces, slots, slides, F, twelfth, v, slide, blocks, momentum):  
                 else:
                     work[:] = 0.0
                     add_block(one, factor, F[f], F[f], slides[node], slides[faces[f, b]], work)
-                    add_turned(work, blocks[-1 - slot])
+                    add_transposed(work, blocks[-1 - slot])
 
 
 @kernel("void(i4[:,::1], b1[::1], f8[:,:,::1], f8[:,:,::1], f8[::1], f8[:,::1], f8[:,::1], f8, f8[:,::1])")
@@ -186,7 +186,7 @@ def add_faces(  # type: ignore[no-untyped-def]
                 else:
                     work[:] = 0.0
                     add_block(K[a, b], -factor, F[e], F[e], slides[node], slides[other], work)
-                    add_turned(work, blocks[-1 - slot])
+                    add_transposed(work, blocks[-1 - slot])
 
 
 @kernel("void(i4[:,::1], i4[:,::1], b1[::1], f8[:,:,::1], i4[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8, f8,"
@@ -244,7 +244,7 @@ def add_hinges(  # type: ignore[no-untyped-def]
                         for j in range(5):
                             blocks[slot, i, j] += work[i, j]
                 else:
-                    add_turned(work, blocks[-1 - slot])
+                    add_transposed(work, blocks[-1 - slot])
 
 
 @kernel("void(i4[:,::1], i4[::1], b1[::1], f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8, f8, f8,"
@@ -258,7 +258,7 @@ def add_drag(  # type: ignore[no-untyped-def]
     faces: (m, 3). diagonal: slots of vertices with themselves, (n,). F: of faces, (m, 3, 2). x: (n, 3) [m]. v, slide: ẋ
     (n, 3) and Ẋ (n, 2) [m/s]. drag, friction: c_n and c_t [kg/m³]. h: [s].
     """
-    normal, speed, C, pushed = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
+    normal, speed, C, wind_force = np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(3)
     for f in range(faces.shape[0]):
         a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
         for i in range(3):
@@ -279,17 +279,17 @@ def add_drag(  # type: ignore[no-untyped-def]
             square += (speed[i] - onto * normal[i]) ** 2
         across, drawn = twice / 6.0 * drag * abs(onto), twice / 6.0 * friction * np.sqrt(square)
         for i in range(3):
-            pushed[i] = 0.0
+            wind_force[i] = 0.0
             for j in range(3):
                 C[i, j] = (across - drawn) * normal[i] * normal[j]
                 if i == j:
                     C[i, j] += drawn
-                pushed[i] += C[i, j] * wind[j]
+                wind_force[i] += C[i, j] * wind[j]
         for corner in range(3):
             node = faces[f, corner]
             add_block(C, h, F[f], F[f], slides[node], slides[node], blocks[diagonal[node]])
             for i in range(3):
-                impulse[node, i] += h * pushed[i]
+                impulse[node, i] += h * wind_force[i]
                 if slides[node]:
-                    impulse[node, 3] -= h * F[f, i, 0] * pushed[i]
-                    impulse[node, 4] -= h * F[f, i, 1] * pushed[i]
+                    impulse[node, 3] -= h * F[f, i, 0] * wind_force[i]
+                    impulse[node, 4] -= h * F[f, i, 1] * wind_force[i]

@@ -28,7 +28,7 @@ from .step_result import StepResult
 from .tangled_region import TangledRegion
 from .tunnelling import detect_tunnelling
 
-FIRMEST = 1.0e7  #: of a vertex' own diagonal: stiffer contact leaves too few digits of all other forces
+MAX_STIFFNESS = 1.0e7  #: of a vertex' own diagonal: stiffer contact leaves too few digits of all other forces
 ROUNDS = 16  #: of barrier contact that end in contact, before the step is tried shorter
 ENOUGH = 30  #: rounds after which a motion without contact is accepted although they do not converge
 SETTLED = 0.3  #: of the activation distance: a round that moves less is the last
@@ -52,8 +52,8 @@ class Solving:
 
     assembler: Assembler
     obstacles: FeatureObstacles
-    apart: SheetOffsets  #: where each sheet is in the material
-    pushing: ContactSettings | None  #: barrier contact with itself and with smooth obstacles; None: there is none
+    sheet_offsets: SheetOffsets  #: where each sheet is in the material
+    contact: ContactSettings | None  #: barrier contact with itself and with smooth obstacles; None: there is none
     step_log: StepLog
     needs_reactions: bool  #: whether another part needs the reactions of obstacles and pins
     tolerance: float  #: admissible depth of cloth in an obstacle [m]
@@ -74,33 +74,33 @@ class Solving:
                         on_pins, h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1),
                         SlipState.unknown(len(mesh.x)))
 
-        def answer_of(one: AssembledSystem, warm: Multipliers | None, renewals: int = RENEWALS,
-                      stays: Stays | None = None) -> tuple[Minimum, bool]:
+        def solve_with(one: AssembledSystem, warm: Multipliers | None, renewals: int = RENEWALS,
+                       stays: Stays | None = None) -> tuple[Minimum, bool]:
             """Return the solution of a system, and whether friction agrees with its normal forces."""
             nonlocal rows
             friction = self._frictional(mesh, rows, now)
             if friction is None:
                 return self.solve_rows(one, rows, warm), True
-            answer, agrees, rows = self._solve_with_friction(one, rows, friction, warm, renewals, stays)
-            return answer, agrees
+            solution, agrees, rows = self._solve_with_friction(one, rows, friction, warm, renewals, stays)
+            return solution, agrees
 
-        def add_rows(answer: Minimum) -> bool:
+        def add_rows(end: Minimum) -> bool:
             """Add rows where a solution takes cloth through an obstacle, and return whether it does."""
             nonlocal rows
-            more, deepest = detect_tunnelling(pairs, posed.unknowns, posed.unknowns.parted(answer.u)[0], self.tolerance)
+            more, deepest = detect_tunnelling(pairs, posed.unknowns, posed.unknowns.parted(end.u)[0], self.tolerance)
             rows = replace(rows, deepest=deepest, touched=rows.touched.with_more(more) if deepest else rows.touched)
             return bool(deepest)
 
-        impulses, obstacle_rates = np.zeros((len(now.round_x) if self.needs_reactions else 0, 3)), free_rates
+        impulses, obstacle_rates = np.zeros((len(now.smooth_x) if self.needs_reactions else 0, 3)), free_rates
         try:
-            answer, impulses, obstacle_rates = (None, impulses, obstacle_rates) if barrier is None else self._separate(
-                posed, barrier, answer_of, add_rows, h, warm)
+            solution, impulses, obstacle_rates = (None, impulses, obstacle_rates) if barrier is None else (
+                self._separate(posed, barrier, solve_with, add_rows, h, warm))
         except Singular as failure:
             assert barrier is not None
             # layers so near that their barrier leaves no digit of all other forces; no shorter step helps
-            softer = replace(barrier, firmest=FIRMEST * float(np.median(posed.blocks[posed.unknowns.diagonal, 0, 0]))
-                             / h**2)
-            if softer.firmest < barrier.firmest:
+            softer = replace(barrier, max_stiffness=MAX_STIFFNESS * float(
+                np.median(posed.blocks[posed.unknowns.diagonal, 0, 0])) / h**2)
+            if softer.max_stiffness < barrier.max_stiffness:
                 solved = self.solved(cloth, now, softer, on_pins, free_rates, time, h, warm)
                 if solved is not None:
                     return solved
@@ -109,76 +109,77 @@ class Solving:
             without = self._without_pressed(mesh, now, barrier, failure)
             return self.solved(cloth, now, without, on_pins, free_rates, time, h, warm)
         if barrier is None:
-            answer, _ = answer_of(posed, warm)
+            solution, _ = solve_with(posed, warm)
             for _ in range(ROUNDS):
-                if not add_rows(answer):
+                if not add_rows(solution):
                     break
-                answer, _ = answer_of(posed, answer.warm)
-        if answer is None:
+                solution, _ = solve_with(posed, solution.warm)
+        if solution is None:
             return None
         # reactions of pins
-        pulled = -answer.multipliers.at(rows.on_pins.name).reshape(-1, 3)
-        return StepResult(mesh, rows.on_features, answer, rows.deepest, impulses, obstacle_rates, pulled,
+        pin_impulses = -solution.multipliers.at(rows.on_pins.name).reshape(-1, 3)
+        return StepResult(mesh, rows.on_features, solution, rows.deepest, impulses, obstacle_rates, pin_impulses,
                           rows.pressing[:len(mesh.x)] / h)
 
     def _without_pressed(self, mesh: SheetMesh, now: ObstacleMotion, barrier: BarrierContacts, failure: Singular,
                          ) -> BarrierContacts | None:
         """Return the barrier without the region where layers are pressed together more than can be computed; None where
         it was without that already."""
-        assert self.pushing is not None
+        assert self.contact is not None
         tangled = TangledRegion.at(mesh, np.unique(failure.vertices))
         tangled = tangled if barrier.tangled is None else tangled.and_more(barrier.tangled)
         self.step_log.once("pressed", "its layers were pressed together more than can be computed near "
                            f"{format_position(mesh.x[failure.vertices[0]])}: for a moment nothing kept them apart "
                            "there")
         known = barrier.tangled is not None and bool(barrier.tangled.of(mesh)[failure.vertices].all())
-        return None if known else self.pushing.of(mesh, now, tangled)
+        return None if known else self.contact.of(mesh, now, tangled)
 
     def _separate(self, posed: AssembledSystem, barrier: BarrierContacts,
-                    answer_of: Callable[[AssembledSystem, Multipliers | None, int, Stays | None], tuple[Minimum, bool]],
+                    solve_with: Callable[[AssembledSystem, Multipliers | None, int, Stays | None],
+                                         tuple[Minimum, bool]],
                     add_rows: Callable[[Minimum], bool], h: float, warm: Multipliers | None,
                     ) -> tuple[Minimum | None, Vec, Vec]:
         """Return the solution with barrier forces in equilibrium with all else, after rounds of Newton's method without
         intersections, or None; impulses on smooth obstacles, (o, 3) [N s], (0, 3) where these are not needed; and their
         rates δ, (c, 3)."""
         at, near = barrier.initial_guess(h)
-        last, met = None, 0
+        last, blocked = None, 0
         iterates = list[MotionPath]()
         obstacle_impulses, obstacle_rates = np.zeros(
-            (len(at.obstacles) if self.needs_reactions else 0, 3)), barrier.begun
+            (len(at.obstacles) if self.needs_reactions else 0, 3)), barrier.start_rates
         own = posed.unknowns.count
         threshold, masses = SETTLED * barrier.activation, self.assembler.masses(barrier.mesh)
         for k in range(ENOUGH + ROUNDS):
-            self.step_log.rounds += 1
+            self.step_log.smooth_surfaces += 1
             with_barrier, used = barrier.added(posed, at, h)
 
-            def end_of(answer: Minimum, used: Index = used) -> MotionPath:
-                return MotionPath(barrier.mesh.x + h * posed.unknowns.parted(answer.u[:own])[0],
-                                  barrier.ended(barrier.rates(answer.u[own:], used), h))
+            def end_of(solution: Minimum, used: Index = used) -> MotionPath:
+                return MotionPath(barrier.mesh.x + h * posed.unknowns.parted(solution.u[:own])[0],
+                                  barrier.ended(barrier.rates(solution.u[own:], used), h))
 
-            def stays(answer: Minimum, at: MotionPath = at, end_of: Callable[[Minimum], MotionPath] = end_of) -> bool:
-                return at.off(end_of(answer)) <= threshold
+            def stays(solution: Minimum, at: MotionPath = at, end_of: Callable[[Minimum], MotionPath] = end_of) -> bool:
+                return at.off(end_of(solution)) <= threshold
 
             # friction is updated once in each round: updates within one would be at positions that are not the last
             renewals = RENEWALS if not near else 0 if k else 1
-            answer, friction_agrees = answer_of(with_barrier, warm, renewals, stays)
-            obstacle_rates, end = barrier.rates(answer.u[own:], used), end_of(answer)
-            answer, warm, moved = replace(answer, u=answer.u[:own]), answer.warm, at.off(end)
+            solution, friction_agrees = solve_with(with_barrier, warm, renewals, stays)
+            obstacle_rates, end = barrier.rates(solution.u[own:], used), end_of(solution)
+            solution, warm, moved = replace(solution, u=solution.u[:own]), solution.warm, at.off(end)
             back = moved > threshold and k < ENOUGH and any(
                 iterate.off(end) < COMES_BACK * moved for iterate in iterates)
             was_near, was_at, iterates = near, at, [*iterates[-CYCLE:], at]
             at, fraction = barrier.advance(at, at.half(end) if back else end)
             near = barrier.is_near(at)
-            met, last = met + (fraction < 1.0), None
+            blocked, last = blocked + (fraction < 1.0), None
             settled = fraction == 1.0 and not back and (k >= ENOUGH or not (near or was_near) or (
                 friction_agrees and moved <= threshold and self._is_as_predicted(barrier, was_at, end, masses / h)))
             if settled:
-                last = answer
+                last = solution
                 if self.needs_reactions:
                     obstacle_impulses = barrier.obstacle_impulses(was_at, end, h)
-                if not add_rows(answer):
+                if not add_rows(solution):
                     break
-            if met == ROUNDS:
+            if blocked == ROUNDS:
                 break
         return last, obstacle_impulses, obstacle_rates
 
@@ -193,39 +194,39 @@ class Solving:
         """Return the solution of the program of a system and its rows. Raises StepFailed where rows contradict each
         other."""
         try:
-            answer = self.program.solve(posed.matrix, posed.rhs, posed.unknowns.table, rows.on_vertices,
+            solution = self.program.solve(posed.matrix, posed.rhs, posed.unknowns.table, rows.on_vertices,
                                          widened(rows.touched.spread, posed.unknowns.count), warm)
         except Infeasible as failure:
             raise rows.contradiction(failure.names, posed.unknowns) from failure
-        return self._counted(answer)
+        return self._counted(solution)
 
-    def _counted(self, answer: Minimum) -> Minimum:
-        self.step_log.factored += answer.factored
-        self.step_log.one_by_one += answer.one_by_one
-        return answer
+    def _counted(self, solution: Minimum) -> Minimum:
+        self.step_log.factored += solution.factored
+        self.step_log.one_by_one += solution.one_by_one
+        return solution
 
     def _frictional(self, mesh: SheetMesh, rows: StepRows, now: ObstacleMotion) -> FrictionResult | None:
         """Return contacts with friction; None without any. A vertex with several contacts has the friction of the
         first."""
         on_features, touched = rows.on_features, rows.touched
-        sheet = self.apart.sheet_of(mesh.material[on_features.vertices])
+        sheet = self.sheet_offsets.sheet_of(mesh.material[on_features.vertices])
         coefficient = of_sheets(self.obstacles.friction_on(now.features, mesh.on[on_features.vertices]), sheet)
-        for k, fabric in enumerate(self.assembler.fabrics):
-            if fabric.friction is not None:
+        for k, properties in enumerate(self.assembler.sheet_properties):
+            if properties.friction is not None:
                 own = sheet == k
-                coefficient[own] = fabric.friction(coefficient[own], on_features.fold[own])
+                coefficient[own] = properties.friction(coefficient[own], on_features.fold[own])
         no_slip_rates = np.zeros((len(coefficient), MOST))
         no_slip_rates[:, :3] = on_features.velocity
-        vertex, first = np.unique(touched.met.vertex, return_index=True)
-        mu = np.concatenate([coefficient, of_sheets(touched.met.friction[first], self.apart.sheet_of(
-            mesh.material[vertex]))])
+        vertex, first = np.unique(touched.vertex_contacts.vertex, return_index=True)
+        mu = np.concatenate([coefficient, of_sheets(
+            touched.vertex_contacts.friction[first], self.sheet_offsets.sheet_of(mesh.material[vertex]))])
         if not mu.any():
             return None
         other = np.zeros((len(first), MOST))
-        other[:, :3] = touched.met.velocity[first]
+        other[:, :3] = touched.vertex_contacts.velocity[first]
         return FrictionResult(np.concatenate([on_features.vertices, vertex]).astype(np.int32),
                               np.concatenate([over_features(on_features.along),
-                                              along_surface(touched.met.normal[first])]),
+                                              along_surface(touched.vertex_contacts.normal[first])]),
                               np.concatenate([no_slip_rates, other]), mu)
 
     def _solve_with_friction(self, posed: AssembledSystem, step_rows: StepRows, friction: FrictionResult,
@@ -236,7 +237,7 @@ class Solving:
         times at most, or more while solutions stay where they are linearised."""
         contact, rows = len(step_rows.on_features.rows) + len(step_rows.touched.rows), step_rows.on_vertices
         is_contact = (rows.factor[:, 3:] == 0.0).all(axis=1) & (np.arange(len(rows)) < contact)
-        vertices, dragged, given = friction.vertices, None, np.zeros_like(friction.no_slip_rates)
+        vertices, dragged, correction = friction.vertices, None, np.zeros_like(friction.no_slip_rates)
         index = np.full(len(posed.impulse), -1)
         index[vertices] = np.arange(len(vertices))
         along = friction.along(step_rows.rates[vertices])
@@ -244,29 +245,29 @@ class Solving:
         drag, faster = friction.predicted_drag(step_rows.pressing[vertices], coulomb_drag, step_rows.slips)
         for k in range(RENEWALS + 1):
             if dragged is None:
-                factored_drag, given = drag, np.zeros_like(along)
+                factored_drag, correction = drag, np.zeros_like(along)
                 dragged = posed.with_resistance(vertices, factored_drag[:, None, None] * friction.projectors,
                                                 friction.no_slip_rates)
-                answer = self.solve_rows(dragged, step_rows, warm)
+                solution = self.solve_rows(dragged, step_rows, warm)
             else:  # on the present factor: the error of its drag is an impulse
-                given = (factored_drag * faster - coulomb_drag)[:, None] * along
-                answer = self._counted(self.program.again(dragged.with_impulse(vertices, given).rhs, warm))
-            warm, pressing = answer.warm, np.zeros((len(vertices), 3))
+                correction = (factored_drag * faster - coulomb_drag)[:, None] * along
+                solution = self._counted(self.program.again(dragged.with_impulse(vertices, correction).rhs, warm))
+            warm, pressing = solution.warm, np.zeros((len(vertices), 3))
             np.add.at(pressing, index[rows.vertex[is_contact]],
-                      (answer.on_vertex[:, None] * rows.factor[:, :3])[is_contact])
-            impulses, rates = np.zeros(len(posed.impulse)), np.concatenate(posed.unknowns.parted(answer.u), axis=1)
+                      (solution.on_vertex[:, None] * rows.factor[:, :3])[is_contact])
+            impulses, rates = np.zeros(len(posed.impulse)), np.concatenate(posed.unknowns.parted(solution.u), axis=1)
             impulses[vertices] = np.linalg.norm(pressing, axis=1)
             along, pressed = friction.along(rates[vertices]), impulses[vertices]
-            coulomb_drag, drags = friction.coulomb_drag(pressed, along), factored_drag[:, None] * along - given
+            coulomb_drag, drags = friction.coulomb_drag(pressed, along), factored_drag[:, None] * along - correction
             wrong = np.linalg.norm(drags - coulomb_drag[:, None] * along, axis=1)
             most = float(friction.most(pressed).sum())
             enough, agrees = (bool(wrong.sum() <= bound * most) for bound in (RENEWED, AGREES))
             slips = step_rows.slips.then(vertices, np.einsum("ki,ki->k", drags, along) / np.maximum(
                 np.einsum("ki,ki->k", along, along), 1e-300), coulomb_drag)
             step_rows = replace(step_rows, pressing=impulses, rates=rates, slips=slips)
-            if enough or (k >= renewals and (stays is None or not stays(answer))):
+            if enough or (k >= renewals and (stays is None or not stays(solution))):
                 break
             drag, faster = friction.predicted_drag(pressed, coulomb_drag, step_rows.slips)
             if wrong[np.maximum(factored_drag, drag) > ALIKE * np.minimum(factored_drag, drag)].sum() > RENEWED * most:
                 dragged = None
-        return answer, agrees, step_rows
+        return solution, agrees, step_rows

@@ -19,11 +19,11 @@ class StepResult:
 
     mesh: SheetMesh
     on_features: Cone
-    answer: Minimum
+    solution: Minimum
     deepest: float  #: largest depth of the cloth in an obstacle at its end [m]
     obstacle_impulses: Vec  #: impulses on smooth obstacles, (o, 3) [N s]; (0, 3) where they are not needed
     obstacle_rates: Vec  #: δ of their movers, (c, 3)
-    pulled: Vec  #: impulses on pins, of all vertices that have one, (p, 3) [N s]
+    pin_impulses: Vec  #: impulses on pins, of all vertices that have one, (p, 3) [N s]
     pressing: Vec  #: as in `Cloth`
 
 
@@ -45,7 +45,7 @@ class RemainingStep:
     done: float = 0.0  #: elapsed part of the step [s]
 
     @classmethod
-    def begun(cls, interface: InterfaceInertia | None) -> RemainingStep:
+    def start_of(cls, interface: InterfaceInertia | None) -> RemainingStep:
         """Return the start of a step. interface: inertia of smooth obstacles; None: their motion is prescribed."""
         nothing = np.zeros((0, 3))
         return cls(interface, nothing, nothing) if interface is None else cls(

@@ -11,8 +11,17 @@ import numpy as np
 from ...meshing.normals import unit_normals
 from ...rows.names import Names
 from ...state import Index, Mask, Vec
-from .contact_rows import LOST_AGAIN, Met, RowsOfPairs, SheetContacts, edge_key, no_pairs, row_key, spread_rows
-from .feature_contacts import PUSH, FeatureContacts
+from .contact_rows import (
+    OVER_AT_END,
+    RowsOfPairs,
+    SheetContacts,
+    VertexContacts,
+    edge_key,
+    no_pairs,
+    row_key,
+    spread_rows,
+)
+from .feature_contacts import SEPARATION_SPEED, FeatureContacts
 from .inside_obstacles import SampledPairs
 from .touching_kernels import INSIDE
 from .unknowns import Unknowns
@@ -27,11 +36,11 @@ def detect_tunnelling(detection: FeatureContacts, unknowns: Unknowns, v: Vec,
     """Return rows for cloth that is in an obstacle by more than a tolerance [m] at the end of a step in which it moves
     with v, (n, 3) [m/s], and its largest depth there [m]. Each row is of the face or edge that was crossed last."""
     step = _Step(detection, np.concatenate([v, detection.now.velocity]), tolerance)
-    met, target, deepest = step.vertices()
+    contacts, target, deepest = step.vertices()
     inside = np.zeros(len(detection.x), dtype=bool)
-    inside[met.vertex] = True
+    inside[contacts.vertex] = True
     (of_edges, over), (of_corners, on) = step.edges(inside), step.corners()
-    return met.contacts(target, spread_rows(unknowns, [of_edges, of_corners])), max(deepest, over, on)
+    return contacts.contacts(target, spread_rows(unknowns, [of_edges, of_corners])), max(deepest, over, on)
 
 
 def inside(detection: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
@@ -45,9 +54,9 @@ def inside(detection: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
         k = (keep & (gap < -tolerance)).nonzero()[0]
         if len(k):
             where = sample(k)
-            found = detection.inside.contain_nearest(where, detection.x, gap[k])
-            positions.append(where.positions[found, 0])
-            deepest = max(deepest, float(-gap[k[found]].min(initial=0.0)))
+            is_inside = detection.inside.contain_nearest(where, detection.x, gap[k])
+            positions.append(where.positions[is_inside, 0])
+            deepest = max(deepest, float(-gap[k[is_inside]].min(initial=0.0)))
 
     pairs = detection.vertex_pairs
     _, _, gap, keep = detection.faces_at_start
@@ -72,22 +81,23 @@ class _Step:
         self.detection, self.v, self.tolerance = detection, v, tolerance
         self.x = detection.x + detection.h * v
 
-    def vertices(self) -> tuple[Met, Vec, float]:
+    def vertices(self) -> tuple[VertexContacts, Vec, float]:
         """Return contacts of vertices of the cloth behind faces or in the ground, their least speeds of separation
         [m/s], and the largest depth [m]."""
         detection, obstacles, h = self.detection, self.detection.obstacles, self.detection.h
-        (met, before, keep), cloth = self._behind_faces(), len(detection.mesh.x)
+        (contacts, before, keep), cloth = self._through_faces(), len(detection.mesh.x)
         below = detection.on_ground(obstacles.ground.find(
             self.x[:cloth], detection.now.time + h, obstacles.above, -self.tolerance), RENEWED)
         above = obstacles.ground.gaps(detection.x[below.vertex], detection.now.time) - obstacles.above
-        met, before = met.beside(below), np.concatenate([before, above])
+        contacts, before = contacts.joined(below), np.concatenate([before, above])
         k, deepest, missing_speed = self._in(
-            lambda k: SampledPairs(self.x[met.vertex[k], None], met.vertex[k].astype(np.int64), met.obstacle[k]),
-            before, met.gap, np.concatenate([keep, np.ones(len(above), dtype=bool)]))
-        met = met.of(k)
-        return met, np.einsum("ki,ki->k", met.normal, self.v[met.vertex]) + missing_speed, deepest
+            lambda k: SampledPairs(self.x[contacts.vertex[k], None], contacts.vertex[k].astype(np.int64),
+                                   contacts.obstacle[k]),
+            before, contacts.gap, np.concatenate([keep, np.ones(len(above), dtype=bool)]))
+        contacts = contacts.of(k)
+        return contacts, np.einsum("ki,ki->k", contacts.normal, self.v[contacts.vertex]) + missing_speed, deepest
 
-    def _behind_faces(self) -> tuple[Met, Vec, Mask]:
+    def _through_faces(self) -> tuple[VertexContacts, Vec, Mask]:
         """Return contacts of vertices of the cloth that may be behind faces, their distances at the start [m], and a
         mask of those to keep."""
         detection, obstacles = self.detection, self.detection.obstacles
@@ -99,14 +109,14 @@ class _Step:
         side = np.einsum("ki,ki->k", detection.normals[face],
                          detection.x[vertex] - detection.x[detection.faces[face, 0]])
         # of an obstacle with two sides, that on which the cloth was counts
-        turned = ~obstacles.closed[face] & (np.abs(weights[:, 1:]) > INSIDE).all(axis=1) & (
+        flipped = ~obstacles.closed[face] & (np.abs(weights[:, 1:]) > INSIDE).all(axis=1) & (
             np.where(side < 0.0, -1.0, 1.0) != np.sign(np.einsum("ki,ki->k", direction, unit_normals(
                 self.x, detection.faces)[face])))
-        direction[turned] *= -1.0
-        gap = np.where(turned, -gap - 2.0 * obstacles.thickness[face], gap)
+        direction[flipped] *= -1.0
+        gap = np.where(flipped, -gap - 2.0 * obstacles.thickness[face], gap)
         before = np.where(obstacles.closed[face], side, np.abs(side)) - obstacles.thickness[face]
-        hit = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[detection.faces[face]])
-        return detection.on_faces(pairs, direction, gap, hit, RENEWED), before, keep
+        obstacle_velocity = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[detection.faces[face]])
+        return detection.on_faces(pairs, direction, gap, obstacle_velocity, RENEWED), before, keep
 
     def edges(self, inside: Mask) -> tuple[RowsOfPairs, float]:
         """Return rows of edges of the cloth through those of obstacles, without edges on which one of their ends sits,
@@ -122,11 +132,11 @@ class _Step:
         face = obstacles.edges[1][of, 0]
         thickness = obstacles.thickness[face]
         before = np.einsum("ki,ka,kai->k", direction, weights, detection.x[nodes])
-        turned = ~obstacles.closed[face] & (before < 0.0)
-        direction[turned] *= -1.0
-        gap, before = np.where(turned, -gap - 2.0 * thickness, gap), np.where(turned, -before, before) - thickness
-        found = self._in(lambda k: detection.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
-        return self._pairs(nodes, weights, direction, found, edge_key(nodes[:, :2], of, LOST_AGAIN))
+        flipped = ~obstacles.closed[face] & (before < 0.0)
+        direction[flipped] *= -1.0
+        gap, before = np.where(flipped, -gap - 2.0 * thickness, gap), np.where(flipped, -before, before) - thickness
+        detected = self._in(lambda k: detection.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
+        return self._pairs(nodes, weights, direction, detected, edge_key(nodes[:, :2], of, OVER_AT_END))
 
     def _deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
         """Return the tables, gap and keep of pairs, (k,), that may be crossed. Of obstacles with two sides these are
@@ -158,8 +168,8 @@ class _Step:
             return no_pairs(), 0.0
         nodes, weights, direction, gap, keep = detection.through_faces(pairs, self.x)
         before = np.einsum("ki,ka,kai->k", direction, weights, detection.x[nodes])
-        found = self._in(lambda k: detection.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
-        return self._pairs(nodes, weights, direction, found,
+        detected = self._in(lambda k: detection.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
+        return self._pairs(nodes, weights, direction, detected,
                            row_key(nodes[:, 0], pairs[:, 1], RENEWED + 1))
 
     def _in(self, sample: Callable[[Index], SampledPairs], before: Vec, gap: Vec,
@@ -169,7 +179,7 @@ class _Step:
         before, gap: distances at the start and the end [m], (k,)."""
         detection = self.detection
         # a pair that was inside already separates at the admissible speed
-        least = np.minimum(before + detection.h * PUSH, 0.0)
+        least = np.minimum(before + detection.h * SEPARATION_SPEED, 0.0)
         came = before > -detection.deep
         least[~came] = 0.0
         k = (keep & (gap < least - self.tolerance)).nonzero()[0]
@@ -190,10 +200,10 @@ class _Step:
         k = k[first]
         return k, float((least - gap)[k].max(initial=0.0)), (least - gap)[k] / detection.h
 
-    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, found: tuple[Index, float, Vec], key: Names
+    def _pairs(self, nodes: Index, weights: Vec, direction: Vec, detected: tuple[Index, float, Vec], key: Names
                ) -> tuple[RowsOfPairs, float]:
         """Return rows of the pairs that were found, MOST_AT_ONCE at most, and the largest depth [m]."""
-        k, deepest, missing_speed = found
+        k, deepest, missing_speed = detected
         if not len(k):
             return no_pairs(), 0.0
         most = np.sort(np.argsort(-missing_speed, kind="stable")[:MOST_AT_ONCE])

@@ -59,13 +59,13 @@ class Unknowns:
         high, low, _ = self._pairs
         return low.astype(np.int64) << 32 | high
 
-    def joining(self, more: Index, blocks: Vec, besides: int = 0) -> tuple[Unknowns, Vec]:
-        """Return the unknowns with `besides` more vertices of three rates and with more elements, (k, 4), and blocks,
+    def joining(self, more: Index, blocks: Vec, extra: int = 0) -> tuple[Unknowns, Vec]:
+        """Return the unknowns with `extra` more vertices of three rates and with more elements, (k, 4), and blocks,
         (b, 5, 5), at their slots there, zero elsewhere."""
         nodes = more[:, PAIRS].astype(np.int64)
         new = np.setdiff1d(nodes.min(axis=2) << 32 | nodes.max(axis=2), self.keys)
         entry = np.searchsorted(self.keys, new)
-        wider = Joined(np.concatenate([self.slides, np.zeros(besides, dtype=bool)]), self.elements, np.insert(
+        wider = Joined(np.concatenate([self.slides, np.zeros(extra, dtype=bool)]), self.elements, np.insert(
             self.keys, entry, new))
         spread = np.zeros((wider.blocks, MOST, MOST))
         own = np.ones(wider.blocks, dtype=bool)
@@ -105,22 +105,22 @@ class Unknowns:
 
     def flat(self, v: Vec, slide: Vec) -> Vec:
         """Return rates, (m,), of velocities ẋ, (n, 3) [m/s], and Ẋ, (n, 2) [m/s]."""
-        return np.concatenate([v, slide], axis=1).ravel()[self._there]
+        return np.concatenate([v, slide], axis=1).ravel()[self._present]
 
     def parted(self, u: Vec) -> tuple[Vec, Vec]:
         """Return velocities ẋ, (n, 3) [m/s], and Ẋ, (n, 2) [m/s], zero where a vertex does not slide, of rates, (m,).
         """
         both = np.zeros(MOST * len(self.slides))
-        both[self._there] = u
+        both[self._present] = u
         both = both.reshape(-1, MOST)
         return np.ascontiguousarray(both[:, :3]), np.ascontiguousarray(both[:, 3:])
 
     @cached_property
-    def _there(self) -> Index:
+    def _present(self) -> Index:
         """Return the numbers of the rates among five of each vertex, (m,)."""
-        there = np.ones((len(self.slides), MOST), dtype=bool)
-        there[~self.slides, 3:] = False
-        return np.flatnonzero(there.ravel()).astype(np.int32)
+        present = np.ones((len(self.slides), MOST), dtype=bool)
+        present[~self.slides, 3:] = False
+        return np.flatnonzero(present.ravel()).astype(np.int32)
 
 
 @dataclass(frozen=True)

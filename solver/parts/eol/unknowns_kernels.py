@@ -80,9 +80,9 @@ def lower_of(high, low, first):  # type: ignore[no-untyped-def]
     blocks, size = high.shape[0], first[-1]
     indptr, total = np.zeros(size + 1, np.int32), 0
     begin = 0
-    for turn in range(2):
+    for sweep in range(2):
         begin, total = 0, 0
-        if turn == 0:
+        if sweep == 0:
             rows, values = np.empty(0, np.int32), np.empty(0, np.int64)
         else:
             rows, values = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.int64)
@@ -94,7 +94,7 @@ def lower_of(high, low, first):  # type: ignore[no-untyped-def]
                 for k in range(begin, end):
                     top = first[high[k]]
                     for i in range(c if high[k] == low[k] else 0, first[high[k] + 1] - top):
-                        if turn == 1:
+                        if sweep == 1:
                             rows[total], values[total] = top + i, 25 * k + 5 * i + c
                         total += 1
                 indptr[first[low[begin]] + c + 1] = total

@@ -20,7 +20,7 @@ from ...linear.woodbury import Solves, WoodburyUpdate
 from ...state import State, Vec
 from ..stage import Momentum, Stage
 from .interface import AttachedLoads, ConstraintSolution, LinearizationPoint
-from .last_twist import LAST_TWIST, flown_since
+from .last_twist import LAST_TWIST, elapsed_since_last
 from .leapfrog import CARRIED, CHANGE, impulse_of, in_world, predicted_rates, started
 from .on_rates import OnRates
 from .point_forces import add_point_forces
@@ -153,7 +153,7 @@ class PosedTree:
         """Return another stage at this point of linearisation, on a factor of its own. Raises StepFailed."""
         return self.owner.pose(self.lin, stage, self.flesh)
 
-    def flown(self) -> Vec:
+    def leaving_twists(self) -> Vec:
         """Return twists with which bodies leave the point of linearisation, (n, 6), in the form of LAST_TWIST."""
         rates = self.constraint_solution.rates if self.constraint_solution is not None else self.lin.v
         return in_world(self.lin.posture.E, self.owner.tree.spread(self.lin.posture, rates))
@@ -208,8 +208,8 @@ class Jointed:
         self._momentum, self._moved, self._gathered = np.zeros((n, 6)), np.zeros((n, 6)), np.zeros((n, 6))
         self._world: Vec = np.tile(np.eye(4), (n, 1, 1))
         self._earlier, self._predicted_rates = tree.blank(), tree.blank()
-        self._between, self._turned = tree.blank(), np.zeros((n, 6))
-        self.light: Vec = np.linalg.inv(tree.inertia)  #: M⁻¹ of bodies alone, (n, 6, 6)
+        self._between, self._incoming = tree.blank(), np.zeros((n, 6))
+        self.inverse_inertia: Vec = np.linalg.inv(tree.inertia)  #: M⁻¹ of bodies alone, (n, 6, 6)
         self._taken: Stage | None = None  #: stage whose explicit forces are evaluated
 
     def exchange_springs(self, springs: Springs) -> None:
@@ -245,10 +245,10 @@ class Jointed:
     def _midway(self, lin: LinearizationPoint, stage: Stage) -> tuple[LinearizationPoint, Stage]:
         """Return a leapfrog step as a stage that is linearised at its midpoint."""
         carried = lin.memory.get(CARRIED)
-        self._turned = started(lin.posture, self.fallen(stage.h, lin.external_force)) if carried is None else carried
+        self._incoming = started(lin.posture, self.fallen(stage.h, lin.external_force)) if carried is None else carried
         q = lin.q + 0.5 * stage.h * predicted_rates(lin.v, lin.memory, stage.h)
         return (replace(lin, posture=self.tree.posture(q, lin.v, lin.memory, self._between), q=q),
-                replace(stage, base=lin.q, foreseen=(lin.q, lin.v)))
+                replace(stage, base=lin.q, predicted=(lin.q, lin.v)))
 
     def fallen(self, h: float, external_force: Vec | None) -> Vec:
         """Return the velocity by weight that midpoint rates of a step of h seconds lack, (3,) [m/s]."""
@@ -266,11 +266,11 @@ class Jointed:
             return
         if stage.momentum is Momentum.REFLECTED:
             half = 0.5 * stage.h
-            free_flight(at.E, self._world, self._turned, tree.inertia, self.gravity, half, half, self.wrench)
+            free_flight(at.E, self._world, self._incoming, tree.inertia, self.gravity, half, half, self.wrench)
             return
         if stage.base is not None and stage.momentum is Momentum.STRAIGHT:
-            begun = tree.posture(stage.base, stage.u_hat, lin.memory, self._earlier)
-            free_flight(at.E, begun.E, begun.twist, tree.inertia, self.gravity, ah, ah, self.wrench)
+            start = tree.posture(stage.base, stage.u_hat, lin.memory, self._earlier)
+            free_flight(at.E, start.E, start.twist, tree.inertia, self.gravity, ah, ah, self.wrench)
             return
         if stage.base is not None or stage.momentum is Momentum.PRINTED:
             rates_before = tree.spread(at, stage.u_hat, self._momentum)
@@ -278,13 +278,13 @@ class Jointed:
             return
         # semi-implicit: the rates were solved for where the joints stood a step ago, however long that was, and the
         # momentum they have there flies on; −h J̇u, the same to first order, would feed a chain that whips with energy
-        flown = flown_since(lin.memory, stage.h)
+        elapsed = elapsed_since_last(lin.memory, stage.h)
         if LAST_TWIST in lin.memory:
-            free_flight(at.E, self._world, lin.memory[LAST_TWIST], tree.inertia, self.gravity, flown, stage.h,
+            free_flight(at.E, self._world, lin.memory[LAST_TWIST], tree.inertia, self.gravity, elapsed, stage.h,
                         self.wrench)
             return
-        earlier = tree.posture(lin.q - flown * stage.u_hat, stage.u_hat, lin.memory, self._earlier)
-        free_flight(at.E, earlier.E, earlier.twist, tree.inertia, self.gravity, flown, stage.h, self.wrench)
+        earlier = tree.posture(lin.q - elapsed * stage.u_hat, stage.u_hat, lin.memory, self._earlier)
+        free_flight(at.E, earlier.E, earlier.twist, tree.inertia, self.gravity, elapsed, stage.h, self.wrench)
 
     @property
     def joint_forces(self) -> list[JointForces]:
@@ -350,8 +350,8 @@ class Jointed:
         if stage is not self._taken:
             self._taken = stage
             at, (q, u) = lin.posture, (lin.q, lin.v)
-            if stage.foreseen is not None:
-                q, u = stage.foreseen
+            if stage.predicted is not None:
+                q, u = stage.predicted
                 at = tree.posture(q, u, lin.memory, self._predicted_rates)
             explicit.take(at, q, u, lin.memory.get(CENTRES, tree.fresh), stage.time, stage.inside, ah)
         self.wrench += explicit.wrench

@@ -14,7 +14,7 @@ STEP = "joints.h"  #: key of the memory: length of the last linearised step [s],
 LAST_TWIST = "joints.last_twist"
 
 
-def flown_since(memory: Mapping[str, Vec], h: float) -> float:
+def elapsed_since_last(memory: Mapping[str, Vec], h: float) -> float:
     """Return the duration [s] since the last linearised step was solved, whose rates led to the present coordinates; h
     where there was none."""
     last = memory.get(STEP)

@@ -20,12 +20,12 @@ from .jointed import UNRESISTED, Jointed
 from .leapfrog import CARRIED, RATES, predicted_rates, started
 from .leapfrog_steps import DIAGONAL, GAIN
 from .step_arrays import StepArrays, unpack
-from .tree_step import CALM, begin_blocks, move_on, solve_rates
+from .tree_step import SLOW, begin_blocks, move_on, solve_rates
 
 
 @inlined
 def to_world(E, i, own, out):  # type: ignore[no-untyped-def]
-    """Write a twist `own` (6,) in the frame of body i into out[i], with its linear part turned into world."""
+    """Write a twist `own` (6,) in the frame of body i into out[i], with its linear part rotated into world."""
     for a in range(3):
         out[i, a] = own[a]
         out[i, 3 + a] = E[i, a, 0] * own[3] + E[i, a, 1] * own[4] + E[i, a, 2] * own[5]
@@ -40,11 +40,11 @@ def advance_half(indices, numbers, carried, half, fallen, q, u, out, at_end):  #
     step's end. Poses are filled there, with u the midpoint rates. fallen: duration of weight in that half [s].
 
     indices, numbers: of StepArrays. carried: as CARRIED, overwritten with the twists after the solution, in the second
-    half reflected. Returns CALM; LIVELY where a rate is fast or not a number or a rotation is far from the centre of
+    half reflected. Returns SLOW; FAST where a rate is fast or not a number or a rotation is far from the centre of
     its chart; or the body whose pivot is not positive.
     """
     at = unpack(indices, numbers)
-    now, loads, light, wrench, zero = at.now, at.loads, at.light, at.on_bodies.wrench, at.no_block
+    now, loads, inverse_inertia, wrench, zero = at.now, at.loads, at.inverse_inertia, at.on_bodies.wrench, at.no_block
     rates = out[0] if at_end else out[1]
     pose(at.tree, at.joints, u, now)
     free_flight(now.E, at.world, carried, at.inertia, at.constants, half, fallen, wrench)
@@ -60,14 +60,14 @@ def advance_half(indices, numbers, carried, half, fallen, q, u, out, at_end):  #
             for a in range(6):
                 free = 0.0
                 for b in range(6):
-                    free += light[i, a, b] * wrench[i, b]
+                    free += inverse_inertia[i, a, b] * wrench[i, b]
                 own[a] = 2.0 * own[a] - free
         to_world(now.E, i, own, carried)
     if not at_end:
         return move_on(at.tree.dof, at.chart, q, 2.0 * half, rates, out[0])
     for k in range(u.shape[0]):
         out[1, k, 0] = (rates[k, 0] - u[k]) / half
-    return CALM
+    return SLOW
 
 
 @kernel("i8(i4[::1], f8[::1], f8[:,:,::1], f8[:,::1], f8, f8[::1], f8[::1], f8[::1], f8[:,:,::1])", address=False)
@@ -126,13 +126,13 @@ def solve_in_stages(indices, numbers, laws, carried, h, centres, q, u, after):  
 class LeapStep:
     """Leapfrog steps of mechanisms that `TreeStep.serves`, under weight alone.
 
-    [Thesis 3.6, changed: momentum is turned round where a step starts, so that what turns keeps its energy]
+    [Thesis 3.6, changed: momentum is reflected where a step starts, so that what rotates keeps its energy]
     """
 
     def __init__(self, jointed: Jointed) -> None:
         self._jointed, self._arrays = jointed, StepArrays(jointed)
         self._fixed = self._arrays.indices, self._arrays.numbers
-        self._places = self._arrays.joints
+        self._joint_arrays = self._arrays.joints
         self._carried: Vec = np.zeros((jointed.tree.count, 6))  #: twists of the step that `finish` ends
 
     def solve(self, state: State, h: float) -> tuple[State, bool]:
@@ -152,7 +152,7 @@ class LeapStep:
         status = advance_half(*self._fixed, self._carried, 0.5 * h, 0.5 * h, q, u, after, False)
         if status >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[status])
-        return State(time, after[0, :, 0], after[1, :, 0], memory), status == CALM
+        return State(time, after[0, :, 0], after[1, :, 0], memory), status == SLOW
 
     def finish(self, after: State, h: float) -> State:
         """Return the state with rates of the step's end and the twists for the next step in its memory. Raises
@@ -174,7 +174,7 @@ class LeapStep:
     def _fill(self, q: Vec, u: Vec, centres: Vec) -> None:
         tree = self._jointed.tree
         for batch in tree.batches:
-            batch.kind.fill(batch.bodies, tree.dof, q, u, tree.start, centres, *self._places)
+            batch.kind.fill(batch.bodies, tree.dof, q, u, tree.start, centres, *self._joint_arrays)
 
 
 class CentredStep(LeapStep):
@@ -206,7 +206,7 @@ class CentredStep(LeapStep):
         status = solve_in_stages(*self._fixed, self._laws, self._carried, h, centres, q, u, after)
         if status >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[status])
-        return State(time + h, after[0, :, 0], after[1, :, 0], memory), status == CALM
+        return State(time + h, after[0, :, 0], after[1, :, 0], memory), status == SLOW
 
     def _fallen(self, half: float) -> float:
         """Return 0: all weight acts at the midpoint."""

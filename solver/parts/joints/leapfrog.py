@@ -18,7 +18,7 @@ from ...state import Vec
 
 #: keys of the memory; twists have ω in the bodies' frames and the centres' velocities in world
 CARRIED = "joints.carried"  #: twists of the bodies where the step starts, half its weight not yet in them, (n, 6)
-CHANGE = "joints.change"  #: what joints changed of them as they were turned round there, (n, 6)
+CHANGE = "joints.change"  #: what joints changed of them as they were reflected there, (n, 6)
 #: rates where the step starts and how they change with time there, about, (2, m)
 RATES = "joints.rates"
 
@@ -48,20 +48,20 @@ def half_step_rates(u: Vec, memory: Mapping[str, Vec], h: float) -> Vec:
     return u if known is None else known[0] - 0.5 * h * known[1]
 
 
-def turned_round(E: Vec, projected: Vec, impulse: Vec, light: Vec) -> tuple[Vec, Vec]:
+def reflect(E: Vec, projected: Vec, impulse: Vec, inverse_inertia: Vec) -> tuple[Vec, Vec]:
     """Return reflected twists and the change that joints made to them, both as CARRIED, (n, 6), of bodies at E
     (n, 4, 4).
 
-    projected: twists P φ that joints permit. impulse: M φ. Both are in the bodies' frames, (n, 6). light: M⁻¹,
-    (n, 6, 6).
+    projected: twists P φ that joints permit. impulse: M φ. Both are in the bodies' frames, (n, 6).
+    inverse_inertia: M⁻¹, (n, 6, 6).
     """
-    free = np.einsum("nab,nb->na", light, impulse)
+    free = np.einsum("nab,nb->na", inverse_inertia, impulse)
     change = in_world(E, 2.0 * (projected - free))
     return in_world(E, free) + change, change
 
 
 def in_world(E: Vec, twist: Vec) -> Vec:
-    """Return twists (n, 6) with the linear part turned from the bodies' frames into world. E: (n, 4, 4)."""
+    """Return twists (n, 6) with the linear part rotated from the bodies' frames into world. E: (n, 4, 4)."""
     return np.concatenate([twist[:, :3], np.einsum("nij,nj->ni", E[:, :3, :3], twist[:, 3:])], axis=1)
 
 

@@ -13,8 +13,8 @@ from ...state import State, Vec
 from ..stage import Momentum, Stage
 from .interface import LinearizationPoint
 from .jointed import Jointed, PosedTree
-from .last_twist import flown_since
-from .leapfrog import CARRIED, CHANGE, RATES, in_world, predicted_rates, started, turned_round
+from .last_twist import elapsed_since_last
+from .leapfrog import CARRIED, CHANGE, RATES, in_world, predicted_rates, reflect, started
 
 DIAGONAL = 1.0 - 1.0 / sqrt(2.0)  #: of the tableau of SDIRK2, a of both stages
 GAIN = (1.0 - DIAGONAL) / DIAGONAL  #: weight of the first stage's impulse in the start of the second
@@ -98,7 +98,7 @@ class LeapfrogSteps:
         if constraints is not None and not jointed.has_friction and posed.lin.external_force is None:
             reflected = constraints.reflected(replace(after, u=rates), respond, posed.stage.h)
             rates, after = reflected.u, replace(reflected, u=after.u)
-        carried, change = turned_round(at.E, tree.spread(at, rates), wrench, jointed.light)
+        carried, change = reflect(at.E, tree.spread(at, rates), wrench, jointed.inverse_inertia)
         memory = {**after.memory, CARRIED: carried, RATES: np.stack([rates, (rates - u) / half])}
         if constraints is not None:
             memory[CHANGE] = change
@@ -110,28 +110,28 @@ class LeapfrogSteps:
     def dissipated(self, lin: LinearizationPoint, h: float, momentum: Momentum) -> tuple[float, float]:
         """Return the kinetic energy that a linearised step of h seconds loses as joints project the bodies' momentum,
         and the kinetic energy before that projection [J]."""
-        jointed, tree, flown, fallen = self._jointed, self._jointed.tree, flown_since(lin.memory, h), 0.0
+        jointed, tree, elapsed, fallen = self._jointed, self._jointed.tree, elapsed_since_last(lin.memory, h), 0.0
         if momentum is Momentum.REFLECTED:
             # the half of the weight at the step's start is projected together with the other half
-            flown = fallen = 0.5 * h
+            elapsed = fallen = 0.5 * h
             bring, E = lin.memory.get(CARRIED), self._world
             bring = started(lin.posture, np.zeros(3)) if bring is None else bring
-            q = lin.q + flown * predicted_rates(lin.v, lin.memory, h)
+            q = lin.q + elapsed * predicted_rates(lin.v, lin.memory, h)
             lin = replace(lin, q=q, posture=tree.posture(q, lin.v, lin.memory, self._mid))
         else:
-            earlier = tree.posture(lin.q - flown * lin.v, lin.v, lin.memory, self._end)
+            earlier = tree.posture(lin.q - elapsed * lin.v, lin.v, lin.memory, self._end)
             bring, E = earlier.twist, earlier.E
         wrench = jointed.wrench
-        free_flight(lin.posture.E, E, bring, tree.inertia, jointed.gravity, flown, fallen, wrench)
+        free_flight(lin.posture.E, E, bring, tree.inertia, jointed.gravity, elapsed, fallen, wrench)
         rhs = tree.gather(lin.posture, wrench, None, self._gathered)
-        motion = 0.5 * float(np.einsum("na,nab,nb->", wrench, jointed.light, wrench))
+        motion = 0.5 * float(np.einsum("na,nab,nb->", wrench, jointed.inverse_inertia, wrench))
         return motion - 0.5 * float(rhs @ jointed.by_inertia(lin, 0.0)(rhs)), motion
 
 
 def _stage(start: State, h: float, end: float, a: float, base: Vec, q: Vec, u: Vec) -> Stage:
     """Return a centred stage that ends after a fraction `end` of the step, from coordinates `base`, with explicit
     forces evaluated at q and u."""
-    return Stage(h, a, a, start.time + end * h, base, start.u, foreseen=(q, u), momentum=Momentum.CENTRED)
+    return Stage(h, a, a, start.time + end * h, base, start.u, predicted=(q, u), momentum=Momentum.CENTRED)
 
 
 def _has_active_contacts(posed: PosedTree) -> bool:

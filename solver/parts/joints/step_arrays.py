@@ -21,7 +21,7 @@ from .jointed import Jointed
 #: stacked frames, (FRAMES, n, 4, 4)
 IN_PARENT, IN_CHILD, FROM_CHILD, MOVING, E, MOVING_EARLIER, E_EARLIER, WORLD, FRAMES = range(9)
 #: stacked blocks of bodies, (BLOCKS, n, 6, 6)
-INERTIA, LIGHT, X, DIAGONAL, BELOW, REDUCED, NO_BLOCK, BLOCKS = range(8)
+INERTIA, INVERSE_INERTIA, X, DIAGONAL, BELOW, REDUCED, NO_BLOCK, BLOCKS = range(8)
 #: stacked twists and wrenches of bodies, (TWISTS, n, 6)
 TWIST, DRIFT, BEND, TWIST_EARLIER, BEND_EARLIER, WRENCH, MOMENTUM, MOVED, NO_TWIST, TWISTS = range(10)
 #: stacked rows of rates, (ROWS, m, 6)
@@ -48,7 +48,7 @@ class StepStructs(NamedTuple):
     bodies: Index  #: below joints with springs, dampers or motors, (b,)
     chart: Index  #: as in JointTable, (n,)
     inertia: Vec  #: M of bodies, (n, 6, 6) [kg m², kg]
-    light: Vec  #: M⁻¹ of bodies, (n, 6, 6)
+    inverse_inertia: Vec  #: M⁻¹ of bodies, (n, 6, 6)
     world: Vec  #: identity frames, (n, 4, 4)
     momentum: Vec  #: of bodies at the middle of a step, in their frames, (n, 6) [N m s, N s]
     moved: Vec  #: displacement of bodies, as twists times time, (n, 6) [rad, m]
@@ -95,7 +95,7 @@ def unpack(indices, numbers):  # type: ignore[no-untyped-def]
         BodyMotion(frames[E_EARLIER], blocks[X], rows[S], twists[TWIST_EARLIER], twists[DRIFT]),
         BodySystem(twists[WRENCH], blocks[DIAGONAL], blocks[BELOW], blocks[NO_BLOCK]),
         RateSystem(columns[FORCE], blocks[REDUCED], columns[EFFORT]),
-        SpringTable(body, point, law, slot), bodies, chart, blocks[INERTIA], blocks[LIGHT], frames[WORLD],
+        SpringTable(body, point, law, slot), bodies, chart, blocks[INERTIA], blocks[INVERSE_INERTIA], frames[WORLD],
         twists[MOMENTUM], twists[MOVED], columns[BACK], columns[MIDDLE], factor, loads, blocks[NO_BLOCK],
         twists[NO_TWIST], columns[NO_MOTION], numbers[at + 3 * s:])
 
@@ -109,7 +109,7 @@ class StepArrays:
         frames = np.tile(np.eye(4), (FRAMES, n, 1, 1))
         frames[IN_PARENT], frames[IN_CHILD], frames[FROM_CHILD] = tree.frames
         blocks = np.zeros((BLOCKS, n, 6, 6))
-        blocks[INERTIA], blocks[LIGHT] = tree.inertia, jointed.light
+        blocks[INERTIA], blocks[INVERSE_INERTIA] = tree.inertia, jointed.inverse_inertia
         self.numbers: Vec = np.concatenate([
             frames.ravel(), blocks.ravel(), np.zeros((6 * TWISTS + 6) * n), np.zeros((6 * ROWS + 12 + COLUMNS) * m),
             springs.point.ravel(), springs.law.ravel(), jointed.gravity, [jointed.beta]])

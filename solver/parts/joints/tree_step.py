@@ -25,8 +25,8 @@ from .jointed import UNRESISTED, Jointed
 from .last_twist import STEP, stepped
 from .step_arrays import BETA, StepArrays, unpack
 
-CALM, LIVELY = -1, -2  #: what a step says about itself
-CALM_RATE = 1.0e4  #: [rad/s or m/s]
+SLOW, FAST = -1, -2  #: what a step says about itself
+FAST_RATE = 1.0e4  #: [rad/s or m/s]
 
 
 @inlined
@@ -62,27 +62,27 @@ def solve_rates(tree, at, bodies, joints, factor, twists, rates):  # type: ignor
 
 @kernel("i8(i4[::1], i4[::1], f8[::1], f8, f8[:,::1], f8[:,::1])", from_python=False)
 def move_on(dof, chart, q, h, rates, next_q):  # type: ignore[no-untyped-def]
-    """Write q + h rates, (m, 1). Return CALM, or LIVELY where a rate is fast or not a number or a rotation is far from
+    """Write q + h rates, (m, 1). Return SLOW, or FAST where a rate is fast or not a number or a rotation is far from
     the centre of its chart."""
-    status = CALM
+    status = SLOW
     for k in range(q.shape[0]):
         next_q[k, 0] = q[k] + h * rates[k, 0]
-        if not abs(rates[k, 0]) < CALM_RATE:  # also true where the rate is not a number
-            status = LIVELY
+        if not abs(rates[k, 0]) < FAST_RATE:  # also true where the rate is not a number
+            status = FAST
     for i in range(chart.shape[0]):
         if chart[i] >= 0:
             x, y, z = next_q[dof[i], 0], next_q[dof[i] + 1, 0], next_q[dof[i] + 2, 0]
             if not math.sqrt(x * x + y * y + z * z) < FAR:
-                status = LIVELY
+                status = FAST
     return status
 
 
 @kernel("i8(i4[::1], f8[::1], f8[:,::1], f8, f8, f8[::1], f8[::1], f8[::1], f8[:,:,::1])", address=False)
-def step_tree(indices, numbers, law, flown, h, centres, q, u, after):  # type: ignore[no-untyped-def]
+def step_tree(indices, numbers, law, elapsed, h, centres, q, u, after):  # type: ignore[no-untyped-def]
     """Write coordinates and rates of the joints after h seconds, (2, m, 1); poses are filled at q and u (m,).
 
     indices, numbers: of StepArrays, with the posture at q and the earlier one at which the last step was solved,
-    `flown` seconds ago at q − flown u. law: of joints, (m, 8). Returns CALM; LIVELY where a rate is fast or not a
+    `elapsed` seconds ago at q − elapsed u. law: of joints, (m, 8). Returns SLOW; FAST where a rate is fast or not a
     number or a rotation is far from the centre of its chart; or the body whose pivot is not positive.
     """
     at = unpack(indices, numbers)
@@ -90,7 +90,7 @@ def step_tree(indices, numbers, law, flown, h, centres, q, u, after):  # type: i
     weights = ForceWeights(h, at.constants[BETA] * h * h, 0.0)
     pose(at.tree, at.joints_earlier, u, at.earlier)
     pose(at.tree, at.joints, u, now)
-    free_flight(now.E, at.earlier.E, at.earlier.twist, inertia, at.constants, flown, h, bodies.wrench)
+    free_flight(now.E, at.earlier.E, at.earlier.twist, inertia, at.constants, elapsed, h, bodies.wrench)
     begin_blocks(inertia, at.springs.body.shape[0], bodies.diagonal, bodies.below)
     if at.springs.body.shape[0]:
         springs(now.E, now.twist, at.no_twist, at.springs, weights, bodies)
@@ -113,7 +113,7 @@ class TreeStep:
         self._tree, self._joints, self._arrays = jointed.tree, jointed.on_rates.joints, StepArrays(jointed)
         # attributes are looked up once, which takes longer than the kernel
         self._fills = [(batch.kind.fill, batch.bodies) for batch in self._tree.batches]
-        self._places, self._earlier = self._arrays.joints, self._arrays.joints_earlier
+        self._joint_arrays, self._earlier = self._arrays.joints, self._arrays.joints_earlier
         self._fixed = self._arrays.indices, self._arrays.numbers, self._joints.law
 
     @staticmethod
@@ -130,17 +130,17 @@ class TreeStep:
         """
         q, u, memory, time, tree = state.q, state.u, state.memory, state.time + h, self._tree
         centres, last = memory.get(CENTRES, tree.fresh), memory.get(STEP)
-        flown = h if last is None else float(last[0])
-        before = q - flown * u
+        elapsed = h if last is None else float(last[0])
+        before = q - elapsed * u
         for fill, bodies in self._fills:
             fill(bodies, tree.dof, before, u, tree.start, centres, *self._earlier)
-            fill(bodies, tree.dof, q, u, tree.start, centres, *self._places)
+            fill(bodies, tree.dof, q, u, tree.start, centres, *self._joint_arrays)
         if self._joints.motors:
             self._joints.at(time, time - 0.5 * h)
         after = np.empty((2, len(q), 1))
-        status = step_tree(*self._fixed, flown, h, centres, q, u, after)
+        status = step_tree(*self._fixed, elapsed, h, centres, q, u, after)
         if status >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[status])
-        if last is None or flown != h:
+        if last is None or elapsed != h:
             memory = stepped(memory, h)
-        return State(time, after[0, :, 0], after[1, :, 0], memory), status == CALM
+        return State(time, after[0, :, 0], after[1, :, 0], memory), status == SLOW

@@ -26,9 +26,9 @@ class Tumbling:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        alone = (tree.parent == -1) & (np.diff(tree.dof) == 6)
-        alone[tree.parent[tree.parent >= 0]] = False
-        self._bodies = np.flatnonzero(alone)
+        isolated = (tree.parent == -1) & (np.diff(tree.dof) == 6)
+        isolated[tree.parent[tree.parent >= 0]] = False
+        self._bodies = np.flatnonzero(isolated)
         self._inertia = tree.inertia[self._bodies, :3, :3]
         self._postures = (tree.blank(), tree.blank())
 
@@ -49,8 +49,8 @@ class Tumbling:
         if not len(bodies):
             return after
         omega = self._rotation(before, bodies, 0)
-        found = self._rotation(after, bodies, 1)
-        moved = restored(inertia, omega, found) - found
+        omega_after = self._rotation(after, bodies, 1)
+        moved = restored(inertia, omega, omega_after) - omega_after
         return replace(after, u=self._with_rotation(after, bodies, moved))
 
     def _rotation(self, state: State, bodies: Index, which: int) -> Vec:
@@ -80,12 +80,12 @@ def restored(inertia: Vec, before: Vec, after: Vec) -> Vec:
     `after`.
     """
     omega = after.copy()
-    wanted = _invariants(inertia, before)[0]
-    scale = np.where(wanted > 0.0, wanted, 1.0)
-    near = (np.abs(_invariants(inertia, omega)[0] - wanted) <= LARGEST * scale).all(axis=1)
+    target = _invariants(inertia, before)[0]
+    scale = np.where(target > 0.0, target, 1.0)
+    near = (np.abs(_invariants(inertia, omega)[0] - target) <= LARGEST * scale).all(axis=1)
     for _ in range(ROUNDS):
         values, slopes = _invariants(inertia, omega)
-        step = np.linalg.pinv(slopes / scale[:, :, None], rcond=PARALLEL) @ ((wanted - values) / scale)[:, :, None]
+        step = np.linalg.pinv(slopes / scale[:, :, None], rcond=PARALLEL) @ ((target - values) / scale)[:, :, None]
         omega = omega + np.where(near[:, None], step[:, :, 0], 0.0)
     return omega
 

@@ -15,7 +15,7 @@ from ...meshing.volume import boundary_faces, tet_volumes
 from ...state import Index, Vec
 from .cubature import build_cubature
 from .fitting import fitted_volumes, sampled_frequencies
-from .load_modes import OFF, pulls_apart, strain_energies, with_load_modes
+from .load_modes import OFF, balanced_pulls, strain_energies, with_load_modes
 from .loads import Floor, Grab, Planes, PointSprings, SkinPoints, StageLoads
 from .operators import Substance
 from .pins import PinGroups
@@ -126,8 +126,8 @@ class ReducedBody:
         say("slow vibrations of the whole mesh")
         stepping = stepping or Stepping()
         fields = [stepping.gravity] if loads is None else loads
-        forces = [subspace.mass[:, None] * np.asarray(one, float) for one in fields if np.any(one)]
-        forces += [one for spot in pulled for one in pulls_apart(nodes, subspace, spot)]
+        forces = [subspace.mass[:, None] * np.asarray(field, float) for field in fields if np.any(field)]
+        forces += [pull for spot in pulled for pull in balanced_pulls(nodes, subspace, spot)]
         subspace, vibrations = with_load_modes(nodes, tets, substance, subspace, tuple(forces))
         say("cubature points")
         count = points if points is not None else POINTS * subspace.weights.shape[1]
@@ -171,8 +171,8 @@ class ReducedBody:
         values = np.linalg.eigvalsh(lower)
         slow = (2.0 * np.pi * float(self.truth.frequencies[0])) ** 2 if len(self.truth.frequencies) else values[-1]
         some = values[values > 1e-6 * slow]
-        found: Vec = np.sqrt(some[:count]) / (2.0 * np.pi)
-        return found
+        hertz: Vec = np.sqrt(some[:count]) / (2.0 * np.pi)
+        return hertz
 
     @property
     def size(self) -> int:
@@ -204,18 +204,19 @@ class ReducedBody:
     def points_of(self, points: SkinPoints, y: Vec, carrier_motion: Vec) -> Vec:
         """Return positions of points of the body, (k, 3) [m], at coordinates y (p, 3) and those of groups of pins
         (4 g, 3)."""
-        found: Vec = points.rest + points.rows @ y
-        return found + points.prescribed @ carrier_motion if len(carrier_motion) else found
+        positions: Vec = points.rest + points.rows @ y
+        return positions + points.prescribed @ carrier_motion if len(carrier_motion) else positions
 
     def positions(self, state: ReducedState) -> Vec:
         """Return positions of all nodes [m], (n, 3)."""
-        found: Vec = self.nodes + self.subspace.functions @ state.y + self.subspace.prescribed @ state.carrier_motion
-        return found
+        positions: Vec = (self.nodes + self.subspace.functions @ state.y
+                          + self.subspace.prescribed @ state.carrier_motion)
+        return positions
 
     def velocities(self, state: ReducedState) -> Vec:
         """Return velocities of all nodes [m/s], (n, 3)."""
-        found: Vec = self.subspace.functions @ state.u + self.subspace.prescribed @ state.carrier_rate
-        return found
+        velocities: Vec = self.subspace.functions @ state.u + self.subspace.prescribed @ state.carrier_rate
+        return velocities
 
     def moving(self, velocities: Vec, state: ReducedState | None = None) -> ReducedState:
         """Return a state with the rates whose velocities are nearest to those of all nodes, (n, 3) [m/s], in the norm
@@ -231,8 +232,8 @@ class ReducedBody:
         return replace(state, y=self._projected(moved), past=None)
 
     def _projected(self, fields: Vec) -> Vec:
-        found: Vec = self.subspace.functions.T @ (self.subspace.mass[:, None] * fields)
-        return found
+        projected: Vec = self.subspace.functions.T @ (self.subspace.mass[:, None] * fields)
+        return projected
 
     def grab(self, vertex: int, target: Vec, stiffness: float, damping: float = 0.0) -> Grab:
         """Return a spring from a drawn point, by its row in `surface`, to a target (3,) [m]; `Grab.to` moves the
@@ -244,7 +245,7 @@ class ReducedBody:
         """Return nodes of the mesh, (k,), as points of springs."""
         return SkinPoints(self.subspace.functions[nodes], self.subspace.prescribed[nodes], self.nodes[nodes])
 
-    def firm_grab(self) -> float:
+    def grab_stiffness(self) -> float:
         """Return the stiffness of a spring on which the body's mass oscillates at two hertz [N/m]."""
         return float(self.subspace.mass.sum()) * (2.0 * np.pi * 2.0) ** 2
 
@@ -314,13 +315,13 @@ class ReducedBody:
         p = len(state.y)
         return ReducedState(coordinates[:p], speed[:p], coordinates[p:], speed[p:], state.time + h, past)
 
-    def yielding(self, rows: Vec) -> Vec:
+    def responses(self, rows: Vec) -> Vec:
         """Return changes of coordinates at the end of the last step, (3 p, c) axis by axis, by forces on coordinates,
         (3 p, c), such as 1 N on a point along one axis."""
-        found: Vec = dpotrs(self._factor, rows, lower=0)[0]
-        return found
+        changes: Vec = dpotrs(self._factor, rows, lower=0)[0]
+        return changes
 
-    def pushed_on(self, state: ReducedState, moved: Vec) -> ReducedState:
+    def displaced(self, state: ReducedState, moved: Vec) -> ReducedState:
         """Return the end of the last step with its coordinates changed by `moved`, (3 p,) axis by axis, and its rates
         accordingly, as by additional forces."""
         by = moved.reshape(3, -1).T

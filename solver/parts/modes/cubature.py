@@ -63,7 +63,7 @@ def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, 
     level = scale[moving].max(initial=1.0)
     features = np.concatenate([features[:, moving] * np.sqrt(subspace.mass.sum()) / level,
                                POSITION_WEIGHT * positions], axis=1)
-    members = [np.flatnonzero(group == one) for one in range(int(group.max()) + 1)]
+    members = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
     spread = np.array([_spread(features[member], volumes[member]) for member in members])
     if energy is not None:
         # lumps without strain in slow motion need few points, however large they are
@@ -74,8 +74,8 @@ def build_cubature(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, 
     weights: list[Vec] = []
     for member, part in zip(members, fractions, strict=True):
         count = min(round(points * part) + FEW, len(member))
-        found, weight = _clusters(features[member], volumes[member], count)
-        chosen.append(member[found])
+        representatives, weight = _clusters(features[member], volumes[member], count)
+        chosen.append(member[representatives])
         weights.append(weight)
     order = np.argsort(np.concatenate(chosen))
     return Cubature(np.concatenate(chosen)[order].astype(np.int32), np.concatenate(weights)[order])
@@ -94,8 +94,8 @@ def _lumps(tets: Index, stiffness: Vec, points: int) -> Index:
     count, lump = connected_components(graph, directed=False)
     if FEW * count > 0.5 * points:
         lump = np.unique(classes, return_inverse=True)[1].reshape(-1)
-    found: Index = lump.astype(np.int32)
-    return found
+    numbers: Index = lump.astype(np.int32)
+    return numbers
 
 
 def _spread(features: Vec, volumes: Vec) -> float:
@@ -112,7 +112,7 @@ def _clusters(features: Vec, volumes: Vec, count: int) -> tuple[Index, Vec]:
     some = np.arange(len(features)) if len(features) <= SAMPLE else np.sort(
         rng.choice(len(features), SAMPLE, replace=False))
     own, weight = features[some], volumes[some]
-    centres = _far_apart(own, weight, count, rng)
+    centres = _farthest_points(own, weight, count, rng)
     for _ in range(ROUNDS):
         nearest, _ = _nearest(own, centres)
         total = np.bincount(nearest, weights=weight, minlength=count)
@@ -126,23 +126,23 @@ def _clusters(features: Vec, volumes: Vec, count: int) -> tuple[Index, Vec]:
     # of each cluster the element that is nearest to its centre, the first of several
     order = np.lexsort((np.arange(len(away)), away, nearest))
     first = np.unique(nearest[order], return_index=True)[1]
-    found = order[first]
-    weights: Vec = np.bincount(nearest, weights=volumes, minlength=count)[nearest[found]]
-    return found.astype(np.int32), weights
+    representatives = order[first]
+    weights: Vec = np.bincount(nearest, weights=volumes, minlength=count)[nearest[representatives]]
+    return representatives.astype(np.int32), weights
 
 
-def _far_apart(features: Vec, volumes: Vec, count: int, rng: np.random.Generator) -> Vec:
+def _farthest_points(features: Vec, volumes: Vec, count: int, rng: np.random.Generator) -> Vec:
     """Return initial centres, (count, m), each drawn with a probability by its distance from the previous ones."""
     chosen = np.empty(count, np.int64)
     squares = (features**2).sum(axis=1)
-    away, apart = np.full(len(features), np.inf), np.empty(len(features))
+    away, squared_distances = np.full(len(features), np.inf), np.empty(len(features))
     sums = np.cumsum(volumes)
     for k, draw in enumerate(rng.random(count)):
         chosen[k] = one = min(int(np.searchsorted(sums, draw * sums[-1])), len(features) - 1)
-        np.dot(features, -2.0 * features[one], out=apart)
-        apart += squares
-        apart += squares[one]
-        np.minimum(away, apart, out=away)
+        np.dot(features, -2.0 * features[one], out=squared_distances)
+        squared_distances += squares
+        squared_distances += squares[one]
+        np.minimum(away, squared_distances, out=away)
         away[away < ROUNDING * squares] = 0.0
         np.cumsum(volumes * away, out=sums)
         if not sums[-1] > 0.0:
@@ -157,7 +157,7 @@ def _nearest(features: Vec, centres: Vec) -> tuple[Index, Vec]:
     squares = (centres**2).sum(axis=1)
     for start in range(0, len(features), SLICE):
         some = features[start : start + SLICE]
-        apart = squares - 2.0 * (some @ centres.T)
-        nearest[start : start + SLICE] = best = apart.argmin(axis=1)
-        away[start : start + SLICE] = apart[np.arange(len(some)), best] + (some**2).sum(axis=1)
+        squared_distances = squares - 2.0 * (some @ centres.T)
+        nearest[start : start + SLICE] = best = squared_distances.argmin(axis=1)
+        away[start : start + SLICE] = squared_distances[np.arange(len(some)), best] + (some**2).sum(axis=1)
     return nearest, away

@@ -32,8 +32,8 @@ def sampled_frequencies(points: CubaturePoints, modes: Vec, count: int) -> Vec:
     lower = np.linalg.cholesky(stiffness)
     half = np.linalg.solve(lower, flat)
     slowest = np.linalg.eigvalsh(half @ half.T)[::-1][:count]
-    found: Vec = 1.0 / np.sqrt(slowest) / (2.0 * np.pi)
-    return found
+    hertz: Vec = 1.0 / np.sqrt(slowest) / (2.0 * np.pi)
+    return hertz
 
 
 def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> Vec:
@@ -62,8 +62,8 @@ def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> 
     scale = 1.0 / np.sqrt(np.diag(matrix))
     lower = np.linalg.cholesky(scale[:, None] * matrix * scale + 1e-12 * np.eye(count))
     rhs = np.linalg.solve(lower, scale * (target + resist * factor))
-    found = lsq_linear(lower.T, rhs, (factor * LEAST / scale, factor * LARGEST / scale), tol=1e-8)
-    factors: Vec = found.x * scale
+    fit = lsq_linear(lower.T, rhs, (factor * LEAST / scale, factor * LARGEST / scale), tol=1e-8)
+    factors: Vec = fit.x * scale
     return factors
 
 
@@ -81,5 +81,5 @@ def _roots(points: CubaturePoints, modes: Vec) -> Vec:
     flat = points.functions.reshape(len(dense) * 3, -1)
     bent = np.ascontiguousarray((flat @ modes.transpose(1, 0, 2).reshape(flat.shape[1], -1))
                                 .reshape(len(dense), 3, len(modes), 3).transpose(0, 1, 3, 2)).reshape(-1, 9, len(modes))
-    found: Vec = root @ bent
-    return found
+    rooted: Vec = root @ bent
+    return rooted

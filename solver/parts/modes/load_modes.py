@@ -77,21 +77,21 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
     return subspace, Vibrations(hertz, spanned_hertz, modes)
 
 
-def pulls_apart(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
+def balanced_pulls(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
     """Return three fields of forces, (n, 3) [N], that pull a spot of nodes (k,) along each axis, less the resultant
     that would accelerate a free body as a rigid one."""
-    mass, found = subspace.mass[:, None], []
+    mass, forces = subspace.mass[:, None], []
     for axis in range(3):
         force = np.zeros_like(nodes)
         force[spot, axis] = subspace.mass[spot]
         if not len(subspace.pinned):
-            apart = nodes - subspace.centre
+            arms = nodes - subspace.centre
             rigid = np.stack([*np.eye(3)[:, None] * np.ones((1, len(nodes), 1)),
-                              *(np.cross(one, apart) for one in np.eye(3))]).reshape(6, -1)
+                              *(np.cross(direction, arms) for direction in np.eye(3))]).reshape(6, -1)
             own = np.linalg.lstsq((rigid * np.repeat(subspace.mass, 3)) @ rigid.T, rigid @ force.ravel(), rcond=1e-9)[0]
             force -= mass * (own @ rigid).reshape(-1, 3)
-        found.append(force)
-    return found
+        forces.append(force)
+    return forces
 
 
 def strain_energies(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace, modes: Vec) -> Vec | None:
@@ -107,8 +107,8 @@ def strain_energies(nodes: Vec, tets: Index, stiffness: Vec, subspace: Subspace,
         corners = (subspace.functions @ mode)[tets]
         strain = np.einsum("eca,ecj->eaj", corners, gradients)
         total += ((strain + strain.transpose(0, 2, 1)) ** 2).sum(axis=(1, 2))
-    found: Vec = total * stiffness * six_volumes
-    return found
+    energies: Vec = total * stiffness * six_volumes
+    return energies
 
 
 def _with(subspace: Subspace, displacement: Vec) -> Subspace:
@@ -144,12 +144,12 @@ class _Whole:
         """Return the linear static displacement by a load (n, 3) [N], (n, 3) [m]."""
         rhs = load[self._free].ravel()
         if self._solve is not None:
-            found = self._solve(rhs[:, None])[:, 0]
+            solution = self._solve(rhs[:, None])[:, 0]
         else:
             size = (len(rhs),) * 2
-            found, _ = cg(self._shifted, rhs, rtol=1e-3, maxiter=ROUNDS * 8,
+            solution, _ = cg(self._shifted, rhs, rtol=1e-3, maxiter=ROUNDS * 8,
                           M=LinearOperator(size, self._precondition))
-        return self._all(found[:, None])[:, 0].reshape(-1, 3)
+        return self._all(solution[:, None])[:, 0].reshape(-1, 3)
 
     def of_subspace(self, subspace: Subspace, most: int = FREQUENCIES + GUARDS) -> tuple[Vec, Vec, Vec]:
         """Return squared angular frequencies [1/s²] of a subspace, the lowest few and those of rigid motions, their
@@ -162,8 +162,8 @@ class _Whole:
             columns[:] = 0.0
             columns[axis::3] = functions
             image = self._stiffness @ columns
-            for other in range(3):
-                matrix[other * p : (other + 1) * p, axis * p : (axis + 1) * p] = functions.T @ image[other::3]
+            for second in range(3):
+                matrix[second * p : (second + 1) * p, axis * p : (axis + 1) * p] = functions.T @ image[second::3]
         count = min(3 * p, most + 6 * int((subspace.stiffnesses == 0.0).sum()))
         values, vectors = scipy.linalg.eigh(0.5 * (matrix + matrix.T), subset_by_index=(0, count - 1))
         fields = np.empty((len(self._mass), count))
@@ -178,19 +178,19 @@ class _Whole:
         count = min(fields.shape[1], len(self._mass))
         if self._solve is not None:
             solve = self._solve
-            found = largest(lambda y: root * solve(root * y), root * fields, max(count - GUARDS, 1), EXACT) / root
-            inside = found.T @ (self._stiffness @ found)
-            values, turn = scipy.linalg.eigh(0.5 * (inside + inside.T))
-            return np.maximum(values, 0.0), self._all(found @ turn)
+            vectors = largest(lambda y: root * solve(root * y), root * fields, max(count - GUARDS, 1), EXACT) / root
+            inside = vectors.T @ (self._stiffness @ vectors)
+            values, rotation = scipy.linalg.eigh(0.5 * (inside + inside.T))
+            return np.maximum(values, 0.0), self._all(vectors @ rotation)
         size = (len(self._mass),) * 2
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # convergence is not required
-            values, found = lobpcg(
+            values, vectors = lobpcg(
                 LinearOperator(size, matvec=lambda y: self._shifted @ y, matmat=lambda y: self._shifted @ y), fields,
                 B=sp.diags(self._mass), M=LinearOperator(size, matvec=self._precondition, matmat=self._precondition),
                 maxiter=ROUNDS, tol=1e-12, largest=False)
         order = np.argsort(values)
-        return np.maximum(values[order] - self._shift, 0.0), self._all(found[:, order])
+        return np.maximum(values[order] - self._shift, 0.0), self._all(vectors[:, order])
 
     def _all(self, fields: Vec) -> Vec:
         """Return fields of the free nodes as fields of all nodes, (3 n, k), zero on the others."""

@@ -37,7 +37,7 @@ class Substance:
 
         Raises ValueError where a parameter does not fit the number of elements of the others.
         """
-        count = max((np.size(one) for one in (*params.values(), density)), default=0)
+        count = max((np.size(number) for number in (*params.values(), density)), default=0)
         wide = {key: np.broadcast_to(np.asarray(value, float), (count,)) for key, value in params.items()}
         return cls(material, material.constants(**wide), np.broadcast_to(np.asarray(density, float), (count,)))
 
@@ -151,8 +151,8 @@ def factored(matrix: sp.csc_matrix) -> Callable[[Vec], Vec]:
     back = np.argsort(order)
 
     def solve(rhs: Vec) -> Vec:
-        found: Vec = linear.solve(np.asfortranarray(rhs[order]))[back]
-        return found
+        solution: Vec = linear.solve(np.asfortranarray(rhs[order]))[back]
+        return solution
 
     return solve
 

@@ -31,8 +31,8 @@ class PinGroups:
         if len(own) != len(positions):
             raise BadInput(f"there are {len(own)} groups of pins, but positions of {len(positions)}",
                            "Give positions of each group")
-        found = np.zeros((4 * len(own), 3))
+        affine_motion = np.zeros((4 * len(own), 3))
         for k, (nodes, targets) in enumerate(zip(own, positions, strict=True)):
-            found[4 * k : 4 * k + 4] = np.linalg.lstsq(self.subspace.affine(self.nodes[nodes]),
+            affine_motion[4 * k : 4 * k + 4] = np.linalg.lstsq(self.subspace.affine(self.nodes[nodes]),
                                                        targets - self.nodes[nodes], rcond=1e-9)[0]
-        return found
+        return affine_motion

@@ -214,7 +214,7 @@ def lead(  # type: ignore[no-untyped-def]
 
 @kernel(types.void(types.int64, types.int64, types.float64[::1], TABLE, TABLE, MaterialKernel, MaterialKernel, ROWS,
                    TABLE, TABLE, TABLE, types.float64[::1]))
-def measure_begun(  # type: ignore[no-untyped-def]
+def measure_start(  # type: ignore[no-untyped-def]
     start, stop, volumes, constants, fibers, energy, fiber_energy, works, z, z_bar, multipliers, energies,
 ):
     """Write w (ψ(z) + λᵀ (z̄ − z)) at the start of an iteration, with z̄ from `linearise_mixed`, (16 b,) [J].

@@ -19,8 +19,8 @@ from .point_kernels import (
     linearise,
     linearise_mixed,
     measure,
-    measure_begun,
     measure_mixed,
+    measure_start,
     spread,
 )
 from .skinning import Subspace
@@ -62,7 +62,7 @@ class CubaturePoints:
         self._source = source
         material, fiber = substance.material, substance.fiber_material
         laws = (nothing, nothing, nothing) if fiber is None else (fiber.stress, fiber.tangent, fiber.energy)
-        self._laws = tuple(Address(one) for one in (material.stress, material.tangent, *laws[:2]))
+        self._laws = tuple(Address(function) for function in (material.stress, material.tangent, *laws[:2]))
         self._energy = (Address(material.energy), Address(laws[2]))
         self._works = np.zeros((min(CHUNKS, blocks), POINT_SLOTS * LANES))
         self._energies = np.zeros(blocks * LANES)
@@ -86,10 +86,10 @@ class CubaturePoints:
 
     def gradients(self, y: Vec, carrier_motion: Vec) -> Vec:
         """Return ∂u/∂X, (c, 9), at coordinates y (p, 3) and coordinates of groups of pins (4 g, 3)."""
-        found = self._flat @ y
+        gradients = self._flat @ y
         if len(carrier_motion):
-            found += self._prescribed_gradients @ carrier_motion
-        return found.reshape(-1, 9)
+            gradients += self._prescribed_gradients @ carrier_motion
+        return gradients.reshape(-1, 9)
 
     def restart(self) -> None:
         """Reset the stretches, which are those of positions at the next linearisation."""
@@ -125,15 +125,15 @@ class CubaturePoints:
 
     def forces(self) -> Vec:
         """Return −Σ Jᵀ P of `stresses`, the forces on coordinates, (p, 3)."""
-        found: Vec = -(self._flat.T @ self.stresses.reshape(-1, 3))
-        return found
+        forces: Vec = -(self._flat.T @ self.stresses.reshape(-1, 3))
+        return forces
 
     def stiffness(self) -> Vec:
         """Return Σ Jᵀ (∂P/∂F) J of `tangents`, (p, 6, p): rows and columns of each pair of axes. [MFEM 6]"""
         parallel_for(self._sum, len(self._sums))
         total: Vec = self._sums[0]
-        for one in self._sums[1:]:
-            total += one
+        for partial in self._sums[1:]:
+            total += partial
         p = self.functions.shape[2]
         return total.reshape(p, 6, p)
 
@@ -143,13 +143,13 @@ class CubaturePoints:
         tracks = len(self._sums)
         for track in range(start, stop):
             product, partial, total = self._products[track], self._partial[track], self._sums[track]
-            for turn, first in enumerate(range(track * step, len(self.functions), tracks * step)):
+            for sweep, first in enumerate(range(track * step, len(self.functions), tracks * step)):
                 last = min(first + step, len(self.functions))
                 spread(first, last, self.tangents, self.functions, product, first)
                 rows = 3 * (last - first)
-                out = partial if turn else total
+                out = partial if sweep else total
                 np.matmul(self._flat[3 * first : 3 * last].T, product[:rows].reshape(rows, 6 * p), out=out)
-                if turn:
+                if sweep:
                     total += partial
 
     def follow(self, moved: Vec) -> float:
@@ -167,9 +167,9 @@ class CubaturePoints:
                      self._works, self._energies)
         return float(self._energies.sum())
 
-    def measure_begun(self) -> float:
+    def measure_start(self) -> float:
         """Return Σ w (ψ(z) + λᵀ (z̄ − z)) [J] at the start of the iteration that was linearised last. [MFEM 2-4]"""
-        parallel_for(measure_begun, len(self._works), self.volumes, self._constants, self._fibers, *self._energy,
+        parallel_for(measure_start, len(self._works), self.volumes, self._constants, self._fibers, *self._energy,
                      self._works, self._z, self._z_bar, self._multipliers, self._energies)
         return float(self._energies.sum())
 
@@ -188,10 +188,10 @@ class CubaturePoints:
 
 def _rows(gradients: Vec, functions: Vec, corners: Index) -> Vec:
     """Return ∂Φ/∂X of elements, (e, 3, p), from ∇N of their corners (e, 4, 3)."""
-    found = np.zeros((len(corners), 3, functions.shape[1]))
+    rows = np.zeros((len(corners), 3, functions.shape[1]))
     for corner in range(4):
-        found += gradients[:, corner, :, None] * functions[corners[:, corner]][:, None]
-    return found
+        rows += gradients[:, corner, :, None] * functions[corners[:, corner]][:, None]
+    return rows
 
 
 def _in_lanes(values: Vec) -> Vec:

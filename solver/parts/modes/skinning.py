@@ -55,7 +55,7 @@ def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence
         raise BadInput(f"{m} weights move nothing", "Take at least one")
     n = len(nodes)
     mass = lumped_mass(nodes, tets, substance.density)
-    pinned = np.unique(np.concatenate([np.zeros(0, np.int32), *[np.asarray(one, np.int32) for one in pins]]))
+    pinned = np.unique(np.concatenate([np.zeros(0, np.int32), *[np.asarray(pin, np.int32) for pin in pins]]))
     if len(pinned) and not (0 <= pinned[0] and pinned[-1] < n):
         raise BadInput(f"a pin names node {pinned[-1]}, but there are {n}", "Name nodes of this mesh")
     free = np.setdiff1d(np.arange(n), pinned)
@@ -64,8 +64,8 @@ def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence
     bounded = substance.bounded(MOST_RATIO)
     operator = weight_operator(nodes, tets, bounded)
     count, part = connected_components(operator, directed=False)
-    parts = [np.flatnonzero(part == one) for one in range(count)]
-    loose = [np.isin(np.arange(n), one).astype(float) for one in parts if not np.isin(one, pinned).any()]
+    parts = [np.flatnonzero(part == k) for k in range(count)]
+    loose = [np.isin(np.arange(n), members).astype(float) for members in parts if not np.isin(members, pinned).any()]
     constants = np.stack(loose, axis=1) if loose else np.zeros((n, 0))
     weights, stiffnesses = _weights(operator, mass, free, constants, m)
     centre = nodes.mean(axis=0)
@@ -76,12 +76,12 @@ def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence
         functions = np.zeros((n, len(free)))
         functions[free, np.arange(len(free))] = 1.0 / np.sqrt(mass[free])
     else:
-        first = [_affine_that_vanish(affine, one, np.intersect1d(one, pinned)) for one in parts]
+        first = [_affine_that_vanish(affine, members, np.intersect1d(members, pinned)) for members in parts]
         made = (weights[:, :, None] * affine[:, None]).reshape(n, -1)
         functions = orthonormal(np.concatenate([*first, made], axis=1), mass)
-    prescribed = _harmonic(operator, free, [np.asarray(one, np.int32) for one in pins], affine)
+    prescribed = _harmonic(operator, free, [np.asarray(pin, np.int32) for pin in pins], affine)
     return Subspace(functions, prescribed, weights, stiffnesses, mass,
-                    tuple(np.asarray(one, np.int32) for one in pins), pinned.astype(np.int32), centre, size)
+                    tuple(np.asarray(pin, np.int32) for pin in pins), pinned.astype(np.int32), centre, size)
 
 
 def _weights(operator: sp.csc_matrix, mass: Vec, free: Index, constants: Vec, m: int) -> tuple[Vec, Vec]:
@@ -100,7 +100,7 @@ def _weights(operator: sp.csc_matrix, mass: Vec, free: Index, constants: Vec, m:
     if 4 * columns >= len(free):
         dense = own.toarray() / root / root.T
         values, vectors = np.linalg.eigh(dense + null @ null.T * np.abs(dense).max())
-        found = vectors[:, : m - null.shape[1]]
+        modes = vectors[:, : m - null.shape[1]]
     else:
         scale = float(np.median(own.diagonal() / weight)) * len(free) ** (-2.0 / 3.0)
         solve, _ = factored_with_shift(own, weight, SHIFT * scale)
@@ -112,12 +112,12 @@ def _weights(operator: sp.csc_matrix, mass: Vec, free: Index, constants: Vec, m:
             return across
 
         first = np.random.default_rng(0).normal(size=(len(free), columns))
-        found = largest(product, first - null @ (null.T @ first), m, TOLERANCE)[:, : m - null.shape[1]]
-    found = np.concatenate([null, found], axis=1) / root
-    values = np.maximum(np.einsum("ij,ij->j", found, own @ found), 0.0)
+        modes = largest(product, first - null @ (null.T @ first), m, TOLERANCE)[:, : m - null.shape[1]]
+    modes = np.concatenate([null, modes], axis=1) / root
+    values = np.maximum(np.einsum("ij,ij->j", modes, own @ modes), 0.0)
     values[: null.shape[1]] = 0.0
-    weights = np.zeros((n, found.shape[1]))
-    weights[free] = found
+    weights = np.zeros((n, modes.shape[1]))
+    weights[free] = modes
     return weights, values
 
 
@@ -179,5 +179,5 @@ def orthonormal(functions: Vec, mass: Vec, before: Vec | None = None, least: flo
             one -= basis[:, :filled] @ (basis[:, :filled].T @ one)
             basis[:, filled] = one / np.linalg.norm(one)
             filled += 1
-    found: Vec = np.ascontiguousarray(basis[:, first:filled]) / root
-    return found
+    vectors: Vec = np.ascontiguousarray(basis[:, first:filled]) / root
+    return vectors

@@ -108,15 +108,15 @@ def solve_stage(stage: ReducedStage, y: Vec, how: Iterating, length: float) -> S
     """
     guarded = how.mixed and how.guarded
     try:
-        found = _iterate(stage, y, how.mixed, how, length)
+        solution = _iterate(stage, y, how.mixed, how, length)
     except StepFailed:
         if not guarded:
             raise
-        found = None
-    if found is not None and (not guarded or stage.potential(found.y) <= stage.potential(y)):
-        return found
+        solution = None
+    if solution is not None and (not guarded or stage.potential(solution.y) <= stage.potential(y)):
+        return solution
     plain = _iterate(stage, y, False, how, length)
-    before = (0, ()) if found is None else (found.iterations, found.decrements)
+    before = (0, ()) if solution is None else (solution.iterations, solution.decrements)
     return SolvedStage(plain.y, before[0] + plain.iterations, (*before[1], *plain.decrements), True)
 
 
@@ -173,8 +173,8 @@ def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec
     before += ROUNDING * (abs(before) + points.pull()) + points.noise()
     taken = 1.0
     for _ in range(HALVINGS):
-        there = gradients + taken * moved
-        if points.measure(there) + stage.smooth(y + taken * step, there) <= before + ENOUGH * taken * slope:
+        trial = gradients + taken * moved
+        if points.measure(trial) + stage.smooth(y + taken * step, trial) <= before + ENOUGH * taken * slope:
             break
         taken *= 0.5
     return taken
@@ -183,12 +183,12 @@ def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec
 def _searched_mixed(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
     """Return the step length by the Lagrangian at the new multipliers. [MFEM 4]"""
     points = stage.points
-    before = points.measure_begun() + stage.smooth(y, gradients)
+    before = points.measure_start() + stage.smooth(y, gradients)
     before += ROUNDING * (abs(before) + points.pull()) + points.noise()
     taken = 1.0
     for _ in range(HALVINGS):
-        there = gradients + taken * moved
-        after = points.measure_mixed(there, taken) + stage.smooth(y + taken * step, there)
+        trial = gradients + taken * moved
+        after = points.measure_mixed(trial, taken) + stage.smooth(y + taken * step, trial)
         if after <= before + ENOUGH * taken * slope:
             break
         taken *= 0.5
@@ -211,8 +211,8 @@ def factored_pairs(matrix: Vec, force: Vec) -> tuple[Vec, Vec]:
     lower = np.empty((3 * p, 3 * p))  # its upper triangle is not read
     for pair, (i, k) in enumerate(PAIRS):
         lower[i * p : (i + 1) * p, k * p : (k + 1) * p] = matrix[:, pair]
-    factor, found, info = dposv(lower.T, force.T.reshape(-1), lower=0, overwrite_a=1)
+    factor, solution, info = dposv(lower.T, force.T.reshape(-1), lower=0, overwrite_a=1)
     if info != 0:
         raise StepFailed("the stiffness of the reduced body is not positive definite")
-    step: Vec = np.ascontiguousarray(found.reshape(3, p).T)
+    step: Vec = np.ascontiguousarray(solution.reshape(3, p).T)
     return factor, step

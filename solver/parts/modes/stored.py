@@ -26,7 +26,7 @@ def fingerprint(tets: Index, nodes: Vec, material: Substance, pins: Sequence[Ind
     The arguments are those of `ReducedBody.build`; loads: also gravity, where that is the only one.
     """
     digest = hashlib.blake2b(digest_size=16)
-    laws = [one.__name__ for one in (material.material, material.fiber_material) if one is not None]
+    laws = [law.__name__ for law in (material.material, material.fiber_material) if law is not None]
     made_of = f"{FORM} {m} {points} {' '.join(laws)}" + (f" {len(pulled)} pulled" if pulled else "")
     digest.update(made_of.encode())
     fibers = material.fiber_constants

@@ -88,7 +88,7 @@ class Full:
     """Full finite elements, linearly implicit. [ConJac Alg. 2]"""
 
     sleep = at_once = sweeps = None
-    solves_hits = False  # a linearised stage that hits the ground is not solved to its root
+    solves_impacts = False  # a linearised stage that hits the ground is not solved to its root
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
         """params: beta, the factor on stiffness that sets numerical damping."""
@@ -180,20 +180,20 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
     # C = −S_ff⁻¹ S_fa J_a; M couples no node with another
     columns = np.zeros((len(lin.x), 3, count))
     columns[coordinates.prescribed] = carried
-    pulled = stage.damped_stiffness_factor(lin) * owner.loads.pulls(lin, carried)[free]
+    stiffness_product = stage.damped_stiffness_factor(lin) * owner.loads.pulls(lin, carried)[free]
     if lin.damped is not None and lin.damped.has_blocks:
-        pulled += stage.a * stage.h * lin.damped.multiply(columns)[free]
-    response = posed.respond(pulled.reshape(-1, count))
+        stiffness_product += stage.a * stage.h * lin.damped.multiply(columns)[free]
+    response = posed.respond(stiffness_product.reshape(-1, count))
     columns[free] = response.reshape(-1, 3, count)
 
-    alone = np.zeros((len(lin.x), 3, 1))
-    alone[free, :, 0] = posed.solve().reshape(-1, 3)
+    free_response = np.zeros((len(lin.x), 3, 1))
+    free_response[free, :, 0] = posed.solve().reshape(-1, 3)
     if stage.w is not None:
-        alone[coordinates.prescribed, :, 0] = stage.w
+        free_response[coordinates.prescribed, :, 0] = stage.w
 
     # G and g are the rows of the attached nodes: those of the others vanish
     loaded = owner.loads.loaded_prescribed(lin, stage)
-    rows = owner.loads.on_prescribed(lin, stage, np.concatenate([columns, alone], axis=2), loaded)
+    rows = owner.loads.on_prescribed(lin, stage, np.concatenate([columns, free_response], axis=2), loaded)
     rows = carried[loaded].reshape(-1, count).T @ rows.reshape(-1, count + 1)
     momentum = owner.loads.momentum(lin, stage)[coordinates.prescribed]
     impulse = carried.reshape(-1, count).T @ momentum.ravel() - rows[:, count]

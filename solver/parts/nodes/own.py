@@ -21,19 +21,19 @@ class OwnInertia:
         self._ah = stage.a * stage.h
         self.carried = np.zeros((len(mesh.rest), 3, carriers))
         self.regularisation_mass = self._weight  #: (n,) [kg]
-        given = stage.inertia * lin.mass[:, None] * stage.v_hat
+        momentum = stage.inertia * lin.mass[:, None] * stage.v_hat
         if self._damped is not None and stage.w is not None:
             moving = np.zeros_like(mesh.rest)
             moving[mesh.coordinates.prescribed] = stage.w
-            given += self._ah * self._damped.multiply(moving[:, :, None])[:, :, 0]
-        self._given: Vec = given[self._free]
+            momentum += self._ah * self._damped.multiply(moving[:, :, None])[:, :, 0]
+        self._momentum: Vec = momentum[self._free]
 
     def energy(self, v: Vec) -> tuple[Vec, float]:
         """Return the gradient A v − p, (n, 3) [N s], and the value [J] of the inertial potential at velocities v,
         (n, 3) [m/s]."""
         slope, own = self.times(v), v[self._free]
-        value = float(np.vdot(own, 0.5 * slope[self._free] - self._given))
-        slope[self._free] -= self._given
+        value = float(np.vdot(own, 0.5 * slope[self._free] - self._momentum))
+        slope[self._free] -= self._momentum
         return slope, value
 
     def times(self, v: Vec) -> Vec:

@@ -47,18 +47,19 @@ class TargetRows:
         """Return contacts of nodes (k,) with half-spaces normal · (x − target) ≥ 0. targets [m], normals and velocities
         [m/s]: (k, 3), or (3,) for all; weights [N/m] and friction: (k,) or one number."""
         nodes = np.ascontiguousarray(nodes, dtype=np.int32)
-        heavy, rough = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes),))) for one in (weights, friction))
-        points, out, speed = (np.array(np.broadcast_to(np.asarray(one, float), (len(nodes), 3)), order="C")
-                              for one in (targets, normals, velocities))
-        return cls(nodes, heavy, points, out, rough, speed)
+        weight, mu = (np.array(np.broadcast_to(np.asarray(value, float), (len(nodes),)))
+                      for value in (weights, friction))
+        points, out, speed = (np.array(np.broadcast_to(np.asarray(vectors, float), (len(nodes), 3)), order="C")
+                              for vectors in (targets, normals, velocities))
+        return cls(nodes, weight, points, out, mu, speed)
 
     def before(self, seconds: float) -> TargetRows:
         """Return the rows with their targets at `seconds` before the step's end."""
         return replace(self, targets=self.targets - seconds * self.velocities) if seconds else self
 
-    def weighed(self, firm: Vec) -> TargetRows:
-        """Return the rows with weights multiplied by factors `firm`, (k,)."""
-        return replace(self, weights=firm * self.weights)
+    def weighed(self, factors: Vec) -> TargetRows:
+        """Return the rows with weights multiplied by `factors`, (k,)."""
+        return replace(self, weights=factors * self.weights)
 
     def of(self, some: Mask, shift: int = 0) -> TargetRows:
         """Return the rows of a mask, (k,), with `shift` added to the indices of nodes."""
@@ -67,10 +68,10 @@ class TargetRows:
     @classmethod
     def joined(cls, several: Sequence[TargetRows]) -> TargetRows:
         """Return the rows of several tables in one table; at least one table is required."""
-        several = [one for one in several if len(one.nodes)] or list(several[:1])
+        several = [table for table in several if len(table.nodes)] or list(several[:1])
         if len(several) == 1:
             return several[0]
-        return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in COLUMNS))
+        return cls(*(np.concatenate([getattr(table, name) for table in several]) for name in COLUMNS))
 
 
 NOTHING = TargetRows.springs(np.zeros(0, np.int32), 0.0, np.zeros((0, 3)))
@@ -217,16 +218,16 @@ class ProjectiveBody:
     def _factored(self, inertia: float) -> GlobalMatrix:
         """Return the matrix with masses times `inertia` [1/s²], from a cache of the last few step sizes. Raises
         StepFailed."""
-        found = self._factors.pop(inertia, None)
-        if found is None:
+        matrix = self._factors.pop(inertia, None)
+        if matrix is None:
             try:
-                found = GlobalMatrix((sp.diags(inertia * self.mass[self.free]) + self._stiffness).tocsc())
+                matrix = GlobalMatrix((sp.diags(inertia * self.mass[self.free]) + self._stiffness).tocsc())
             except NotPositiveDefinite as failure:
                 raise StepFailed("the stiffness is not positive definite") from failure
-        self._factors[inertia] = found
+        self._factors[inertia] = matrix
         while len(self._factors) > CACHED_STEPS:
             self._factors.pop(next(iter(self._factors)))
-        return found
+        return matrix
 
     def _measure(self, x: Vec, terms: _StepTerms, limits: Vec) -> _Measured:
         """Return the potential of a step at positions (n, 3) [m]. limits: of friction at the last evaluation, (k,)

@@ -12,10 +12,10 @@ from ...state import Index, Vec
 from .constraints import FlatRows, Lengths, ProjectedElements, Triangles
 
 LIMIT_RATIO = 500.0  #: times as stiff is cloth past the limit of its stretch
-GIVES = 2.0  #: times that limit along diagonals, where threads turn first
-#: directions across a triangle in material space: warp, weft and both diagonals, and how many limits each gives
-DIRECTIONS = ((1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (np.sqrt(0.5), np.sqrt(0.5), GIVES),
-              (np.sqrt(0.5), -np.sqrt(0.5), GIVES))
+DIAGONAL_LIMIT = 2.0  #: times that limit along diagonals, where threads turn first
+#: directions across a triangle in material space: warp, weft and both diagonals, and the factor of each on the limit
+DIRECTIONS = ((1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (np.sqrt(0.5), np.sqrt(0.5), DIAGONAL_LIMIT),
+              (np.sqrt(0.5), -np.sqrt(0.5), DIAGONAL_LIMIT))
 
 
 def membrane_moduli(params: Mapping[str, float]) -> tuple[Vec, float, list[str]]:
@@ -30,14 +30,14 @@ def membrane_moduli(params: Mapping[str, float]) -> tuple[Vec, float, list[str]]
     whole = 1.0 - ratio**2
     c11, c22, c12 = warp / whole, weft / whole, ratio * np.sqrt(warp * weft) / whole
     both = min(c12, shear)
-    turned = shear - both
-    moduli = np.array([c11 - 2.0 * turned - both, c22 - 2.0 * turned - both, 2.0 * both, 2.0 * both])
+    corotated = shear - both
+    moduli = np.array([c11 - 2.0 * corotated - both, c22 - 2.0 * corotated - both, 2.0 * both, 2.0 * both])
     notes = []
     if c12 > shear:
         notes.append("cloth with less shear stiffness than its Poisson ratio takes contracts less where it is pulled")
     if moduli.min() < 0.0:
         notes.append("cloth that resists shear more than half of its stretch is stiffer along its threads")
-    return np.maximum(moduli, 0.0), turned, notes
+    return np.maximum(moduli, 0.0), corotated, notes
 
 
 def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapping[str, float],
@@ -48,18 +48,18 @@ def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapp
     flat: whether the sheet is flat at rest; else its rest curvature is that of the rest shape, with either sign.
     [Notes, Projective Dynamics]
     """
-    moduli, turned, _ = membrane_moduli(membrane)
+    moduli, corotated, _ = membrane_moduli(membrane)
     triangles, gradients, areas = sheet.triangles, sheet.gradients, sheet.areas
     limit = membrane.get("stretch_limit", 0.0)
     stretch_moduli = [membrane["stretch_warp"], membrane["stretch_weft"]]
     stretch_moduli += 2 * [float(np.sqrt(stretch_moduli[0] * stretch_moduli[1]))]
     hard = LIMIT_RATIO if limit > 0.0 else 0.0
-    table = np.array([(e0, e1, stiffness, hard * modulus, 1.0 + gives * limit)
-                      for (e0, e1, gives), stiffness, modulus in zip(DIRECTIONS, moduli, stretch_moduli)])
-    found: list[ProjectedElements] = [Triangles(triangles, gradients, areas, table[table[:, 2:4].any(axis=1)],
-                                                2.0 * turned)]
+    table = np.array([(e0, e1, stiffness, hard * modulus, 1.0 + limit_factor * limit)
+                      for (e0, e1, limit_factor), stiffness, modulus in zip(DIRECTIONS, moduli, stretch_moduli)])
+    constraints: list[ProjectedElements] = [Triangles(triangles, gradients, areas, table[table[:, 2:4].any(axis=1)],
+                                                2.0 * corotated)]
     bending_rows = bends(sheet, bending["bending_stiffness"], flat)
-    return found + ([FlatRows(one, len(sheet.rest)) for one in bending_rows] if flat else list(bending_rows))
+    return constraints + ([FlatRows(rows, len(sheet.rest)) for rows in bending_rows] if flat else list(bending_rows))
 
 
 def bends(sheet: Sheet, stiffness: float, flat: bool = True) -> list[Lengths]:

@@ -59,16 +59,16 @@ class Lengths:
         padded[:, :width] = nodes
         scaled = np.zeros((count, 4))
         scaled[:, :width] = coefficients
-        heavy, low, high = (np.array(np.broadcast_to(np.asarray(one, float), (count,)))
-                            for one in (weights, least, least if most is None else most))
+        weight, low, high = (np.array(np.broadcast_to(np.asarray(value, float), (count,)))
+                             for value in (weights, least, least if most is None else most))
         middles = np.zeros((count, 3)) if centres is None else np.ascontiguousarray(centres, dtype=float)
-        return cls(np.ascontiguousarray(padded, dtype=np.int32), scaled, heavy, low, high, middles, np.zeros(count))
+        return cls(np.ascontiguousarray(padded, dtype=np.int32), scaled, weight, low, high, middles, np.zeros(count))
 
     @classmethod
     def joined(cls, several: Sequence[Lengths]) -> Lengths:
         """Return the rows of several tables in one table, in the order of the list."""
         names = ("nodes", "coefficients", "weights", "least", "most", "centres", "_energies")
-        return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in names))
+        return cls(*(np.concatenate([getattr(table, name) for table in several]) for name in names))
 
     def around(self, centres: Vec) -> Lengths:
         """Return the rows with other centres, (k, 3)."""

@@ -37,7 +37,7 @@ class GlobalMatrix:
         self._plain = self._lower.data[self._diagonal].copy()
         self._linear.analyse(self._lower, 0)
         self._added = np.zeros(len(self._order))  #: diagonal of the factored matrix in addition to the constant one
-        self._wanted = self._added  #: required diagonal in addition to the constant one
+        self._requested = self._added  #: required diagonal in addition to the constant one
         self._changed: Index = np.zeros(0, dtype=np.int64)  #: indices at which both differ
         self._columns: dict[int, Vec] = {}
         self._copy: SingleFew | None = None
@@ -48,7 +48,7 @@ class GlobalMatrix:
 
     def add(self, diagonal: Vec) -> None:
         """Set the diagonal that is added to the matrix, (p,) [N/m], not negative. Raises NotPositiveDefinite."""
-        self._wanted = diagonal
+        self._requested = diagonal
         if np.count_nonzero(diagonal != self._added) > MOST_UPDATES:
             self._factor(diagonal.copy())
         self._update()
@@ -76,7 +76,7 @@ class GlobalMatrix:
 
     def _update(self) -> None:
         """Compute the low-rank update that makes solutions of the factor those with the required diagonal."""
-        self._changed = changed = np.flatnonzero(self._wanted != self._added)
+        self._changed = changed = np.flatnonzero(self._requested != self._added)
         if not len(changed):
             return
         new = [node for node in changed.tolist() if node not in self._columns]
@@ -85,10 +85,10 @@ class GlobalMatrix:
             unit = np.zeros((len(self._added), len(nodes)))
             unit[nodes, range(len(nodes))] = 1.0
             self._columns.update(zip(nodes, (self._solve if self._in_double else self._solve_in_single)(unit).T))
-        self._answers = np.stack([self._columns[node] for node in changed.tolist()], axis=1)
+        self._responses = np.stack([self._columns[node] for node in changed.tolist()], axis=1)
         # (A + E d Eᵀ)⁻¹ = A⁻¹ − A⁻¹ E (d⁻¹ + Eᵀ A⁻¹ E)⁻¹ Eᵀ A⁻¹
-        change = self._wanted[changed] - self._added[changed]
-        self._inside = scipy.linalg.lu_factor(np.diag(1.0 / change) + self._answers[changed])
+        change = self._requested[changed] - self._added[changed]
+        self._inside = scipy.linalg.lu_factor(np.diag(1.0 / change) + self._responses[changed])
 
     def solve(self, rhs: Vec) -> Vec:
         """Return the solution for right-hand sides (p, 3), in double precision."""
@@ -120,15 +120,15 @@ class GlobalMatrix:
                 self._copy = SingleFew(inside, 0, rows=self._back)
         return self._copy
 
-    def _changed_by(self, found: Vec) -> Vec:
+    def _changed_by(self, solution: Vec) -> Vec:
         """Return the factor's solutions, (p, 3), corrected for the diagonals that differ from the factored ones."""
         if len(self._changed):
-            found -= self._answers @ scipy.linalg.lu_solve(self._inside, found[self._changed])
-        return found
+            solution -= self._responses @ scipy.linalg.lu_solve(self._inside, solution[self._changed])
+        return solution
 
     def _solve(self, rhs: Vec) -> Vec:
-        found: Vec = self._linear.solve(np.asfortranarray(rhs[self._order]))[self._back]
-        return found
+        solution: Vec = self._linear.solve(np.asfortranarray(rhs[self._order]))[self._back]
+        return solution
 
     def _solve_in_single(self, rhs: Vec) -> Vec:
         assert self._copy is not None

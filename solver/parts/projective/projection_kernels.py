@@ -112,11 +112,11 @@ def project_tets(start, stop, x, nodes, gradients, weights, works, pulls, energi
             decompose(work)
             for lane in range(LANES):
                 s0, s1, s2 = vector(work, SIGMA, lane)
-                turn, swell = weights[block, 0, lane], weights[block, 1, lane]
+                corotated, swell = weights[block, 0, lane], weights[block, 1, lane]
                 e0, e1, e2 = s0 - 1.0, s1 - 1.0, s2 - 1.0
-                energy = 0.5 * turn * (e0 * e0 + e1 * e1 + e2 * e2)
+                energy = 0.5 * corotated * (e0 * e0 + e1 * e1 + e2 * e2)
                 # P = U (w₁ (σ − 1) + w₂ (σ − p)) Vᵀ
-                e0, e1, e2 = turn * e0, turn * e1, turn * e2
+                e0, e1, e2 = corotated * e0, corotated * e1, corotated * e2
                 if swell > 0.0:
                     p0, p1, p2 = _nearest_of_volume_one(s0, s1, s2)
                     p0, p1, p2 = s0 - p0, s1 - p1, s2 - p2

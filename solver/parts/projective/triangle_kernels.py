@@ -15,7 +15,7 @@ from ...threads import inlined, kernel
 FLAT = 1.0e-8  #: fraction of its value at right angles, below which (det F)² does not determine the rotation of F
 POINT = 1.0e-7  #: length of F e below which rounding has its direction
 #: lane array: f and g, 3 slots each; f · f, f · g, g · g; S by 11, 12, 22 [N/m]; energy [J/m²]; 1 where (det F)² says
-#: how F is turned, else 0
+#: how F is rotated, else 0
 ALONG, ACROSS, SQUARES, STIFF, DENSITY, REGULAR = 0, 3, 6, 9, 12, 13
 SCRATCH = 14 * LANES  #: where 12 values of one triangle stand
 WORK = SCRATCH + 12
@@ -55,7 +55,7 @@ def _add_direction(e0, e1, w, s, most, work):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _add_turned(modulus, work):  # type: ignore[no-untyped-def]
+def _add_corotated(modulus, work):  # type: ignore[no-untyped-def]
     """Add the stiffness and energy of F − R of all triangles of a block, except those without area.
 
     S = (C + √(det C) 1)/√(tr C + 2 √(det C)) of C = FᵀF, and F − R = F (1 − S⁻¹).
@@ -97,7 +97,7 @@ def project_triangles(  # type: ignore[no-untyped-def]
                 _add_direction(directions[d, 0], directions[d, 1], directions[d, 2], directions[d, 3],
                                directions[d, 4], work)
             if modulus > 0.0:
-                _add_turned(modulus, work)
+                _add_corotated(modulus, work)
             for lane in range(LANES):
                 row, area = block * LANES + lane, areas[block, lane]
                 f0, f1, f2 = vector(work, ALONG, lane)

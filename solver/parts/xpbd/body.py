@@ -65,22 +65,22 @@ class CompliantBody:
             raise StepFailed("a position is not a number")
         return ProjectiveState(x, v, state.time + h)
 
-    def _short_step(self, begun: Vec, v: Vec, h: float, positions: Vec, points: TargetRows | None,
+    def _short_step(self, x_start: Vec, v: Vec, h: float, positions: Vec, points: TargetRows | None,
                     touching: Touching | None) -> tuple[Vec, Vec]:
-        """Return positions [m] and velocities [m/s] after a substep of h seconds, (n, 3) each. begun: positions at its
-        start. v: velocities under external forces. positions: of prescribed nodes at its end, (p, 3) [m]."""
-        x = begun + h * v
+        """Return positions [m] and velocities [m/s] after a substep of h seconds, (n, 3) each. x_start: positions at
+        its start. v: velocities under external forces. positions: of prescribed nodes at its end, (p, 3) [m]."""
+        x = x_start + h * v
         x[self.prescribed] = positions
         rows = [NOTHING if points is None else points]
         if touching is not None:
-            rows.append(touching(x, begun))
+            rows.append(touching(x, x_start))
         joined = TargetRows.joined(rows)
         compliance, multipliers = 1.0 / np.maximum(joined.weights, 1.0e-300), np.zeros((len(joined.nodes), 3))
         for constraint in self.constraints:
             constraint.restart()
         for _ in range(self.iterations):
             for constraint in self.constraints:
-                constraint.sweep(x, begun, self._inverse_mass, h, self.stiffness_damping)
-            solve_points(x, begun, self._inverse_mass, joined.nodes, compliance, joined.targets, joined.normals,
+                constraint.sweep(x, x_start, self._inverse_mass, h, self.stiffness_damping)
+            solve_points(x, x_start, self._inverse_mass, joined.nodes, compliance, joined.targets, joined.normals,
                          h * joined.velocities, joined.friction, multipliers, 1.0 / h**2)
-        return x, (x - begun) / h
+        return x, (x - x_start) / h

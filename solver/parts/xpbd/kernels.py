@@ -11,11 +11,11 @@ LEAST = 1.0e-300  #: below which a length has no direction
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], f8[::1], i4[:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1], f8[:,::1], "
         "f8[:,::1], f8, f8)")
-def solve_rows(start, stop, x, begun, inverse_mass, nodes, rows, compliance, least, most, centres,  # type: ignore[no-untyped-def]
+def solve_rows(start, stop, x, x_start, inverse_mass, nodes, rows, compliance, least, most, centres,  # type: ignore[no-untyped-def]
                multipliers, per_square, damping):
     """Project rows d = Σ c_a x_a − centre onto least ≤ |d| ≤ most, in place. [Macklin 2016]
 
-    x, begun: positions now and at the step's start, (n, 3) [m]. inverse_mass: (n,) [1/kg]. compliance: α [m/N], (k,).
+    x, x_start: positions now and at the step's start, (n, 3) [m]. inverse_mass: (n,) [1/kg]. compliance: α [m/N], (k,).
     multipliers: (k, 3): one for a length, three where d is projected to zero. per_square: 1/h². damping: τ/h, τ the
     time constant of stiffness damping [s].
     """
@@ -29,9 +29,9 @@ def solve_rows(start, stop, x, begun, inverse_mass, nodes, rows, compliance, lea
             d0 += c * x[i, 0]
             d1 += c * x[i, 1]
             d2 += c * x[i, 2]
-            m0 += c * (x[i, 0] - begun[i, 0])
-            m1 += c * (x[i, 1] - begun[i, 1])
-            m2 += c * (x[i, 2] - begun[i, 2])
+            m0 += c * (x[i, 0] - x_start[i, 0])
+            m1 += c * (x[i, 1] - x_start[i, 1])
+            m2 += c * (x[i, 2] - x_start[i, 2])
         if weight == 0.0:
             continue
         whole = (1.0 + damping) * weight + alpha
@@ -97,7 +97,7 @@ def solve_shear(start, stop, x, inverse_mass, nodes, gradients, compliance, mult
 
 
 @inlined
-def _of_tet(x, begun, nodes, gradients, t, i):  # type: ignore[no-untyped-def]
+def _of_tet(x, x_start, nodes, gradients, t, i):  # type: ignore[no-untyped-def]
     """Return row i of F = Σ (x_a − x₀) ∇N_aᵀ of tetrahedron t."""
     r0 = r1 = r2 = 0.0
     for a in range(1, 4):
@@ -164,10 +164,11 @@ def solve_tets(start, stop, x, inverse_mass, nodes, gradients, compliance, rest,
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], "
         "f8)")
-def solve_points(x, begun, inverse_mass, nodes, compliance, targets, normals, moved, friction, multipliers, per_square):  # type: ignore[no-untyped-def]
+def solve_points(x, x_start, inverse_mass, nodes, compliance, targets, normals,  # type: ignore[no-untyped-def]
+                 moved, friction, multipliers, per_square):
     """Project single nodes to targets, where the normal is zero, or out of half-spaces, with Coulomb's friction against
-    sliding from `begun` relative to the displacement `moved` of the other surface, (k, 3) [m]. x, begun: (n, 3) [m].
-    multipliers: (k, 3); for half-spaces the first is along the normal and the second is the sum of friction.
+    sliding from `x_start` relative to the displacement `moved` of the other surface, (k, 3) [m]. x, x_start: (n, 3)
+    [m]. multipliers: (k, 3); for half-spaces the first is along the normal and the second is the sum of friction.
     [Macklin 2016]"""
     for k in range(nodes.shape[0]):
         i, alpha = nodes[k], compliance[k] * per_square
@@ -185,16 +186,16 @@ def solve_points(x, begun, inverse_mass, nodes, compliance, targets, normals, mo
             multipliers[k, 2] += p2
         else:
             last = multipliers[k, 0]
-            push = max(last + (-(n0 * d0 + n1 * d1 + n2 * d2) - alpha * last) / whole, 0.0)
-            multipliers[k, 0] = push
-            p0, p1, p2 = (push - last) * n0, (push - last) * n1, (push - last) * n2
-            s0, s1, s2 = (x[i, 0] - begun[i, 0] - moved[k, 0], x[i, 1] - begun[i, 1] - moved[k, 1],
-                          x[i, 2] - begun[i, 2] - moved[k, 2])
+            multiplier = max(last + (-(n0 * d0 + n1 * d1 + n2 * d2) - alpha * last) / whole, 0.0)
+            multipliers[k, 0] = multiplier
+            p0, p1, p2 = (multiplier - last) * n0, (multiplier - last) * n1, (multiplier - last) * n2
+            s0, s1, s2 = (x[i, 0] - x_start[i, 0] - moved[k, 0], x[i, 1] - x_start[i, 1] - moved[k, 1],
+                          x[i, 2] - x_start[i, 2] - moved[k, 2])
             off = s0 * n0 + s1 * n1 + s2 * n2
             s0, s1, s2 = s0 - off * n0, s1 - off * n1, s2 - off * n2
             slid = math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
             # friction so far counts: no more in all than its coefficient times the normal impulse
-            most = max(friction[k] * push - multipliers[k, 1], 0.0)
+            most = max(friction[k] * multiplier - multipliers[k, 1], 0.0)
             stopped = min(slid / weight, most)
             multipliers[k, 1] += stopped
             if slid > LEAST:

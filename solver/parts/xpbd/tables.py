@@ -23,9 +23,9 @@ class CompliantTable(Protocol):
     def restart(self) -> None:
         """Set all multipliers to 0, at the start of each step."""
 
-    def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
-        """Project each constraint once, updating positions x (n, 3) [m] in place. begun: positions at the start of the
-        step of h seconds, (n, 3) [m]. inverse_mass: (n,) [1/kg]. damping: τ [s]."""
+    def sweep(self, x: Vec, x_start: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+        """Project each constraint once, updating positions x (n, 3) [m] in place. x_start: positions at the start of
+        the step of h seconds, (n, 3) [m]. inverse_mass: (n,) [1/kg]. damping: τ [s]."""
 
 
 class Coloured:
@@ -76,10 +76,10 @@ class CompliantRows:
         for own in self._own:
             own[-1][:] = 0.0
 
-    def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
-        """Project each row once, colour by colour, updating positions x (n, 3) [m] in place. begun: positions at the
+    def sweep(self, x: Vec, x_start: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+        """Project each row once, colour by colour, updating positions x (n, 3) [m] in place. x_start: positions at the
         start of the step of h seconds, (n, 3) [m]. inverse_mass: (n,) [1/kg]. damping: τ [s]."""
-        self._coloured.sweep(solve_rows, self._own, (x, begun, inverse_mass), (1.0 / h**2, damping / h))
+        self._coloured.sweep(solve_rows, self._own, (x, x_start, inverse_mass), (1.0 / h**2, damping / h))
 
 
 class Shear:
@@ -95,9 +95,9 @@ class Shear:
         for own in self._own:
             own[-1][:] = 0.0
 
-    def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+    def sweep(self, x: Vec, x_start: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
         """Project each right angle once, colour by colour, updating positions x (n, 3) [m] in place. inverse_mass: (n,)
-        [1/kg]. h: length of the step [s]. begun, damping: not used."""
+        [1/kg]. h: length of the step [s]. x_start, damping: not used."""
         self._coloured.sweep(solve_shear, self._own, (x, inverse_mass), (1.0 / h**2,))
 
 
@@ -119,9 +119,9 @@ class NeoHookean:
         for own in self._own:
             own[-1][:] = 0.0
 
-    def sweep(self, x: Vec, begun: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
+    def sweep(self, x: Vec, x_start: Vec, inverse_mass: Vec, h: float, damping: float) -> None:
         """Project each tetrahedron once, colour by colour, updating positions x (n, 3) [m] in place. inverse_mass: (n,)
-        [1/kg]. h: length of the step [s]. begun, damping: not used."""
+        [1/kg]. h: length of the step [s]. x_start, damping: not used."""
         self._coloured.sweep(solve_tets, self._own, (x, inverse_mass), (1.0 / h**2,))
 
 
@@ -129,16 +129,16 @@ def compliant_cloth(sheet: Sheet, membrane: Mapping[str, float], bending: Mappin
                     flat: bool = True) -> list[CompliantTable]:
     """Return the constraints of a sheet: directions across each triangle, its right angle, and bends, equivalent to the
     woven membrane for small strains. Arguments are those of `cloth_constraints` of projective dynamics."""
-    moduli, turned, _ = membrane_moduli(membrane)
+    moduli, corotated, _ = membrane_moduli(membrane)
     # for small strains g |F − R|² equals two directions of 2 g and ½ g (f₁ · f₂)²
-    moduli = moduli + np.array([2.0 * turned, 2.0 * turned, 0.0, 0.0])
+    moduli = moduli + np.array([2.0 * corotated, 2.0 * corotated, 0.0, 0.0])
     rows, areas = [], sheet.areas
     for (e0, e1, _), stiffness in zip(DIRECTIONS, moduli):
         if stiffness > 0.0:
             along = sheet.gradients[:, :, 0] * e0 + sheet.gradients[:, :, 1] * e1
             rows.append(Lengths.of(sheet.triangles, along, stiffness * areas, 1.0))
     rows += bends(sheet, bending["bending_stiffness"], flat)
-    found: list[CompliantTable] = [CompliantRows(Lengths.joined(rows))] if rows else []
-    if turned > 0.0:
-        found.append(Shear(sheet.triangles, sheet.gradients, turned * areas))
-    return found
+    tables: list[CompliantTable] = [CompliantRows(Lengths.joined(rows))] if rows else []
+    if corotated > 0.0:
+        tables.append(Shear(sheet.triangles, sheet.gradients, corotated * areas))
+    return tables

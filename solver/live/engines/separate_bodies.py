@@ -24,13 +24,13 @@ Body = TypeVar("Body", bound=PlayedBody)
 def contact_matrix(scene: Scene) -> Mask:
     """Return which soft bodies of a scene are in contact with each other, (b, b), symmetric; diagonal: self-contact."""
     names = [body.name for body in scene.bodies]
-    wanted = np.array([[scene.contact is not None and (body.touches is None or name in body.touches)
+    requested = np.array([[scene.contact is not None and (body.touches is None or name in body.touches)
                         for name in names] for body in scene.bodies])
-    found: Mask = wanted & wanted.T
-    return found
+    is_mutual: Mask = requested & requested.T
+    return is_mutual
 
 
-class ApartEngine(ABC, Generic[Body]):
+class SeparateBodiesEngine(ABC, Generic[Body]):
     """Live simulation of bodies that are stepped one by one, with contact between them resolved before or after.
 
     A body whose step fails restarts from its initial state.
@@ -69,7 +69,7 @@ class ApartEngine(ABC, Generic[Body]):
         steps, h = step_size(scene.time.fps, scene.time.step)  # those of a bake, which then reproduces a recording
         longest = next((k for k in self.longer if steps % k == 0), self.longer[0]) * h
         self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", longest)]
-        self._meet = contact_matrix(scene)
+        self._in_contact = contact_matrix(scene)
 
     @property
     def positions(self) -> Vec:
@@ -79,7 +79,7 @@ class ApartEngine(ABC, Generic[Body]):
     @property
     def grabbed(self) -> tuple[GrabbedVertex, ...]:
         """Return the vertices that were grabbed in the last step, numbered among those of all bodies."""
-        first = np.cumsum([0, *(len(one.positions) for one in self.bodies)])
+        first = np.cumsum([0, *(len(played.positions) for played in self.bodies)])
         return tuple(replace(vertex, vertex=int(start) + vertex.vertex) for start, body in zip(first, self.bodies)
                      for vertex in body.grabbed)
 
@@ -90,7 +90,7 @@ class ApartEngine(ABC, Generic[Body]):
         for body in self.bodies:
             body.place(inputs)
         self._hold(inputs.grabs, h)
-        self._meet_before(h)
+        self._detect_contact(h)
         for number, body in enumerate(self.bodies):
             try:
                 self._step_body(number, h, iterations, inputs)
@@ -98,12 +98,12 @@ class ApartEngine(ABC, Generic[Body]):
                 self.notes.append(f"Restarted: {failure}")
                 self.restarts += 1
                 body.restart()
-        self._meet_after()
+        self._resolve_contact()
 
-    def _meet_before(self, h: float) -> None:
+    def _detect_contact(self, h: float) -> None:
         """Find the constraints that keep bodies apart in a step of h seconds."""
 
-    def _meet_after(self) -> None:
+    def _resolve_contact(self) -> None:
         """Resolve contact between bodies at the end of a step."""
 
     def _hold(self, grabs: tuple[Hold, ...], h: float) -> None:

@@ -9,7 +9,7 @@ from ...threads import kernel
 
 @kernel("void(i4[:,::1], i4[:,::1], f8[:,::1], i8[::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8, f8[:,:,::1], "
         "f8[:,::1])")
-def add_pushes(  # type: ignore[no-untyped-def]
+def add_barrier_forces(  # type: ignore[no-untyped-def]
         nodes, movers, arms, keys, forces, stiffness, displacement, h, blocks, impulse):
     """Add −h² Jᵀ K J to blocks (b, 5, 5) and h Jᵀ (f + K d) to impulse (n, 5), both of the first three rates alone.
 
@@ -19,7 +19,7 @@ def add_pushes(  # type: ignore[no-untyped-def]
     of all nodes from where forces are evaluated, (m, 3) [m]: of the cloth's back to the start of the step, of others to
     their predicted end.
     """
-    K, turns, product, total = np.empty((4, 4, 3, 3)), np.zeros((4, 3, 3)), np.empty((3, 3)), np.empty(3)
+    K, levers, product, total = np.empty((4, 4, 3, 3)), np.zeros((4, 3, 3)), np.empty((3, 3)), np.empty(3)
     other = np.empty((3, 3))
     for e in range(nodes.shape[0]):
         K[:] = 0.0
@@ -35,8 +35,8 @@ def add_pushes(  # type: ignore[no-untyped-def]
                         K[b, b, j, i] -= value
         for a in range(4):
             x, y, z = arms[nodes[e, a]]
-            turns[a, 0, 1], turns[a, 0, 2], turns[a, 1, 2] = z, -y, x
-            turns[a, 1, 0], turns[a, 2, 0], turns[a, 2, 1] = -z, y, -x
+            levers[a, 0, 1], levers[a, 0, 2], levers[a, 1, 2] = z, -y, x
+            levers[a, 1, 0], levers[a, 2, 0], levers[a, 2, 1] = -z, y, -x
         for a in range(4):
             for i in range(3):
                 total[i] = forces[e, a, i]
@@ -52,7 +52,7 @@ def add_pushes(  # type: ignore[no-untyped-def]
                         impulse[row, i] += h * total[i]
                     else:
                         for j in range(3):
-                            impulse[row, i] += h * turns[a, j, i] * total[j]
+                            impulse[row, i] += h * levers[a, j, i] * total[j]
                 for b in range(4):
                     for t in range(2):
                         column = movers[nodes[e, b], t]
@@ -74,14 +74,14 @@ def add_pushes(  # type: ignore[no-untyped-def]
                                 for j in range(3):
                                     product[i, j] = 0.0
                                     for k in range(3):
-                                        product[i, j] += other[i, k] * turns[b, k, j]
+                                        product[i, j] += other[i, k] * levers[b, k, j]
                             other[:] = product
                         if s == 1:
                             for i in range(3):
                                 for j in range(3):
                                     product[i, j] = 0.0
                                     for k in range(3):
-                                        product[i, j] += turns[a, k, i] * other[k, j]
+                                        product[i, j] += levers[a, k, i] * other[k, j]
                             other[:] = product
                         for i in range(3):
                             for j in range(3):
@@ -90,7 +90,7 @@ def add_pushes(  # type: ignore[no-untyped-def]
 
 @kernel("void(i4[:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[:,::1])")
 def add_forces(nodes, forces, stiffness, displacement, out):  # type: ignore[no-untyped-def]
-    """Add f + K d to out, (m, 3) [N]. nodes, forces, stiffness, displacement: as in `add_pushes`."""
+    """Add f + K d to out, (m, 3) [N]. nodes, forces, stiffness, displacement: as in `add_barrier_forces`."""
     for e in range(nodes.shape[0]):
         for a in range(4):
             for i in range(3):

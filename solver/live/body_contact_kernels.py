@@ -8,7 +8,7 @@ from ..threads import kernel
 
 
 @kernel("void(f8[:,::1], f8[::1], f8[::1], i8, f8[::1])", fastmath={"contract"})
-def push_apart(G, at, friction, sweeps, x):  # type: ignore[no-untyped-def]
+def separate(G, at, friction, sweeps, x):  # type: ignore[no-untyped-def]
     """Solve for the contact forces x, (3 k,) [N], by sweeps of projected Gauss-Seidel, starting from the values in x.
 
     Each contact has a normal force, at least 0, and two friction forces within Coulomb's bound. Gaps, the normal rows

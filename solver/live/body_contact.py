@@ -12,16 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..state import Vec
-from .parting_kernels import push_apart
+from .body_contact_kernels import separate
 from .reduced import LiveBody
-from .skins import Meeting, meeting
+from .skins import SurfaceContacts, surface_contacts
 
-MOST = 48  #: points of a body that are pushed out of another one in a step
+MOST = 48  #: points of a body that are separated from another one in a step
 SWEEPS = 40  #: over all of them
 COMES_OUT = 0.01  #: of a body's size: how much less deep what was inside when a step began is at its end
 
 
-def part(bodies: Sequence[LiveBody], pairs: Sequence[tuple[int, int]]) -> None:
+def resolve_contact(bodies: Sequence[LiveBody], pairs: Sequence[tuple[int, int]]) -> None:
     """Resolve intersections of bodies at the end of a step by contact forces with friction.
 
     bodies: their states are changed. pairs: indices (i, k) of bodies; touching points of i are tested against k.
@@ -29,44 +29,46 @@ def part(bodies: Sequence[LiveBody], pairs: Sequence[tuple[int, int]]) -> None:
     if not pairs:
         return
     motions = [body.surface_motion() for body in bodies]
-    met = [(i, k, found) for i, k in pairs if (found := meeting(motions[i], motions[k], MOST)) is not None]
-    if not met:
+    contacts = [(i, k, contact) for i, k in pairs
+                if (contact := surface_contacts(motions[i], motions[k], MOST)) is not None]
+    if not contacts:
         return
-    first = np.cumsum([0] + [len(found.points) for _, _, found in met])
+    first = np.cumsum([0] + [len(contact.points) for _, _, contact in contacts])
     count = int(first[-1])
     G, moves = np.zeros((3 * count, 3 * count)), []
     for number, body in enumerate(bodies):
-        where, forces = _forces_on(body, number, met, first)
+        where, forces = _forces_on(body, number, contacts, first)
         if len(where):
-            yields = body.body.yielding(forces)
-            G[np.ix_(where, where)] += forces.T @ yields
-            moves.append((body, where, yields))
-    wanted, friction = np.empty(3 * count), np.empty(count)
-    for start, (i, k, found) in zip(first, met):
-        of = slice(start, start + len(found.points))
-        frame = _frames(found.normals)
+            responses = body.body.responses(forces)
+            G[np.ix_(where, where)] += forces.T @ responses
+            moves.append((body, where, responses))
+    targets, friction = np.empty(3 * count), np.empty(count)
+    for start, (i, k, contact) in zip(first, contacts):
+        of = slice(start, start + len(contact.points))
+        frame = _frames(contact.normals)
         slow = COMES_OUT * min(bodies[i].body.subspace.size, bodies[k].body.subspace.size)
-        left = np.minimum(found.gaps_before, 0.0)
-        at = np.einsum("kad,kd->ka", frame, found.slides)
-        at[:, 0] = found.gaps - np.minimum(left + slow, 0.0)
-        wanted[3 * of.start:3 * of.stop] = at.ravel()
+        left = np.minimum(contact.gaps_before, 0.0)
+        at = np.einsum("kad,kd->ka", frame, contact.slides)
+        at[:, 0] = contact.gaps - np.minimum(left + slow, 0.0)
+        targets[3 * of.start:3 * of.stop] = at.ravel()
         friction[of] = min(bodies[i].friction, bodies[k].friction)
     forces = np.zeros(3 * count)
-    push_apart(G, wanted, friction, SWEEPS, forces)
-    for body, where, yields in moves:
-        body.pushed_on(yields @ forces[where])
+    separate(G, targets, friction, SWEEPS, forces)
+    for body, where, responses in moves:
+        body.displace(responses @ forces[where])
 
 
-def _forces_on(body: LiveBody, number: int, met: Sequence[tuple[int, int, Meeting]], first: Vec) -> tuple[Vec, Vec]:
+def _forces_on(body: LiveBody, number: int, contacts: Sequence[tuple[int, int, SurfaceContacts]],
+               first: Vec) -> tuple[Vec, Vec]:
     """Return the contact rows of a body, (r,), and the force on its coordinates by 1 N of each, (3 p, r).
 
-    met: pairs of bodies and their contacts. first: index of the first contact of each pair.
+    contacts: pairs of bodies and their contacts. first: index of the first contact of each pair.
     """
     rows, columns = [np.zeros(0, int)], [np.zeros((3 * body.state.y.shape[0], 0))]
-    for start, (i, k, found) in zip(first, met):
+    for start, (i, k, contact) in zip(first, contacts):
         if number not in (i, k):
             continue
-        points, frame = body.rows_of(found, number == i), _frames(found.normals)
+        points, frame = body.rows_of(contact, number == i), _frames(contact.normals)
         sign = 1.0 if number == i else -1.0
         along = np.einsum("kad,kp->dpka", sign * frame, points)
         columns.append(along.reshape(-1, 3 * len(points)))
