@@ -70,6 +70,7 @@ def choose(beside):
         yield from point_and_click(chosen, beside)
     now, ok = yield from dialog(2)
     assert abs(now[0] - chosen[0] - beside * (chosen[2] - chosen[0])) < 8, (chosen, now)
+    yield from rest()  # a click in the moment in which a dialog is drawn is lost
     yield from point_and_click(ok)
     yield from no_dialog()
 
