@@ -50,7 +50,7 @@ def test_cloth_whose_pins_jump_is_carried_along_as_it_is_for_no_more_work(tmp_pa
     seen(still, 16)
     after = seen(jumping, 16)
     assert any("pins jumped" in note for note in jumping.notes) and not any("pins" in note for note in still.notes)
-    assert jumping.steps.step_log.smooth_surfaces <= 3 * still.steps.step_log.smooth_surfaces
+    assert jumping.steps.step_log.barrier_iterations <= 3 * still.steps.step_log.barrier_iterations
     assert jumping.steps.step_log.substeps <= 2 * still.steps.step_log.substeps
     # what is slow before and behind the jump draws it
     assert all(stretched(cloth) < 3.0 for cloth in after)  # the step of the jump, by rounding

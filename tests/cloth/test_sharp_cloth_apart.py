@@ -93,7 +93,7 @@ def test_layers_that_meet_keep_apart_and_nothing_comes_from_nowhere(friction, si
     whole, had, touched = mesh.momentum, energy(mesh), False
     for k in range(20):
         cloth = steps.step(cloth, k * h, h)
-        assert apart.crossing(cloth.mesh, now) is None
+        assert apart.intersecting_pair(cloth.mesh, now) is None
         touched |= apart.of(cloth.mesh, now).is_near(apart.of(cloth.mesh, now).start)
         assert np.abs(cloth.mesh.momentum - whole).max() < lost * 0.5 * 0.5 * mesh.areas.sum()
         assert energy(cloth.mesh) < had * (1.0 + 1e-9)
@@ -144,7 +144,7 @@ def test_a_layer_that_falls_on_one_over_an_edge_is_not_put_onto_that_edge_throug
     cloth, now = start(mesh), edge.at(0.0, h)
     for k in range(4):
         cloth = steps.step(cloth, k * h, h)
-        assert apart.crossing(cloth.mesh, now) is None
+        assert apart.intersecting_pair(cloth.mesh, now) is None
     assert not steps.step_log.sentences and cloth.mesh.x[:, 2].min() < above
 
 
@@ -165,7 +165,7 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
     assert (made.mesh.on >= 0).any() and pushes.law.contact_forces(x)[:, 6].min(initial=NEAR) > 1e-7
     conformed = conform(mesh, now.features, replace(remeshing.limits, leap=1.0, one_layer=True), h, cloth.free,
                         np.zeros(3)).mesh
-    assert apart.crossing(conformed, now) is None
+    assert apart.intersecting_pair(conformed, now) is None
     assert apart.of(conformed, now).law.contact_forces(conformed.x)[:, 6].min() < 1e-12
     assert apart.new_intersection(conformed, mesh, now) is not None
     assert apart.new_intersection(conformed, conformed, now) is None
@@ -186,7 +186,7 @@ def test_where_layers_crossed_the_others_are_still_kept_apart(sizing):
     cloth, touched = start(mesh), False
     for k in range(16):
         cloth = steps.step(cloth, k * h, h)
-        assert apart.crossing(cloth.mesh, now, lost) is None
+        assert apart.intersecting_pair(cloth.mesh, now, lost) is None
         pushes = apart.of(cloth.mesh, now, lost)
         touched |= pushes.is_near(pushes.start)
     assert touched and ["pushed through itself" in one for one in steps.step_log.sentences].count(True) == 1
@@ -199,12 +199,12 @@ def test_layers_too_near_for_all_digits_are_kept_apart():
     x = mesh.x.copy()
     x[upper, 2] = 1e-8 * NEAR
     mesh, apart, now = replace(mesh, x=x), barrier(h), FeatureObstacles([]).at(0.0, h)
-    assert apart.crossing(mesh, now) is None
+    assert apart.intersecting_pair(mesh, now) is None
     steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), contact=apart)
     cloth = start(mesh)
     for k in range(6):
         cloth = steps.step(cloth, k * h, h)
-        assert apart.crossing(cloth.mesh, now) is None
+        assert apart.intersecting_pair(cloth.mesh, now) is None
     assert not steps.step_log.sentences
 
 
@@ -214,7 +214,7 @@ def test_without_it_they_go_through_each_other():
     cloth = start(mesh)
     for k in range(12):
         cloth = steps.step(cloth, k * h, h)
-    assert barrier(h).crossing(cloth.mesh, FeatureObstacles([]).at(0.0, h)) is not None
+    assert barrier(h).intersecting_pair(cloth.mesh, FeatureObstacles([]).at(0.0, h)) is not None
 
 
 def test_what_remeshing_cannot_do_is_said_once():

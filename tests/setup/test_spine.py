@@ -114,7 +114,7 @@ WRITES = {
     "parts/conjac/reduced_precision.py condense showing.factored": "counts factors of a linear solver",
     "parts/eol/sliding_cloth.py step_with_reaction self.step_log.substeps": "the log's counts",
     "parts/eol/solving.py _counted self.step_log": "the log's counts",
-    "parts/eol/solving.py _separate self.step_log.rounds": "the log's counts",
+    "parts/eol/solving.py _separate self.step_log.barrier_iterations": "the log's counts",
     "parts/joints/jointed.py _add_explicit self.on_rates.force": "its own forces on rates, overwritten in each stage",
     "parts/joints/jointed.py acceleration self.on_rates.force": "its own forces on rates, overwritten in each stage",
     "parts/modes/stepping.py _direction stage.factor": "the stage of one step, which is made and dropped there",

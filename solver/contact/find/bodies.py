@@ -124,8 +124,8 @@ class Colliders:
         object.__setattr__(self, "extent", extent + farthest)
         object.__setattr__(self, "_around", self.extent + np.linalg.norm(self.offset[:, :3, 3], axis=1))
         object.__setattr__(self, "_movers", np.flatnonzero(self.body >= 0))
-        object.__setattr__(self, "_round", self.shapes.radius[self.shapes.whole_owner])
-        object.__setattr__(self, "_rough", np.append(self.friction, self.ground.friction))
+        object.__setattr__(self, "_corner_radii", self.shapes.radius[self.shapes.whole_owner])
+        object.__setattr__(self, "_frictions", np.append(self.friction, self.ground.friction))
 
     def find(self, E: Vec, twist: Vec, time: float, h: float) -> RigidContacts:
         """Return the contacts at `time` [s], and those possible within h seconds.

@@ -150,7 +150,7 @@ class Solving:
         own = posed.unknowns.count
         threshold, masses = SETTLED * barrier.activation, self.assembler.masses(barrier.mesh)
         for k in range(ENOUGH + ROUNDS):
-            self.step_log.smooth_surfaces += 1
+            self.step_log.barrier_iterations += 1
             with_barrier, used = barrier.added(posed, at, h)
 
             def end_of(solution: Minimum, used: Index = used) -> MotionPath:

@@ -14,7 +14,7 @@ class StepLog:
     substeps: int = 0
     factored: int = 0
     one_by_one: int = 0
-    smooth_surfaces: int = 0  #: of barrier contact
+    barrier_iterations: int = 0  #: of barrier contact
     sentences: list[str] = field(default_factory=list)
     _reported: set[str] = field(default_factory=set)
 
