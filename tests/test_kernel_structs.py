@@ -82,6 +82,14 @@ def test_a_struct_with_its_fields_in_another_order_is_compiled_again(monkeypatch
     assert len(set(keys)) == 2 and keys[0][0] != keys[1][0] and keys[0][1] != keys[1][1]
 
 
+def test_the_layout_of_a_struct_includes_those_of_its_fields(monkeypatch):
+    before = kernel_structs.layouts("f8(ChosenForTest)")
+    swapped = NamedTuple("ScaledForTest", [("factor", float), ("values", np.ndarray)])
+    monkeypatch.setitem(kernel_structs._declared, "ScaledForTest", (swapped, "f8, f8[::1]"))
+    assert kernel_structs.layouts("f8(ChosenForTest)") != before
+    assert kernel_structs.layouts("f8(ScaledForTestToo)") == []
+
+
 def test_a_name_stands_for_one_struct():
     with pytest.raises(ValueError, match="two structs ScaledForTest"):
         struct("f8")(ScaledForTest)

@@ -41,18 +41,18 @@ def test_what_joints_carry_does_no_work(seed, springs):
     posed = Dense(tree, q, u, 0.01, centres=centres, stiff=half**2 if springs else None,
                   push=rng.normal(size=tree.rates) if springs else None)
     table = bearings(tree, kinds_of(tree, kinds), 0.3)
-    rubbed = Bisp(EXACT).solve(posed, table)
-    assert rubbed.friction.value.any()
-    at, held = carried(posed, table, rubbed.u, rubbed.friction.value)
-    size = np.abs(held).max()
+    solution = Bisp(EXACT).solve(posed, table)
+    assert solution.friction.value.any()
+    at, transmitted = carried(posed, table, solution.u, solution.friction.value)
+    size = np.abs(transmitted).max()
     owner = np.repeat(np.arange(tree.count), np.diff(tree.dof))
-    assert np.abs(np.einsum("ma,ma->m", posed.S, held[owner])).max() < 1e-10 * size
-    assert np.abs(tree.gather(posed.at, at.opposed(held))).max() < 1e-10 * size
+    assert np.abs(np.einsum("ma,ma->m", posed.S, transmitted[owner])).max() < 1e-10 * size
+    assert np.abs(tree.gather(posed.at, at.opposed(transmitted))).max() < 1e-10 * size
     # and with all that is taken out it is the whole reaction
-    along, _ = at.wrenches(rubbed.friction.value)
-    whole = posed.reaction(rubbed.u)
-    missing = tree.gather(posed.at, whole - at.opposed(held + along))
-    assert np.allclose(missing, posed.effort(rubbed.u), atol=1e-10 * size)
+    along, _ = at.wrenches(solution.friction.value)
+    whole = posed.reaction(solution.u)
+    missing = tree.gather(posed.at, whole - at.opposed(transmitted + along))
+    assert np.allclose(missing, posed.effort(solution.u), atol=1e-10 * size)
     assert springs == bool(np.abs(missing).max() > 1e-3 * size)
 
 
@@ -80,8 +80,8 @@ def test_rod_tension_of_the_double_pendulum():
     table = bearings(tree, ["revolute"] * 2, 0.0)
     found = []
     for each in (posed, finer):
-        _, held = carried(each, table, each.solve(np.zeros(2)), np.zeros(2))
-        found.append(-held[1, 3] / each.h)
+        _, transmitted = carried(each, table, each.solve(np.zeros(2)), np.zeros(2))
+        found.append(-transmitted[1, 3] / each.h)
     # right to first order in the step; what is left of that is taken out
     assert found[0] == pytest.approx(tension, rel=1e-4) and 2 * found[1] - found[0] == pytest.approx(tension, rel=1e-8)
     assert tension > 3.0
@@ -119,17 +119,17 @@ def test_friction_is_within_its_bound_and_against_the_slip(seed):
     q, u, centres = random_state(rng, tree)
     posed = Dense(tree, q, 0.05 * u, 0.01, centres=centres)
     table = bearings(tree, kinds_of(tree, kinds), 0.3, radius=0.1)
-    rubbed = Bisp({"passes": 300, "agreement": 1e-10}).solve(posed, table)
-    assert rubbed.converged
-    at, held = carried(posed, table, rubbed.u, rubbed.friction.value)
-    loads = at.loads(held, None)
-    most, slip = at.bounds(loads), at.rows.G @ rubbed.u
-    assert (np.abs(rubbed.friction.value) - most).max() < 1e-8 * most.max()
+    solution = Bisp({"passes": 300, "agreement": 1e-10}).solve(posed, table)
+    assert solution.converged
+    at, transmitted = carried(posed, table, solution.u, solution.friction.value)
+    loads = at.loads(transmitted, None)
+    most, slip = at.bounds(loads), at.rows.G @ solution.u
+    assert (np.abs(solution.friction.value) - most).max() < 1e-8 * most.max()
     slides = np.abs(slip) > 1e-5
-    assert np.allclose(rubbed.friction.value[slides], -np.sign(slip[slides]) * most[slides], rtol=1e-6)
+    assert np.allclose(solution.friction.value[slides], -np.sign(slip[slides]) * most[slides], rtol=1e-6)
     assert slides.any() and (~slides).any()
     worst = 0.0
-    for group, load, along in zip(table.groups, loads, table.split(rubbed.friction.value)):
+    for group, load, along in zip(table.groups, loads, table.split(solution.friction.value)):
         if group.lead.shape[1] == len(group.line) > 1:
             both = np.linalg.norm(along.reshape(len(along), -1, 2), axis=2)
             worst = max(worst, float((both / np.maximum(group.bounds(load)[0][:, ::2], 1e-300)).max()))
@@ -145,10 +145,10 @@ def test_friction_is_within_its_bound_also_where_passes_run_out(passes):
     q, u, centres = random_state(rng, tree)
     posed = Dense(tree, q, 0.05 * u, 0.01, centres=centres)
     table = bearings(tree, kinds_of(tree, kinds), 0.6, radius=0.2)
-    rubbed = Bisp({"passes": passes, "agreement": 1e-10}).solve(posed, table)
-    assert not rubbed.converged and rubbed.sweeps == passes
-    most = carried(posed, table, rubbed.u, rubbed.friction.value)[0].bounds(rubbed.loads)
-    assert (np.abs(rubbed.friction.value) <= most * (1.0 + 1e-12)).all()
+    solution = Bisp({"passes": passes, "agreement": 1e-10}).solve(posed, table)
+    assert not solution.converged and solution.sweeps == passes
+    most = carried(posed, table, solution.u, solution.friction.value)[0].bounds(solution.loads)
+    assert (np.abs(solution.friction.value) <= most * (1.0 + 1e-12)).all()
 
 
 def stopping_time(mu, radius, angle, rod=1.0, width=0.1):
@@ -188,8 +188,8 @@ def test_pendulum_with_a_rough_pin_stops_when_its_equation_says(radius):
     law = Bisp({"passes": 50, "agreement": 1e-8})
     q, u, guess, moving = np.array([angle]), np.zeros(1), NO_MULTIPLIERS, 0.0
     for step in range(int(12.0 / h)):
-        rubbed = law.solve(Dense(tree, q, u, h), table, guess)
-        u, guess = rubbed.u, rubbed.friction
+        solution = law.solve(Dense(tree, q, u, h), table, guess)
+        u, guess = solution.u, solution.friction
         q = q + h * u
         if abs(u[0]) > 1e-9:
             moving = (step + 1) * h
@@ -210,15 +210,15 @@ def test_staggered_projections_give_the_same_chain():
     q, u, guess, warm, away, passes = np.zeros(n), np.zeros(n), NO_MULTIPLIERS, NO_MULTIPLIERS, [], []
     for step in range(30):
         posed = Dense(tree, q, u, h)
-        rubbed = Bisp({"passes": 100, "agreement": 1e-10}).solve(posed, table, guess)
+        solution = Bisp({"passes": 100, "agreement": 1e-10}).solve(posed, table, guess)
         if step % 5 == 4:
             beside = Staggered({"passes": 400, "agreement": 1e-7}).solve(posed, table, warm)
             warm = beside.friction
-            away.append(np.abs(beside.u - rubbed.u).max() / np.abs(rubbed.u).max())
-            passes.append((rubbed.sweeps, beside.sweeps))
-            braked = np.abs(posed.solve(np.zeros(n)) - rubbed.u).max() / np.abs(rubbed.u).max()
+            away.append(np.abs(beside.u - solution.u).max() / np.abs(solution.u).max())
+            passes.append((solution.sweeps, beside.sweeps))
+            braked = np.abs(posed.solve(np.zeros(n)) - solution.u).max() / np.abs(solution.u).max()
             assert braked > 50.0 * away[-1]
-        u, guess = rubbed.u, rubbed.friction
+        u, guess = solution.u, solution.friction
         q = q + h * u
     print("apart by", away, "passes", passes)
     assert max(away) < 2e-4
@@ -268,11 +268,11 @@ def test_friction_takes_energy_and_warm_starts_save_passes():
     rises, drifts, warm, cold = [], [], 0, 0
     for _ in range(150):
         posed = Dense(tree, q, u, h)
-        rubbed = law.solve(posed, table, guess)
+        solution = law.solve(posed, table, guess)
         again = law.solve(posed, table)
-        assert np.abs(again.u - rubbed.u).max() < 1e-6 * (1.0 + np.abs(rubbed.u).max())
-        warm, cold = warm + rubbed.sweeps, cold + again.sweeps
-        u, guess = rubbed.u, rubbed.friction
+        assert np.abs(again.u - solution.u).max() < 1e-6 * (1.0 + np.abs(solution.u).max())
+        warm, cold = warm + solution.sweeps, cold + again.sweeps
+        u, guess = solution.u, solution.friction
         q = q + h * u
         rises.append(energy(tree, q, u) - first)
         rate = Dense(tree, smooth, rate, h).solve(np.zeros(n))
@@ -305,5 +305,5 @@ def test_a_step_starts_from_the_friction_of_the_same_bearings(law):
 def test_nothing_to_rub_is_the_plain_step():
     tree = chain(2)
     posed = Dense(tree, np.zeros(2), np.ones(2), 0.01)
-    rubbed = Bisp(EXACT).solve(posed, bearings(tree, ["fixed"] * 2, 0.3))
-    assert np.allclose(rubbed.u, posed.solve(np.zeros(2))) and rubbed.friction.value.shape == (0,)
+    solution = Bisp(EXACT).solve(posed, bearings(tree, ["fixed"] * 2, 0.3))
+    assert np.allclose(solution.u, posed.solve(np.zeros(2))) and solution.friction.value.shape == (0,)

@@ -49,10 +49,10 @@ def test_what_two_answers_do_not_tell_is_taken_as_it_is():
 def test_what_is_hardly_pressed_is_not_thrown_by_what_is_foreseen():
     """As the pressure vanishes so does its drag, and μ p / r would be any speed."""
     vertices = np.arange(3, dtype=np.int32)
-    rubbed = FrictionResult(vertices, np.zeros((3, 5, 5)), np.zeros((3, 5)), np.full(3, 0.5))
+    friction = FrictionResult(vertices, np.zeros((3, 5, 5)), np.zeros((3, 5)), np.full(3, 0.5))
     before, right = np.array([1.0, 1.0, 0.0]), np.array([1.0e-280, 0.0, 0.0])
     slips = SlipState.unknown(3).then(vertices, np.full(3, 3.0), before).then(vertices, np.array([1e-290, 1.0, 1.0]),
                                                                               right)
-    drag, faster = rubbed.predicted_drag(2.0 * SLOWEST * np.array([1e-280, 1.0, 1.0]), right, slips)
+    drag, faster = friction.predicted_drag(2.0 * SLOWEST * np.array([1e-280, 1.0, 1.0]), right, slips)
     assert (drag <= np.array([1e-280, 1.0, 1.0])).all() and (drag >= 0.0).all()
     assert (faster >= 1.0 / ALIKE).all() and (faster <= ALIKE).all()

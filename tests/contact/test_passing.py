@@ -95,8 +95,8 @@ def test_an_edge_along_the_boxs_edge_passes_with_the_ends_that_lie_on_it():
     found = edges([[[1.0, 0.25, 1.0], [1.0, 0.5, 1.0]], [[1.0, 0.75, 1.0], [1.0, 1.0, 1.0]],
                    [[0.9, 0.25, 1.0], [0.9, 0.5, 1.0]]], cube())
     along = (found.positions[:, 0] == 1.0) & (found.positions[:, 2] == 1.0)
-    told = set(zip(found.of[along].tolist(), found.barycentric[along].tolist(), found.positions[along, 1].tolist()))
-    assert told == {(0, 0.0, 0.25), (0, 1.0, 0.5), (1, 0.0, 0.75), (1, 1.0, 1.0)} and not (found.of == 2).any()
+    ends = set(zip(found.of[along].tolist(), found.barycentric[along].tolist(), found.positions[along, 1].tolist()))
+    assert ends == {(0, 0.0, 0.25), (0, 1.0, 0.5), (1, 0.0, 0.75), (1, 1.0, 1.0)} and not (found.of == 2).any()
 
 
 def test_an_end_that_hits_the_edge_exactly_is_found_from_both_sides():

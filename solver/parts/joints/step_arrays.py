@@ -28,7 +28,7 @@ TWIST, DRIFT, BEND, TWIST_EARLIER, BEND_EARLIER, WRENCH, MOMENTUM, MOVED, NO_TWI
 SUBSPACE, S, SUBSPACE_EARLIER, ROWS = range(4)
 #: stacked values of rates, (COLUMNS, m)
 FORCE, EFFORT, BACK, MIDDLE, NO_MOTION, COLUMNS = range(6)
-BETA = 3  #: where it stands among the constants
+BETA = 3  #: index of β in the constants
 
 
 @struct("TreeFrames, JointMotion, BodyMotion, JointMotion, BodyMotion, BodySystem, RateSystem, SpringTable, i4[::1], "
