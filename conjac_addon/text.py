@@ -37,14 +37,14 @@ def paragraph(layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None
         column.label(text=line, icon=icon if number == 0 or icon == "NONE" else "BLANK1")  # type: ignore[arg-type]
 
 
-def one_line(text: str, region: bpy.types.Region | None, beside: float = 0.0, share: float = 1.0) -> str:
-    """Return a sentence, cut to one line with an ellipsis. share: of the panel's width, which this line has. beside:
+def one_line(text: str, region: bpy.types.Region | None, beside: float = 0.0, fraction: float = 1.0) -> str:
+    """Return a sentence, cut to one line with an ellipsis. fraction: of the panel's width that the line has. beside:
     width of the rest of the line, in units."""
     if region is None or region.type not in {"UI", "WINDOW"}:
         found = tuple(textwrap.wrap(text, LINE - 1))
     else:
         unit = UNIT * bpy.context.preferences.system.ui_scale
-        found = fitted(text, round(share * (_width(region) - MARGINS * unit) - beside * unit), _points())
+        found = fitted(text, round(fraction * (_width(region) - MARGINS * unit) - beside * unit), _points())
     return f"{found[0].rstrip('.,:;')}…" if found[1:] else text
 
 

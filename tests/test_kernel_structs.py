@@ -83,9 +83,12 @@ def test_a_struct_with_its_fields_in_another_order_is_compiled_again(monkeypatch
 
 
 def test_the_layout_of_a_struct_includes_those_of_its_fields(monkeypatch):
+    class Swapped(NamedTuple):
+        factor: float
+        values: np.ndarray
+
     before = kernel_structs.layouts("f8(ChosenForTest)")
-    swapped = NamedTuple("ScaledForTest", [("factor", float), ("values", np.ndarray)])
-    monkeypatch.setitem(kernel_structs._declared, "ScaledForTest", (swapped, "f8, f8[::1]"))
+    monkeypatch.setitem(kernel_structs._declared, "ScaledForTest", (Swapped, "f8, f8[::1]"))
     assert kernel_structs.layouts("f8(ChosenForTest)") != before
     assert kernel_structs.layouts("f8(ScaledForTestToo)") == []
 

@@ -23,8 +23,8 @@ BOX_EDGES = 20.0  #: of a box diagonal, which an Edge Length of 0 picks
 CLOSER = 1.2  #: how much nearer to each other nodes stand than an Edge Length: 1.0 (Box Grid) to 1.35 (TetGen)
 #: edges that an Edge Length of 0 leaves across the thickest place of a body that counts as thin everywhere, at most
 ACROSS = 2.5
-#: the same of a body whose thickest place is thin relative to the cube root of its volume, and how thin, at most: a box
-#: is larger the farther apart the body's thin parts are, such as fingers, which bend alike at any distance
+#: such edges across a body of several thin parts, such as a hand, whose thickest place is at most OF_BULK of the cube
+#: root of its volume: its box, and with it those edges, grows with the gaps between the parts, which bend alike at any
 ACROSS_SLENDER, OF_BULK = 2.75, 0.36
 INSIDE, ON_SURFACE = 2.0, 0.5  #: nodes in a volume of an edge cubed, and on an area of an edge squared, of fTetWild
 RAYS = 256  #: by which the thickest place is looked for

@@ -15,7 +15,7 @@ from .smoothed import smoother
 #: units beside the first line in the header: icon and fold
 BESIDE = 3.0
 
-#: share of the header that the first line has beside the button that mends it
+#: fraction of the header that the first line has beside its Fix button
 LINE = 0.8
 
 
@@ -59,9 +59,9 @@ def draw(layout: bpy.types.UILayout, notes: list[Note]) -> None:
         return
     first = notes[0]
     header.alert = first.icon == "ERROR"
-    share = LINE if first.operator else 1.0
-    line = header.split(factor=share) if first.operator else header
-    line.label(text=one_line(first.text, bpy.context.region, BESIDE, share), icon=first.icon)
+    fraction = LINE if first.operator else 1.0
+    line = header.split(factor=fraction) if first.operator else header
+    line.label(text=one_line(first.text, bpy.context.region, BESIDE, fraction), icon=first.icon)
     if first.operator:
         _button(line, first, "Fix")
     if body is not None:
