@@ -40,7 +40,7 @@ class AirAround:
 def air_of(job: Job, prepared: list[Prepared]) -> AirAround:
     """Return the scene's air around these bodies, without a node where it acts on none of them."""
     wind = job.scene.wind or schema.Wind()
-    if not wind.density or not any(_has_drag(one.body) for one in prepared):
+    if not wind.density or not any(_has_drag(prepared_body.body) for prepared_body in prepared):
         return AirAround(np.zeros((0, 3)), [], 0.0)
     speed = np.tile(np.array(wind.velocity), (job.samples, 1)) if wind.motion is None else job.array(wind.motion)
     path: Vec | None = None

@@ -34,7 +34,7 @@ def friction_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_ind
     if not bearings or law.acts_on == "nothing":
         return outside
     if law.acts_on == "joints":
-        beyond = [one for one in bearings if one.is_loop or one.seat.on_parent]
+        beyond = [bearing for bearing in bearings if bearing.is_loop or bearing.seat.on_parent]
         moved = () if outside is None else (outside.drives, outside.limits, outside.ball_limits)
         if beyond or any(part is not None for part in moved):
             raise BadScene(f"{entry.label} support neither drives nor limits, nor friction in loops and universal "
@@ -51,14 +51,14 @@ def _bearings(placed: Sequence[WorldPositions], tree: Tree, body_index: Mapping[
     outside: constraints, whose loops carry bearings. Raises BadScene for a kind that has none."""
     made: list[Bearing] = []
     number = 0
-    for m, one in enumerate(placed):
-        for k, joint in enumerate(one.scene.joints):
+    for m, placed_mechanism in enumerate(placed):
+        for k, joint in enumerate(placed_mechanism.scene.joints):
             if joint.friction is not None:
-                i = body_index[one.key(joint.child)]
+                i = body_index[placed_mechanism.key(joint.child)]
                 for seat in _seats(JOINTS, "joint", joint.kind, joint.name, f"$.mechanisms[{m}].joints[{k}].friction"):
                     frame = tree.in_parent[i] if seat.on_parent else tree.in_child[i]
                     made.append(_bearing(joint.friction, seat, i, i, int(tree.parent[i]), frame))
-        for k, loop in enumerate(one.scene.loops):
+        for k, loop in enumerate(placed_mechanism.scene.loops):
             if loop.friction is not None and outside is not None and outside.loops is not None:
                 loops = outside.loops
                 a, b = loops.body[number]

@@ -33,12 +33,12 @@ def anchors_of(job: Job, prepared: list[Prepared]) -> list[CompliantAnchors]:
     """Return the anchors of all bodies that are attached to mechanisms and have compliant pins."""
     shown = [(mechanism.name, body.name) for mechanism in job.scene.mechanisms for body in mechanism.bodies]
     anchors = []
-    for one in prepared:
-        for k, attach in enumerate(one.body.attach if one.body.pins_yield else ()):
-            nodes = one.fields.attached[one.fields.attached_by == k]
-            anchors.append(CompliantAnchors(one.body.name, nodes, one.volume.nodes[nodes],
+    for prepared_body in prepared:
+        for k, attach in enumerate(prepared_body.body.attach if prepared_body.body.pins_yield else ()):
+            nodes = prepared_body.fields.attached[prepared_body.fields.attached_by == k]
+            anchors.append(CompliantAnchors(prepared_body.body.name, nodes, prepared_body.volume.nodes[nodes],
                                             shown.index((attach.mechanism, attach.body))))
-    return [one for one in anchors if len(one.nodes)]
+    return [anchor for anchor in anchors if len(anchor.nodes)]
 
 
 def compliant_attachments(job: Job, prepared: list[Prepared], mass: Vec, first: Index,

@@ -50,10 +50,10 @@ def constraints_of(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_
 def _bounds(placed: Sequence[WorldPositions], tree: Tree, body_index: Mapping[str, int]) -> tuple[Vec, Vec]:
     """Return the lower and upper limits of the coordinates of all rates, infinite for none, (m,) each."""
     low, high = np.full(tree.rates, -np.inf), np.full(tree.rates, np.inf)
-    for one in placed:
-        for joint in one.scene.joints:
+    for placed_mechanism in placed:
+        for joint in placed_mechanism.scene.joints:
             if joint.low:
-                i = body_index[one.key(joint.child)]
+                i = body_index[placed_mechanism.key(joint.child)]
                 low[tree.dof[i]:tree.dof[i + 1]], high[tree.dof[i]:tree.dof[i + 1]] = joint.low, joint.high
     return low, high
 
@@ -61,9 +61,9 @@ def _bounds(placed: Sequence[WorldPositions], tree: Tree, body_index: Mapping[st
 def _loops(placed: Sequence[WorldPositions], body_index: Mapping[str, int], E: Vec) -> Loops:
     """Return the loops of all mechanisms. E: frames of all bodies at the start, (n, 4, 4)."""
     kinds, body, frames, names = [], [], [], []
-    for one in placed:
-        for i, loop in enumerate(one.scene.loops):
-            ends = [-1 if name is None else _moving(one, name, body_index, f'loop "{loop.name or i + 1}"')
+    for placed_mechanism in placed:
+        for i, loop in enumerate(placed_mechanism.scene.loops):
+            ends = [-1 if name is None else _moving(placed_mechanism, name, body_index, f'loop "{loop.name or i + 1}"')
                     for name in (loop.body_a, loop.body_b)]
             kinds.append(catalogue.find("loop", loop.kind).load())
             body.append(ends)
@@ -140,7 +140,7 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_inde
     pairs: Index = np.array([pair for pair in looped if len(pair) == 2], np.int32).reshape(-1, 2)
     if not shapes or (not ground.exists and len(shapes) < 2):
         return None
-    itself = np.array([one.scene.self_collisions for one in placed])
+    itself = np.array([placed_mechanism.scene.self_collisions for placed_mechanism in placed])
     moving = [i for i in body if i >= 0]
     if not ground.exists and not itself.any() and len(moving) == len(body) and len(np.unique(mechanism[moving])) < 2:
         return None  # a single mechanism without self-collisions

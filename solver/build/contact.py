@@ -51,7 +51,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     first_obstacle = int(first[len(prepared)])
     group, prescribed = _groups(coordinates, mass), _prescribed(coordinates, obstacles, first_obstacle)
     at_start = _at_start(coordinates, rest)
-    names = [*(one.body.name for one in prepared), *obstacles.names]
+    names = [*(prepared_body.body.name for prepared_body in prepared), *obstacles.names]
     may_touch = _may_touch(job, [*(one.body.name for one in prepared), *obstacles.called], len(prepared))
     quads = quads_of(job, prepared, first, rest if reshaped else at_start)
     touching = as_they_touch(_arrangement(job, rest, at_start, first, obstacles, group, prescribed, may_touch, quads),
@@ -121,7 +121,7 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
         skins, embedded = _skins(job, bodies, first, nodes)
         embedded = embedded if replacement is None else replacement
         faces = [*skins, *(one + start_of_obstacles for one in obstacles.triangles)]
-        wires = [one.wires + np.int32(start) for one, start in zip(bodies, first)]
+        wires = [body.wires + np.int32(start) for body, start in zip(bodies, first)]
         of_node = np.full(nodes + len(embedded.corners), -1)
         for number, own in (*enumerate(faces), *enumerate(wires)):
             of_node[own] = number
@@ -162,9 +162,9 @@ def _stiffness(job: Job, prepared: list[Prepared], mass: Vec, first: Index, edge
                embedded: EmbeddedVertices) -> Vec:
     """Return the stiffness with which each node resists contact, (n + v,) [N/m]; infinite for nodes of obstacles."""
     stiffness = np.full(embedded.nodes, np.inf)
-    for one, start, edge in zip(prepared, first, edges):
-        own = slice(int(start), int(start) + len(one.volume.nodes))
-        stiffness[own] = RESISTS * (mass[own] / job.scene.time.step**2 + one.resistance(edge))
+    for prepared_body, start, edge in zip(prepared, first, edges):
+        own = slice(int(start), int(start) + len(prepared_body.volume.nodes))
+        stiffness[own] = RESISTS * (mass[own] / job.scene.time.step**2 + prepared_body.resistance(edge))
     return embedded.least(stiffness)
 
 
@@ -172,7 +172,7 @@ def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obsta
               embedded: EmbeddedVertices, of_node: Index) -> Vec:
     """Return the friction coefficient of each node and embedded vertex, (n + v,). usual: coefficient of bodies without
     one."""
-    coefficients = [one.body.friction for one in prepared] + obstacles.friction
+    coefficients = [prepared_body.body.friction for prepared_body in prepared] + obstacles.friction
     friction: Vec = np.array([usual if mu is None else mu for mu in coefficients], dtype=float)[of_node]
     painted, first_obstacle = np.ones(embedded.nodes), int(first[len(prepared)])
     for one, start in zip(prepared, first):
@@ -218,7 +218,7 @@ def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, first_obstacle: in
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
            embedded: EmbeddedVertices) -> LoadsOnCloth | None:
     """Return the loads that may lie on cloth; None without cloth, or without another body that has a mass."""
-    if not any(one.body.cloth is not None for one in prepared):
+    if not any(prepared_body.body.cloth is not None for prepared_body in prepared):
         return None
     area, areal_mass, squared = np.zeros(embedded.nodes), np.zeros(embedded.nodes), job.scene.time.step**2
     for one, start in zip(prepared, first):
@@ -263,21 +263,21 @@ def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tupl
     """Return the triangles of each body that collide, numbered by nodes and then by embedded vertices, and these
     vertices."""
     skins, corners, weights, next_vertex = [], [np.zeros((0, 4), dtype=np.int32)], [np.zeros((0, 4))], nodes
-    for one, start in zip(prepared, first):
-        surface = one.body.surface
-        if not one.body.touches_by_mesh or surface is None or one.embedding is None:
-            skins.append(one.skin + np.int32(start))
+    for prepared_body, start in zip(prepared, first):
+        surface = prepared_body.body.surface
+        if not prepared_body.body.touches_by_mesh or surface is None or prepared_body.embedding is None:
+            skins.append(prepared_body.skin + np.int32(start))
             continue
-        if one.thinned is not None:
-            skins.append(one.thinned.triangles + np.int32(next_vertex))
-            corners.append(one.thinned.corners + np.int32(start))
-            weights.append(one.thinned.weights)
-            next_vertex += len(one.thinned.corners)
+        if prepared_body.thinned is not None:
+            skins.append(prepared_body.thinned.triangles + np.int32(next_vertex))
+            corners.append(prepared_body.thinned.corners + np.int32(start))
+            weights.append(prepared_body.thinned.weights)
+            next_vertex += len(prepared_body.thinned.corners)
             continue
         skins.append(np.asarray(job.array(surface.triangles)).astype(np.int32) + np.int32(next_vertex))
-        corners.append(one.embedding.corners + np.int32(start))
-        weights.append(one.embedding.weights)
-        next_vertex += len(one.embedding.corners)
+        corners.append(prepared_body.embedding.corners + np.int32(start))
+        weights.append(prepared_body.embedding.weights)
+        next_vertex += len(prepared_body.embedding.corners)
     return skins, EmbeddedVertices(np.concatenate(corners).astype(np.int32), np.concatenate(weights), nodes)
 
 
@@ -378,8 +378,8 @@ def _refuse_inside(prepared: list[Prepared], skins: list[Index], first: Index, o
                    may_touch: NDArray[np.bool_]) -> None:
     """Raise BadScene where a body is inside another one. One point of each decides, since no surfaces intersect."""
     first_obstacle = int(first[len(prepared)])
-    points = [int(skin[0, 0]) if len(skin) else int(one.wires[0, 0] + start)
-              for skin, one, start in zip(skins, prepared, first)]
+    points = [int(skin[0, 0]) if len(skin) else int(prepared_body.wires[0, 0] + start)
+              for skin, prepared_body, start in zip(skins, prepared, first)]
     nothing = np.zeros((0, 3), dtype=np.int32)  # cloth has no inside
     solid = [(one.body.name, skin if _has_inside(one, skin) else nothing, point)
              for one, skin, point in zip(prepared, skins, points)]

@@ -63,7 +63,7 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
         numbers.append(number)
     offsets = SheetOffsets.of([one.material for one in meshes])
     mesh = _as_one(meshes, offsets)
-    surfaces, settings = around.surfaces(prepared), SheetSettings.of([_cloth(one) for one in sheets])
+    surfaces, settings = around.surfaces(prepared), SheetSettings.of([_cloth(sheet) for sheet in sheets])
     obstacles = feature_obstacles(job, [one.body for one in sheets], settings, surfaces)
     pins, motions = [np.zeros(0, np.int64)], []
     for one, number in zip(sheets, numbers):
@@ -75,7 +75,7 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
 
     def pins_at(time: float) -> Vec:
         return np.concatenate([*(motion.at(time)[in_mesh] for in_mesh, motion in motions),
-                               *(one.motion.at(time) for one in all_attachments)])
+                               *(all_attachment.motion.at(time) for all_attachment in all_attachments)])
 
     linked = _linked(obstacles, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_attachments)
     contact = _contact_settings(job, sheets, settings.thickness, obstacles, surfaces, offsets)
@@ -139,7 +139,7 @@ def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], offsets
         assert sharp is not None
         coarsest = sharp.coarser * (sharp.coarsest or LONGEST * float(edges.max()))
         bounds.append((min(sharp.coarser * (sharp.finest or FINE * float(np.median(edges))), coarsest), coarsest))
-    return Sizing(*bounds[0], other_sheets=[(offsets.begins(k), *one) for k, one in enumerate(bounds) if k])
+    return Sizing(*bounds[0], other_sheets=[(offsets.begins(k), *bound) for k, bound in enumerate(bounds) if k])
 
 
 def _material(one: Prepared) -> Vec:
@@ -154,7 +154,7 @@ def _as_one(meshes: Sequence[SheetMesh], offsets: SheetOffsets) -> SheetMesh:
     """Return all sheets as one mesh, apart from each other in material space."""
     if len(meshes) == 1:
         return meshes[0]
-    first = np.cumsum([0, *(len(one.x) for one in meshes)])
+    first = np.cumsum([0, *(len(mesh.x) for mesh in meshes)])
     placed = [offsets.to_common_space(k, one.material) for k, one in enumerate(meshes)]
     faces = [one.faces + np.int32(start) for one, start in zip(meshes, first)]
     x, v, slide, on, required = (np.concatenate([getattr(one, name) for one in meshes])
@@ -165,7 +165,7 @@ def _as_one(meshes: Sequence[SheetMesh], offsets: SheetOffsets) -> SheetMesh:
 def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str]:
     """Return a sentence where other cloth with Sharp Edges should collide with a sheet but is another part; else none.
     """
-    own = {one.body.name for one in sheets}
+    own = {sheet.body.name for sheet in sheets}
     others = [one.name for one in job.scene.bodies if one.name not in own and one.cloth is not None
               and one.cloth.eulerian is not None and _may_touch(job, body, one)]
     if not others:
@@ -189,7 +189,7 @@ def _linked(obstacles: FeatureObstacles, surfaces: list[CoupledSurface], pinned:
     linked = list[InterfaceLink]()
     _, which = obstacles.smooth_triangles
     # surfaces of other parts are the last smooth ones
-    first = len(which) - sum(len(one.positions) for one in surfaces)
+    first = len(which) - sum(len(surface.positions) for surface in surfaces)
     for one in [*surfaces, *attachments]:
         if one is (attachments[0] if attachments else None):
             first += pinned

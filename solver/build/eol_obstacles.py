@@ -39,7 +39,7 @@ class SheetSettings:
     def of(cls, cloths: Sequence[schema.Cloth]) -> SheetSettings:
         """Return the settings that hold for all sheets of a cloth: largest thickness, smallest feature angle."""
         sharp = [one.eulerian for one in cloths if one.eulerian is not None]
-        return cls(max(one.thickness for one in cloths), min(one.angle for one in sharp),
+        return cls(max(cloth.thickness for cloth in cloths), min(one.angle for one in sharp),
                    [one.friction for one in sharp])
 
     def changes(self, cloth: schema.Cloth) -> list[str]:
@@ -58,7 +58,7 @@ def feature_obstacles(job: Job, bodies: Sequence[schema.Body], settings: SheetSe
     scene, obstacles, touches = job.scene, list[Obstacle](), bodies[0].touches
     if scene.contact is not None:
         usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
-        own = np.array([usual if one.friction is None else one.friction for one in bodies])
+        own = np.array([usual if body.friction is None else body.friction for body in bodies])
         for one in scene.obstacles:
             if touches is None or one.name in touches:
                 obstacles += _obstacle(job, one, settings, own, usual if one.friction is None else one.friction)

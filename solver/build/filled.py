@@ -38,8 +38,8 @@ def filled(job: Job, cells: int, by_bake: bool, inside: bool = False) -> Job:
     by_bake: a body whose tetrahedra a bake has cached is not changed. inside: the cells inside of the mesh are counted,
     not those of its box. Tetrahedra given by hand and ropes are not changed; cloth is without Sharp Edges.
     """
-    return replace(job, scene=structs.replace(job.scene, bodies=[_filled(job, one, cells, by_bake, inside)
-                                                                 for one in job.scene.bodies]))
+    return replace(job, scene=structs.replace(job.scene, bodies=[_filled(job, body, cells, by_bake, inside)
+                                                                 for body in job.scene.bodies]))
 
 
 def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = None,

@@ -66,8 +66,8 @@ def _rigid_masses(job: Job) -> dict[str, float]:
     if job.scene.contact is None:
         return {}
     masses: dict[str, float] = {}
-    for one in skins_of(job):
-        masses[one.mechanism] = max(masses.get(one.mechanism, 0.0), one.mass)
+    for skin in skins_of(job):
+        masses[skin.mechanism] = max(masses.get(skin.mechanism, 0.0), skin.mass)
     return masses
 
 
@@ -135,12 +135,12 @@ def _skin(prepared: list[Prepared], rest: Vec) -> Vec:
     """Return the area of skin at each node at rest, the length of its area vector, (n,) [m²]; for a rope length times
     thickness. rest: positions of all nodes, (n, 3) [m]."""
     faces, start, of_ropes = [], 0, np.zeros(len(rest))
-    for one in prepared:
-        faces.append(one.skin + start)
-        ends = one.wires + start
-        half = 0.5 * np.linalg.norm(rest[ends[:, 1]] - rest[ends[:, 0]], axis=1) * 2.0 * one.surface_offset
+    for prepared_body in prepared:
+        faces.append(prepared_body.skin + start)
+        ends = prepared_body.wires + start
+        half = 0.5 * np.linalg.norm(rest[ends[:, 1]] - rest[ends[:, 0]], axis=1) * 2.0 * prepared_body.surface_offset
         np.add.at(of_ropes, ends, half[:, None])
-        start += len(one.volume.nodes)
+        start += len(prepared_body.volume.nodes)
     corners = np.concatenate(faces)
     a, b, c = (rest[corners[:, k]] for k in range(3))
     third = np.cross(b - a, c - a) / 6.0

@@ -14,7 +14,7 @@ def linear_use(job: Job, prepared: list[Prepared], is_attached: bool, has_rows: 
     is_attached: whether nodes are attached to rigid bodies. has_rows: whether constraints have rows.
     """
     scene = job.scene
-    methods = {scene.method_of(one.body).kind for one in prepared}
+    methods = {scene.method_of(prepared_body.body).kind for prepared_body in prepared}
     if is_attached or scene.contact is not None or scene.ground is not None or scene.forces or has_rows:
         return None
     if len(methods) != 1 or any(one.body.rope is not None or one.body.cloth is not None or one.body.is_reshaped

@@ -46,7 +46,7 @@ class Loading:
         chosen |= {("fiber_material", body.fiber_material.kind) for body in scene.bodies if body.fiber_material}
         self._methods = [scene.method_of(body) for body in scene.bodies]
         self._choices = (sorted(chosen), scene.linear_solver)
-        self._joints = sorted({joint.kind for one in scene.mechanisms for joint in one.joints} | {"free"}) \
+        self._joints = sorted({joint.kind for mechanism in scene.mechanisms for joint in mechanism.joints} | {"free"}) \
             if scene.mechanisms else []
         self._adaptive = any(parameters("method", method).get("adaptive") for method in self._methods)
         self._mark = Path(os.environ["NUMBA_CACHE_DIR"]) / _name_of((self._choices, self._adaptive, *self._joints))
@@ -106,8 +106,8 @@ class Loading:
             catalogue.find("integrator", self._scene.integrator.kind).load()
             for force in self._scene.forces:
                 catalogue.find("force", force.law.kind).load()
-            for one in self._scene.constraints:
-                catalogue.find("constraint", one.kind.kind).load()
+            for constraint in self._scene.constraints:
+                catalogue.find("constraint", constraint.kind.kind).load()
             # both processes take about as long: a second one that takes three times as long does not end
             self._wait_for_second(2.0 * (time.monotonic() - start) + 5.0)
             load_kernels(*self._choices)

@@ -48,7 +48,7 @@ def mechanisms_part(job: Job) -> JointsPart:
     """Return a scene's mechanisms as a part of a coupling. Raises BadInput or BadScene that names the body and its
     field."""
     scene = job.scene
-    placed = [place_mechanism(job, i, one) for i, one in enumerate(scene.mechanisms)]
+    placed = [place_mechanism(job, i, mechanism) for i, mechanism in enumerate(scene.mechanisms)]
     tree, q = _tree(placed)
     body_index = {name: i for i, name in enumerate(tree.bodies)}
     rates = {one.key(joint.child): np.arange(tree.dof[body_index[one.key(joint.child)]],
@@ -68,14 +68,14 @@ def mechanisms_part(job: Job) -> JointsPart:
     mechanism_constraints = constraints_of(job, placed, tree, body_index, q)
     constraints: Constraints | None = mechanism_constraints
     has_friction, reflects = False, True
-    bearings = [joint.friction for one in placed for joint in one.scene.joints]
+    bearings = [joint.friction for placed_mechanism in placed for joint in placed_mechanism.scene.joints]
     bearings += [loop.friction for one in placed for loop in one.scene.loops]
     if any(bearings):
         from .bearings import friction_of  # its kernels are compiled where something has friction
 
         constraints = friction_of(job, placed, tree, body_index, mechanism_constraints)
         law = catalogue.find("joint_friction", scene.joint_friction.kind).load()
-        has_friction = law.acts_on != "nothing" and any(one.mu > 0.0 for one in bearings if one is not None)
+        has_friction = law.acts_on != "nothing" and any(bearing.mu > 0.0 for bearing in bearings if bearing is not None)
         reflects = law.acts_on != "joints"
     params = parameters("method", scene.method)
     on_rates = OnRates(tree, forces, _rate_laws(placed, rates, balls))
@@ -123,9 +123,9 @@ def _law(job: Job, placed: list[WorldPositions], rates: dict[str, Index], start:
          implicit: bool) -> tuple[Vec, list[MotorOverTime]]:
     """Return the law on rates, (m, 8), and the motors: the implicit ones, or the explicit ones."""
     law, motors = no_law(len(start)), list[MotorOverTime]()
-    for one in placed:
-        for joint in one.scene.joints:
-            of = rates[one.key(joint.child)]
+    for placed_mechanism in placed:
+        for joint in placed_mechanism.scene.joints:
+            of = rates[placed_mechanism.key(joint.child)]
             if joint.implicit == implicit:
                 law[of, columns.REST] = start[of]
                 for column, values in ((columns.STIFFNESS, joint.stiffness), (columns.DAMPING, joint.damping),
@@ -179,10 +179,10 @@ def _rate_laws(placed: list[WorldPositions], rates: dict[str, Index], balls: set
     balls: first rates of the joints that a chart of rotations has.
     """
     laws = []
-    for m, one in enumerate(placed):
-        child = {joint.name: joint.child for joint in one.scene.joints}
-        for f, force in enumerate(one.scene.rate_forces):
-            of = [rates[one.key(child[name])] for name in force.joints]
+    for m, placed_mechanism in enumerate(placed):
+        child = {joint.name: joint.child for joint in placed_mechanism.scene.joints}
+        for f, force in enumerate(placed_mechanism.scene.rate_forces):
+            of = [rates[placed_mechanism.key(child[name])] for name in force.joints]
             for k, each in enumerate(of):
                 if balls & {*each.tolist()} or not len(each):
                     raise BadScene(f'"{force.joints[k]}" neither turns about axes nor slides along them, so a force '
@@ -213,13 +213,13 @@ def _shown(job: Job, placed: list[WorldPositions], body_index: dict[str, int]) -
     body: list[int] = []
     own: list[Vec] = []
     obstacles: dict[int, OverTime] = {}
-    for one in placed:
-        for rigid in one.scene.bodies:
+    for placed_mechanism in placed:
+        for rigid in placed_mechanism.scene.bodies:
             if rigid.motion is not None:
                 obstacles[len(body)] = over_time(job, rigid.motion)
                 body.append(-1)
                 own.append(np.eye(4))
                 continue
-            body.append(body_index[one.key(rigid.name)])
-            own.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name])
+            body.append(body_index[placed_mechanism.key(rigid.name)])
+            own.append(inverse(placed_mechanism.bodies[rigid.name]) @ placed_mechanism.own[rigid.name])
     return OwnFrames(np.array(body, np.int32), np.array(own).reshape(-1, 4, 4), obstacles)

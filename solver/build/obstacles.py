@@ -48,7 +48,7 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Co
         return Obstacles([], [], np.zeros((0, 3)), [], [], [], np.zeros(0), [], [])
     positions, triangles, motions, first = [np.zeros((0, 3))], list[Index](), list[OverTime](), 0
     spans = list[slice]()
-    with_faces = [(one, one.triangles) for one in scene.obstacles if one.triangles is not None]
+    with_faces = [(obstacle, obstacle.triangles) for obstacle in scene.obstacles if obstacle.triangles is not None]
     support = support_of(job)
     for one, path in with_faces:
         faces = np.asarray(job.array(path), dtype=np.int32)

@@ -45,14 +45,14 @@ def points_of(one: Constraint, end: ConstraintEnd) -> Vec:
 
 def among(job: Job, prepared: list[Prepared]) -> list[int]:
     """Return the indices of the constraints in the scene whose soft bodies are all among `prepared`."""
-    names = {one.body.name for one in prepared}
-    return [k for k, one in enumerate(job.scene.constraints)
-            if {end.body for end in one.ends if end.body and not end.mechanism} <= names]
+    names = {prepared_body.body.name for prepared_body in prepared}
+    return [k for k, constraint in enumerate(job.scene.constraints)
+            if {end.body for end in constraint.ends if end.body and not end.mechanism} <= names]
 
 
 def target_nodes(job: Job, prepared: list[Prepared]) -> TargetNodes:
     """Return the nodes of other objects to which constraints tie these bodies."""
-    shown = [(one.name, body.name) for one in job.scene.mechanisms for body in one.bodies]
+    shown = [(mechanism.name, body.name) for mechanism in job.scene.mechanisms for body in mechanism.bodies]
     positions, motions, attached, spans, first = [np.zeros((0, 3))], list[OverTime](), [], {}, 0
     ends = [((k, i), end) for k in among(job, prepared) for i, end in enumerate(job.scene.constraints[k].ends)]
     for key, end in (item for item in ends if item[1].vertices is not None):

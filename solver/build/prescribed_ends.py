@@ -41,10 +41,10 @@ def integrated_nodes(job: Job, prepared: Sequence[Prepared], count: int) -> Mask
     """Return which nodes are integrated in time each by itself, (count,): no pin or bone moves them, and the method of
     their body has no quasistatic nodes. count: number of all nodes."""
     integrated, start = np.zeros(count, dtype=bool), 0
-    for one in prepared:
-        stop = start + len(one.volume.nodes)
-        integrated[start:stop] = not catalogue.find("method", job.scene.method_of(one.body).kind).follows
-        integrated[start + np.concatenate([one.fields.pinned, one.fields.attached])] = False
+    for prepared_body in prepared:
+        stop = start + len(prepared_body.volume.nodes)
+        integrated[start:stop] = not catalogue.find("method", job.scene.method_of(prepared_body.body).kind).follows
+        integrated[start + np.concatenate([prepared_body.fields.pinned, prepared_body.fields.attached])] = False
         start = stop
     return integrated
 

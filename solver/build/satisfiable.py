@@ -34,7 +34,7 @@ def refuse_unmet(kinds: Sequence[tuple[str, PointKind]], rest: Vec, mass: Vec, i
         value = np.concatenate([np.where(one.one_sided, np.maximum(one.value, 0.0), one.value) for one in tables])
         if float(np.abs(value).max()) <= LEFT * size:
             return
-        J = sp.csr_array(sp.vstack([one.jacobian(len(x)) for one in tables]) @ movable)
+        J = sp.csr_array(sp.vstack([table.jacobian(len(x)) for table in tables]) @ movable)
         owner = [name for (name, _), one in zip(kinds, tables) for _ in one.value]
         stuck = np.flatnonzero((np.asarray(abs(J).sum(axis=1)).ravel() == 0.0) & (np.abs(value) > LEFT * size))
         if len(stuck):

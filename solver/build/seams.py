@@ -15,8 +15,8 @@ from .fields import Prepared
 def seams_of(job: Job, prepared: list[Prepared], first: Index, rest: Vec) -> list[StencilForce]:
     """Return the forces of all seams of these bodies. first: first node of each body, (bodies + 1,). rest: positions of
     all nodes, (n, 3) [m]. Raises BadMesh where a seam is longer than the pieces of cloth that it joins."""
-    sewn = [(one, one.body.cloth, int(start)) for one, start in zip(prepared, first)
-            if one.body.cloth is not None and one.body.cloth.seams is not None]
+    sewn = [(prepared_body, prepared_body.body.cloth, int(start)) for prepared_body, start in zip(prepared, first)
+            if prepared_body.body.cloth is not None and prepared_body.body.cloth.seams is not None]
     if not sewn:
         return []
     from ..forces.cloth.seams import Seams

@@ -91,9 +91,9 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
     air = air_of(job, prepared)
     rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.positions, targets.positions,
                            air.position])
-    first = np.concatenate([[0], np.cumsum([len(one.volume.nodes) for one in prepared])])
+    first = np.concatenate([[0], np.cumsum([len(prepared_body.volume.nodes) for prepared_body in prepared])])
     materials = [one.material_data(job, rest, int(start)) for one, start in zip(prepared, first)]
-    mass = np.concatenate([*(one.mass for one in materials), np.zeros(len(rest) - int(first[-1]))])
+    mass = np.concatenate([*(material.mass for material in materials), np.zeros(len(rest) - int(first[-1]))])
     bodies = [_in_world(job, one, slice(int(start), int(stop)))
               for one, start, stop in zip(prepared, first[:-1], first[1:])]
 
@@ -151,16 +151,16 @@ def _mesh(prepared: list[Prepared], materials: list[MaterialData], rest: Vec, ma
     """Return the elements of all bodies as one mesh, from which methods make their condensation."""
     dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
     patches = [Patch(patch.nodes + np.int32(start), patch.motions)
-               for one, start in zip(prepared, first) for patch in one.fields.patches]
+               for prepared_body, start in zip(prepared, first) for patch in prepared_body.fields.patches]
     tets = np.concatenate([one.elements.tets for one in materials])
     return Mesh(tets, rest, mass, [part for one in materials for part in one.parts], coordinates, dynamic,
-                max(one.stiffness for one in materials), tuple(patches))
+                max(material.stiffness for material in materials), tuple(patches))
 
 
 def _notes_of_bodies(prepared: list[Prepared], damping: list[_Damping]) -> list[str]:
     """Return the sentences of each body's mesh, paint and damping, with its name."""
-    return [f'"{one.body.name}": {note}' for one, own in zip(prepared, damping)
-            for note in (*one.volume.notes, *one.fields.notes, *own.notes)]
+    return [f'"{prepared_body.body.name}": {note}' for prepared_body, own in zip(prepared, damping)
+            for note in (*prepared_body.volume.notes, *prepared_body.fields.notes, *own.notes)]
 
 
 def _contacts(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: Index, coordinates: FreeNodes,
@@ -195,7 +195,7 @@ def _acting(job: Job, prepared: list[Prepared], materials: list[MaterialData], r
                  *seams_of(job, prepared, first, rest), *constraints],
         pulls=[*pulls_of(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
                *compliant_pins(job, prepared, mass, first), *anchored_pins],
-        links=[*(one for made in materials for one in made.links), *breaking, *constraints], constraints=constraints)
+        links=[*(link for made in materials for link in made.links), *breaking, *constraints], constraints=constraints)
 
 
 def _linear_solver(job: Job, prepared: list[Prepared], is_attached: bool, has_rows: bool
@@ -203,7 +203,7 @@ def _linear_solver(job: Job, prepared: list[Prepared], is_attached: bool, has_ro
     """Return the linear solver of these bodies, and its class for a single body. is_attached: whether nodes are
     attached to rigid bodies. has_rows: whether constraints have rows."""
     use = linear_use(job, prepared, is_attached, has_rows)
-    chosen = choose(job.scene.linear_solver, [one.count for one in prepared], use)
+    chosen = choose(job.scene.linear_solver, [prepared_body.count for prepared_body in prepared], use)
     are_ropes = job.scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
     return BandedCholesky(chosen) if are_ropes else chosen, type(chosen)
 
@@ -279,9 +279,9 @@ def _alike(job: Job, prepared: list[Prepared]) -> list[list[int]]:
     """Return the groups of bodies, as indices, with one method and, where nodes are quasistatic, the same settings of
     it, apart from β, which bodies that may touch have in common, and the start, which each body has on its own."""
     groups: dict[str, list[int]] = {}
-    for k, one in enumerate(prepared):
-        make, params = _method(job, one)
-        follows = catalogue.find("method", job.scene.method_of(one.body).kind).follows
+    for k, prepared_body in enumerate(prepared):
+        make, params = _method(job, prepared_body)
+        follows = catalogue.find("method", job.scene.method_of(prepared_body.body).kind).follows
         counts = sorted(item for item in params.items() if follows and item[0] not in ("beta", "quasistatic_start"))
         groups.setdefault(f"{make.__name__} {counts}", []).append(k)
     return [*groups.values()]
@@ -297,8 +297,8 @@ def joins_different_methods(job: Job, prepared: list[Prepared]) -> bool:
 def _groups_by_forces(job: Job, prepared: list[Prepared]) -> list[list[int]]:
     """Return the groups of bodies, as indices, that forces join to each other."""
     groups: dict[str, list[int]] = {}
-    for k, one in enumerate(prepared):
-        groups.setdefault(min(job.scene.joined(one.body.name)), []).append(k)
+    for k, prepared_body in enumerate(prepared):
+        groups.setdefault(min(job.scene.joined(prepared_body.body.name)), []).append(k)
     return [*groups.values()]
 
 
@@ -323,7 +323,7 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
 
     rest: (n, 3) [m]. first: first node of each body, (bodies + 1,).
     """
-    body_index = {one.body.name: k for k, one in enumerate(prepared)}
+    body_index = {prepared_body.body.name: k for k, prepared_body in enumerate(prepared)}
 
     def body(name: str) -> ElasticBody:
         start, stop = int(first[body_index[name]]), int(first[body_index[name] + 1])

@@ -20,7 +20,7 @@ def soft_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> li
     """Return the soft pins of all bodies that have some. mass: of all nodes, (n,) [kg]. first: first node of each body,
     (bodies + 1,)."""
     pins = (_of_body(job, one, mass[start:stop], int(start)) for one, start, stop in zip(prepared, first, first[1:]))
-    return [one for one in pins if one is not None]
+    return [pin for pin in pins if pin is not None]
 
 
 def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:

@@ -68,7 +68,7 @@ def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
     while pairs:
         intersecting = {k for pair in pairs for k in pair}
         bodies = [_with_next_surface(one) if k in intersecting else one for k, one in enumerate(made.prepared)]
-        if all(one is before for one, before in zip(bodies, made.prepared)):
+        if all(body is before for body, before in zip(bodies, made.prepared)):
             break
         made = arrange(bodies, None)
         pairs = made.intersecting_pairs()
@@ -101,23 +101,23 @@ def _within(made: Touching, bodies: set[int], fraction: float) -> EmbeddedVertic
     """Return the embedded vertices with those of some bodies moved inwards where they are near other surfaces. bodies:
     indices. fraction: distance, as a fraction of each body's largest extent."""
     weights, start = made.embedded.weights.copy(), made.embedded.nodes
-    for k, one in enumerate(made.prepared):
-        if not one.body.touches_by_mesh or one.embedding is None:
+    for k, prepared_body in enumerate(made.prepared):
+        if not prepared_body.body.touches_by_mesh or prepared_body.embedding is None:
             continue
-        if one.thinned is not None:
-            start += len(one.thinned.corners)
+        if prepared_body.thinned is not None:
+            start += len(prepared_body.thinned.corners)
             continue
-        count = len(one.embedding.corners)
+        count = len(prepared_body.embedding.corners)
         if k in bodies:
-            inset = fraction * float(one.volume.extents.max())
-            nodes = one.volume.nodes
+            inset = fraction * float(prepared_body.volume.extents.max())
+            nodes = prepared_body.volume.nodes
             pairs = made.surfaces.near(made.now, NEAR * inset)
             among = pairs.nodes[~pairs.is_self]
             moved = np.unique(among[(among >= start) & (among < start + count)]) - start
             # at rest, where weights are computed
-            rest = one.embedding.apply(nodes)
+            rest = prepared_body.embedding.apply(nodes)
             inwards = rest[moved] - inset * out_of_all(rest, made.skins[k] - start)[moved]
             row = start - made.embedded.nodes + moved
-            weights[row] = barycentric(inwards, nodes[one.embedding.corners[moved]])
+            weights[row] = barycentric(inwards, nodes[prepared_body.embedding.corners[moved]])
         start += count
     return replace(made.embedded, weights=weights)

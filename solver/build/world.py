@@ -68,7 +68,7 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     at fault, the field.
     """
     prepared = prepare_all(job, report, volumes) if job.scene.bodies else []
-    if any(one.body.dynamic.suggested for one in prepared):
+    if any(prepared_body.body.dynamic.suggested for prepared_body in prepared):
         from .suggest import suggested  # loaded only where it is needed
 
         prepared = [suggested(job, one, report) for one in prepared]
@@ -101,8 +101,8 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
 def _soft_parts(job: Job, coupled: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
     """Return the parts of soft bodies: one of all bodies that mechanisms carry or touch, and those of `groups_of_parts`
     for the others."""
-    to_rigid = {end.body for one in job.scene.constraints if any(end.mechanism for end in one.ends)
-                for end in one.ends if not end.mechanism}
+    to_rigid = {end.body for constraint in job.scene.constraints if any(end.mechanism for end in constraint.ends)
+                for end in constraint.ends if not end.mechanism}
     hanging = {one.body.name for one in coupled if rigid is not None
                and (one.body.attach or one.body.name in to_rigid)}
     with_rigid = [one for one in coupled if hanging & job.scene.joined(one.body.name)]
@@ -121,14 +121,14 @@ def groups_of_parts(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
     if job.scene.contact is not None:
         return [prepared] if prepared else []
     groups: dict[str, list[Prepared]] = {}
-    for one in prepared:
-        method = job.scene.method_of(one.body)
-        joined = job.scene.joined(one.body.name)
+    for prepared_body in prepared:
+        method = job.scene.method_of(prepared_body.body)
+        joined = job.scene.joined(prepared_body.body.name)
         first_joined = min(joined) if catalogue.find("method", method.kind).follows else ""
         key = f"{method.kind} {sorted(parameters('method', method).items())} {first_joined}"
         if len(joined) > 1 and joins_different_methods(job, [other for other in prepared if other.body.name in joined]):
             key = f"joined {min(joined)}"
-        groups.setdefault(key, []).append(one)
+        groups.setdefault(key, []).append(prepared_body)
     return [*groups.values()]
 
 
@@ -215,13 +215,13 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = Non
     from .point_constraints import target_nodes
     from .rigid_skins import skins_of
 
-    bearings = [joint.friction for one in job.scene.mechanisms for joint in one.joints]
+    bearings = [joint.friction for mechanism in job.scene.mechanisms for joint in mechanism.joints]
     bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
     law = catalogue.find("joint_friction", job.scene.joint_friction.kind).load()
-    by_body = law.acts_on != "nothing" and any(one is not None for one in bearings)
+    by_body = law.acts_on != "nothing" and any(bearing is not None for bearing in bearings)
     touches = job.scene.contact is not None
     obstacles = obstacles_of(job, skins_of(job) if touches else (), anchors_of(job, prepared) if touches else ())
-    unpinned = [without_pins(one) for one in prepared] if touches else prepared
+    unpinned = [without_pins(prepared_body) for prepared_body in prepared] if touches else prepared
     targets = target_nodes(job, prepared)
     obstacle_count = len(obstacles.positions)
     attached = [*obstacles.attached,

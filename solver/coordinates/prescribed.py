@@ -193,7 +193,7 @@ class Concatenated:
     def __init__(self, tables: Sequence[OverTime]) -> None:
         """tables: positions over time, (k, 3) [m] each."""
         self._tables = list(tables)
-        self.moves = any(one.moves for one in tables)
+        self.moves = any(table.moves for table in tables)
 
     @property
     def if_moving(self) -> Concatenated | None:
@@ -202,11 +202,11 @@ class Concatenated:
 
     def at(self, time: float) -> Vec:
         """Return positions of all rows at `time` [s], (Σ k, 3) [m]."""
-        return np.concatenate([one.at(time) for one in self._tables])
+        return np.concatenate([table.at(time) for table in self._tables])
 
     def velocity(self, time: float) -> Vec:
         """Return velocities of all rows at `time` [s], (Σ k, 3) [m/s]."""
-        return np.concatenate([one.velocity(time) for one in self._tables])
+        return np.concatenate([table.velocity(time) for table in self._tables])
 
 
 def transformed(frames: Vec, positions: Vec) -> Vec:

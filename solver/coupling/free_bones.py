@@ -65,7 +65,7 @@ class FreeBones:
         for number, one in enumerate(self._trees):
             self._group[one.flesh] = number
         #: trees of one bone without flesh, whose linear momentum stages conserve as they are
-        self._rigid: Mask = np.array([len(one.bones) == 1 and not soft.mass[one.flesh].any() for one in self._trees],
+        self._rigid: Mask = np.array([len(tree.bones) == 1 and not soft.mass[tree.flesh].any() for tree in self._trees],
                                      dtype=bool)
         #: trees that are not corrected in this step: with external forces, or rigid
         self._acted_on = self._rigid.copy()
@@ -85,8 +85,8 @@ class FreeBones:
         touched[self._soft.touching_others(soft, self._group)] = True
         if damped is not None:
             touched |= damped.drag > 0.0
-        for number, one in enumerate(self._trees):
-            self._acted_on[number] |= touched[one.flesh].any() or self._is_acted_on(one, bones)
+        for number, tree in enumerate(self._trees):
+            self._acted_on[number] |= touched[tree.flesh].any() or self._is_acted_on(tree, bones)
 
     def note_linearised_stage(self) -> None:
         """Record a stage with unknown external forces: the momenta of no tree are restored in this step."""
@@ -102,7 +102,7 @@ class FreeBones:
         """
         self.note_stage(before)
         soft, bones = after
-        unloaded = [one for one, acted_on in zip(self._trees, self._acted_on) if not acted_on]
+        unloaded = [tree for tree, acted_on in zip(self._trees, self._acted_on) if not acted_on]
         if not unloaded:
             return [soft, bones]
         self._evaluate_points(before[1])
@@ -127,7 +127,7 @@ class FreeBones:
         less mass damping, plus those of external forces. Trees with contacts or drives do not change.
         """
         touched = self._find_contacts(before)
-        starts = [self._points_of(one, before[0]) for one in self._trees]
+        starts = [self._points_of(tree, before[0]) for tree in self._trees]
         touched |= self._find_contacts(after)
         soft, bones = after
         x, v = self._soft.coordinates.positions(soft.q, soft.time, soft.carrier_motion), self._soft.velocity(soft)

@@ -97,7 +97,7 @@ class _Points:
 
     def __init__(self, interfaces: Sequence[CoupledInterface], before: Sequence[State], h: float) -> None:
         self.interfaces, self.before, self.h = interfaces, before, h
-        self.all = [(one, linked) for one in interfaces for linked in one.linked]
+        self.all = [(interface, linked) for interface in interfaces for linked in interface.linked]
         ends = np.cumsum([0, *(linked.count for _, linked in self.all)]).tolist()
         self.own = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self.start = self.positions(before)
@@ -113,7 +113,7 @@ class _Points:
 
     def remembered_values(self, name: str) -> Vec:
         """Return values of the staggered parts' memory, (p, 3); zero where there are none yet."""
-        values = [self.before[one.number].memory.get(name) for one in self.interfaces]
+        values = [self.before[interface.number].memory.get(name) for interface in self.interfaces]
         if any(one is None for one in values):
             return np.zeros_like(self.start)
         return np.concatenate([one for one in values if one is not None])
@@ -135,12 +135,12 @@ class _Points:
         """Return the staggered parts with interface points that respond to forces beyond these predicted ones, (p, 3)
         [N]; None: their motion is prescribed."""
         parts = []
-        for one, inertia in zip(self.interfaces, self.inertia):
-            under = np.zeros((one.touched, 3))
+        for interface, inertia in zip(self.interfaces, self.inertia):
+            under = np.zeros((interface.touched, 3))
             for rows, (which, linked) in zip(self.own, self.all):
-                if acting is not None and which is one and linked.points.stop <= one.touched:
+                if acting is not None and which is interface and linked.points.stop <= interface.touched:
                     under[linked.points] = acting[rows]
-            parts.append(one.part.with_interface(None if acting is None else inertia.under(under)))
+            parts.append(interface.part.with_interface(None if acting is None else inertia.under(under)))
         return parts
 
     def predict_end(self, end: Vec) -> None:
@@ -159,8 +159,8 @@ class StaggeredParts(Coupling):
         self._parts, self._couplings, self._interfaces = list(parts), list(couplings), list(interfaces)
         self._layout = Layout([part.unknowns for part in parts])
         self._subsystems = Subsystems(parts, couplings)
-        self._staggered = {one.number for one in interfaces}
-        self.notes = [note for one in couplings for note in one.notes]
+        self._staggered = {interface.number for interface in interfaces}
+        self.notes = [note for coupling in couplings for note in coupling.notes]
 
     @property
     def parts(self) -> list[Part]:
@@ -169,13 +169,13 @@ class StaggeredParts(Coupling):
 
     def solved_with(self, part: Part) -> Sequence[Part]:
         """Return the parts whose unknowns are in one system with those of this part, itself included."""
-        of_part = (one.parts for one in self._couplings if any(coupled is part for coupled in one.parts))
+        of_part = (coupling.parts for coupling in self._couplings if any(coupled is part for coupled in coupling.parts))
         return next(of_part, [part])
 
     def replaced(self, part: Part, after: Part, couplings: Sequence[Coupling]) -> Sequence[Coupling]:
         """Return this coupling, as the only element, with a reshaped part `after` in place of `part`. couplings: those
         of the reshaped part."""
-        others = [one for one in self._couplings if not any(coupled is part for coupled in one.parts)]
+        others = [coupling for coupling in self._couplings if not any(coupled is part for coupled in coupling.parts)]
         return [StaggeredParts([after if one is part else one for one in self._parts], [*others, *couplings],
                                 self._interfaces)]
 
@@ -211,8 +211,8 @@ class StaggeredParts(Coupling):
 
     def forget_past(self) -> None:
         """Discard caches of earlier steps that are not in the State; the parts discard their own."""
-        for one in self._couplings:
-            one.forget_past()
+        for coupling in self._couplings:
+            coupling.forget_past()
 
     def _advanced(self, state: State, h: float, advance: Advance) -> State:
         """Return the states of all parts, merged, after h seconds: the staggered ones step in turn with the others."""
@@ -248,7 +248,7 @@ def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State]
         reaction = points.reaction(after)
         residual = carried_over + reaction - applied
         if is_last or (np.linalg.norm(residual) <= CONVERGED * np.linalg.norm(reaction)
-                       and all(one.part.may_finish(after[one.number]) for one in interfaces)):
+                       and all(interface.part.may_finish(after[interface.number]) for interface in interfaces)):
             break
         if len(last):
             change = residual - last

@@ -148,7 +148,7 @@ def tetrahedralize(task: Task, folder: Path, queue: ForQueue, stop: Callable[[],
     from ..build.filled import filled_for_bake  # which takes a while to import
 
     volumes = filled_for_bake(job, queue.stage)[1]
-    return f"{sum(len(one.tets) for one in volumes)} tetrahedra are kept for the bake"
+    return f"{sum(len(volume.tets) for volume in volumes)} tetrahedra are kept for the bake"
 
 
 def _take_stages(task: Task, job: Job) -> None:

@@ -41,7 +41,7 @@ class InStretches:
         self._fraction = 0.0
         laws = (nothing, nothing, nothing) if fibers is None else (
             fibers.material.stress, fibers.material.tangent, fibers.material.energy)
-        self._fiber_stress, self._fiber_tangent, self._fiber_energy = (Address(one) for one in laws)
+        self._fiber_stress, self._fiber_tangent, self._fiber_energy = (Address(law) for law in laws)
         self._energy = Address(elastic.material.energy)
         self._no_fibers = np.zeros((blocks, 0, LANES))
 

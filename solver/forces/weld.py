@@ -33,7 +33,7 @@ class Bonds:
 
     def chosen(self, which: Mask) -> Bonds:
         """Return the bonds of a mask `which`, (s,)."""
-        return Bonds(*(np.ascontiguousarray(getattr(self, one.name)[which]) for one in fields(self)))
+        return Bonds(*(np.ascontiguousarray(getattr(self, field.name)[which]) for field in fields(self)))
 
 
 class Weld(WithMultipliers):
@@ -196,7 +196,7 @@ def near(glued: ElasticBody, base: ElasticBody, rest: Vec, distance: float) -> t
     if not len(owner):
         empty = np.zeros(0, np.int32)
         return empty, np.zeros((0, 3), np.int32), np.zeros((0, 3)), np.zeros(0)
-    triangle = np.concatenate([np.sort(one) for one in candidates if one]).astype(np.int64)
+    triangle = np.concatenate([np.sort(candidate) for candidate in candidates if candidate]).astype(np.int64)
     weights = closest_weights(rest[points[owner]], corners[triangle])
     away = rest[points[owner]] - np.einsum("ki,kij->kj", weights, corners[triangle])
     distances = np.linalg.norm(away, axis=1)

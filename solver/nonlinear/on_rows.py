@@ -37,7 +37,7 @@ def on_rows(problem: StageProblem, unknowns: Vec, constraints: Sequence[Constrai
     contradict each other.
     """
     time, x = problem.stage.time, problem.positions(problem.velocities(unknowns))
-    hard = [one for one in constraints if one.is_hard(time)]
+    hard = [constraint for constraint in constraints if constraint.is_hard(time)]
     seconds, size = problem.stage.b * problem.stage.h, float(np.ptp(x, axis=0).max())
     columns = (3 * problem.order[:, None] + np.arange(3)).ravel()
     if not hard:
@@ -47,7 +47,7 @@ def on_rows(problem: StageProblem, unknowns: Vec, constraints: Sequence[Constrai
         value = np.concatenate([np.where(one.one_sided, np.maximum(one.value, 0.0), one.value) for one in tables])
         if len(value) > MANY or float(np.abs(value).max()) <= SATISFIED * size:
             break
-        J = sp.csr_array(sp.vstack([one.jacobian(len(x)) for one in tables]).tocsc()[:, columns])
+        J = sp.csr_array(sp.vstack([table.jacobian(len(x)) for table in tables]).tocsc()[:, columns])
         system = RowSystem(problem.system.matrix, np.zeros(len(unknowns)), problem.system.linear.solve, J, value,
                            seconds, problem.stage.a * problem.stage.h)
         try:

@@ -90,7 +90,7 @@ class Regroup:
         self._must = [*ties(self._job.scene)]
         of_rigid = [0.0] * (rigid is not None)
         self.reach = Reach(
-            np.array([*(one.volume.diagonal for one in bodies), *of_rigid]),
+            np.array([*(body.volume.diagonal for body in bodies), *of_rigid]),
             np.array([*(max(one.thickness or 0.0, one.surface_offset) for one in bodies), *of_rigid]),
             that_touch(self._job.scene))
         self._skins = [] if rigid is None else skins_of(self._job)
@@ -135,7 +135,7 @@ class Regroup:
 
     def take(self, bodies: Mapping[str, Prepared]) -> None:
         """Replace bodies, by name, by their present form after cuts, nails or releases, and discard their parts."""
-        taken = {token for token, one in enumerate(self._bodies) if one.body.name in bodies}
+        taken = {token for token, body in enumerate(self._bodies) if body.body.name in bodies}
         for token in taken:
             self._bodies[token] = bodies[self._bodies[token].body.name]
         self._reshaped |= taken
@@ -279,7 +279,7 @@ class Regroup:
             return [len(self._bodies)]
         if self._nodes_of(part) is None:
             return []
-        number = {one.body.name: k for k, one in enumerate(self._bodies)}
+        number = {body.body.name: k for k, body in enumerate(self._bodies)}
         return [number[name] for name, _, _ in part.bodies]
 
     def _scene(self, tokens: Sequence[int]) -> Scene:
@@ -291,8 +291,8 @@ class Regroup:
         names = {body.name for body in bodies}
         scene = msgspec.structs.replace(
             scene, bodies=bodies, forces=[force for force in scene.forces if names >= {*force.bodies}],
-            constraints=[one for one in scene.constraints if names >= {
-                end.body for end in one.ends if end.body and not end.mechanism}])
+            constraints=[constraint for constraint in scene.constraints if names >= {
+                end.body for end in constraint.ends if end.body and not end.mechanism}])
         if tokens[-1] == count:
             return scene  # mechanisms use the settings of the scene
         if len(bodies) == 1 and touches_nothing(scene, bodies[0]):

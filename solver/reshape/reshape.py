@@ -50,7 +50,7 @@ class Reshape:
         self._job, self._regroup = job, regroup
         self._changing = {body.name for body in job.scene.bodies if body.is_reshaped}
         self._soft = self._of_changing(dict(enumerate(soft)))
-        self._dynamic = [one.fields.dynamic for one in prepared]
+        self._dynamic = [prepared_body.fields.dynamic for prepared_body in prepared]
         self._bodies = [WholeBody.uncut(one, _triangles(job, one)) for one in prepared]
         touching = job.scene.contact is not None
         self._kerf = [KERF * mean_edge(one.volume.nodes, one.skin) if touching and one.touches_itself else 0.0
@@ -106,7 +106,7 @@ class Reshape:
                 from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
 
                 # histories of the integrator belong to the former unknowns
-                carrier = next(i for i, one in enumerate(world.parts) if one is coupling.parts[-1])
+                carrier = next(i for i, part in enumerate(world.parts) if part is coupling.parts[-1])
                 memory = {key: value for key, value in states[carrier].memory.items() if key not in HISTORIES}
                 states[carrier] = replace(states[carrier], memory=memory)
             world = world.with_part(k, new.part, new.couplings)
@@ -235,7 +235,7 @@ class Reshape:
         """Return a part rebuilt from the present form of its bodies."""
         members = [self._bodies[i].prepared for i in self._members(soft)]
         if self._regroup is not None:
-            self._regroup.take({one.body.name: one for one in members if one.body.name in self._changing})
+            self._regroup.take({member.body.name: member for member in members if member.body.name in self._changing})
             return self._regroup.rebuilt(soft)
         return soft_part(self._job, members, soft.rigid, reshaped=True)
 

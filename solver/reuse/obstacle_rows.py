@@ -52,6 +52,6 @@ class ObstacleRows:
         own = {name: then[first:last] for name, first, last in zip(self._then, ends, ends[1:])}
         of_none = np.zeros((0, *then.shape[1:]))
         tables = [of_none if name in self._changed else own[name] for name in self._now]
-        rows = [one if len(one) == count else np.zeros((count, *then.shape[1:]))
-                for one, count in zip(tables, self._now.values())]
+        rows = [table if len(table) == count else np.zeros((count, *then.shape[1:]))
+                for table, count in zip(tables, self._now.values())]
         return np.concatenate([then[:leading], *rows])

@@ -141,5 +141,5 @@ def _part_of(scene: Scene, tokens: list[int]) -> Scene:
     return msgspec.structs.replace(
         scene, bodies=bodies, mechanisms=scene.mechanisms if len(scene.bodies) in tokens else [],
         forces=[force for force in scene.forces if names >= {*force.bodies}],
-        constraints=[one for one in scene.constraints if names >= {
-            end.body for end in one.ends if end.body and not end.mechanism}])
+        constraints=[constraint for constraint in scene.constraints if names >= {
+            end.body for end in constraint.ends if end.body and not end.mechanism}])

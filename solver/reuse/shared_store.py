@@ -183,7 +183,7 @@ class SharedStore(FrameStore):
         assert self._written is not None
         outputs, record = self._written
         states = [self._earlier.state(frame), *([] if state is None else [state])]
-        super().snapshot(frame, self._whole.state(states, [one.record for one in outputs], record.labels))
+        super().snapshot(frame, self._whole.state(states, [output.record for output in outputs], record.labels))
 
 
 def _single(rows: NDArray[Any] | None) -> Floats | None:

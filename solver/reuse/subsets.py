@@ -76,7 +76,7 @@ class AllBodies:
                     getattr(record, name)[of_all] = getattr(own, name)[[*group]]
         parts = self._parts(records)
         unknowns, contacts = (
-            np.array([getattr(records[one.subset], name)[one.number] for one in parts], dtype=np.int32)
+            np.array([getattr(records[part.subset], name)[part.number] for part in parts], dtype=np.int32)
             for name in ("unknowns", "contacts"))
         longest = np.zeros(self._bodies, dtype=np.float32)
         for k, own_longest in self._of_bodies(lambda i, k: records[i].longest[k]):
@@ -92,8 +92,8 @@ class AllBodies:
         """
         records = [one.record for one in outputs]
         whole, parts = self.record(records, spans), self._parts(records)
-        contacts = [_rows_of_part(outputs[one.subset], one.number) for one in parts
-                    if records[one.subset].contacts[one.number] >= 0]
+        contacts = [_rows_of_part(outputs[part.subset], part.number) for part in parts
+                    if records[part.subset].contacts[part.number] >= 0]
         activity = [self._activity(outputs[one.subset], one) for one in parts]
         lively = [rows for rows in activity if rows is not None]
         halved = np.zeros(self._bodies + 1, dtype=np.int32)
@@ -101,7 +101,7 @@ class AllBodies:
             halved[k] = count
         halved[-1] = whole.nameless.sum()
         return FrameOutput(
-            whole, self._rows(outputs, [one.vertices for one in outputs]), [],
+            whole, self._rows(outputs, [output.vertices for output in outputs]), [],
             liveliness=np.concatenate(lively, axis=1) if lively else None,
             contacts=np.concatenate(contacts) if contacts else None,
             stress=self._rows(outputs, [np.zeros((len(one.vertices), 4), dtype=np.float32) if one.stress is None else

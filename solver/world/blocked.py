@@ -93,8 +93,8 @@ def _owners_of_nodes(bodies: Sequence[BodyInWorld], obstacles: Sequence[Obstacle
 
     Each entry has a name for prescribed nodes, a name for other nodes, and the slice of its nodes.
     """
-    owners = [*((f'the pin of "{one.name}"', f'"{one.name}"', one.nodes) for one in bodies),
-              *((f'"{one.name}"', f'"{one.name}"', one.nodes) for one in obstacles)]
+    owners = [*((f'the pin of "{body.name}"', f'"{body.name}"', body.nodes) for body in bodies),
+              *((f'"{obstacle.name}"', f'"{obstacle.name}"', obstacle.nodes) for obstacle in obstacles)]
     owner = np.full(count, -1)
     for k, (_, _, nodes) in enumerate(owners):
         owner[nodes] = k

@@ -106,7 +106,7 @@ class ConstraintDraft(SteppedPart):
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the state after a step of h seconds. Raises StepFailed where the body diverges."""
         ends, before = state.time + h, self._reduced(state)
-        targets = [TargetRows.springs(*one.springs_at(ends)) for one in self.pulls if one.at_work(ends)]
+        targets = [TargetRows.springs(*pull.springs_at(ends)) for pull in self.pulls if pull.at_work(ends)]
         targets += [self.beside, *self._on_obstacles(before, h)]
         touching = self._on_ground(ends, h) if self.ground.exists else None
         after = self.body.step(before, h, self._force(before, h), TargetRows.joined(targets),
@@ -158,8 +158,8 @@ class ConstraintDraft(SteppedPart):
             table = law.damp(np.concatenate([state.x, motion.at(state.time)]), np.concatenate([state.v, wind]),
                              state.time)
             implicit_drag(table.nodes, table.blocks, self.body.mass, state.v, wind, h, out)
-        for one in self.pressures:
-            one.measure(state.x, state.time).add_forces(out)
+        for pressure in self.pressures:
+            pressure.measure(state.x, state.time).add_forces(out)
         return out
 
     def _with_half_life(self, state: ProjectiveState, h: float) -> ProjectiveState:

@@ -117,7 +117,7 @@ class ContactBounds(SoftOutput):
         A node hits it if it touches the ground with a normal speed above `ground_contact.GENTLE_SPEED` times the speed
         that weight adds in h seconds.
         """
-        ends = ((*self.nodes_at(one), one.time) for one in states) if self.ground.plane.exists else ()
+        ends = ((*self.nodes_at(state), state.time) for state in states) if self.ground.plane.exists else ()
         return ground_contact.is_hit(self.ground, ends, self._fall(h))
 
     def _fall(self, h: float) -> float:

@@ -55,11 +55,11 @@ class DraftObstacles:
         the step [s].
         """
         touched: list[TouchedPlanes] = []
-        for one in self.obstacles:
-            planes = one.mesh.planes(start, end, time, h, one.side, self.gap + NEAR * self.size)
+        for obstacle in self.obstacles:
+            planes = obstacle.mesh.planes(start, end, time, h, obstacle.side, self.gap + NEAR * self.size)
             if planes is None:
                 continue
-            obstacle_friction = np.einsum("kc,kc->k", planes.weights, one.friction[planes.corners])
+            obstacle_friction = np.einsum("kc,kc->k", planes.weights, obstacle.friction[planes.corners])
             touched.append(TouchedPlanes(planes.points, planes.positions + self.gap * planes.normals, planes.normals,
                                          planes.velocities, mixed(obstacle_friction, self.friction[planes.points])))
         if not touched:

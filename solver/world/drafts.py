@@ -123,7 +123,7 @@ class Draft(SteppedPart):
 
     def _carrier_motion(self, time: float) -> Vec:
         """Return the coordinates of all groups of pins at a time [s]."""
-        return self.body.pins.lead([one.at(time) for one in self.motions])
+        return self.body.pins.lead([motion.at(time) for motion in self.motions])
 
 
 def reduced_of(state: State) -> ReducedState:

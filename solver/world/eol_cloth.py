@@ -117,7 +117,7 @@ class EolCloth(SteppedPart):
         """
         after, reaction = self.steps.step_with_reaction(self.cloth(state), state.time, h, self.inertia)
         self._refuse_blow_up(after.mesh)
-        self.notes += [f'"{self.name}": {one}' for one in self.steps.step_log.sentences]
+        self.notes += [f'"{self.name}": {sentence}' for sentence in self.steps.step_log.sentences]
         self.steps.step_log.sentences.clear()
         return State(state.time + h, state.q, state.u, self._memory(after),
                      reaction=reaction if self.steps.needs_reactions else None)

@@ -74,8 +74,8 @@ class Followers:
 
     def _changed(self, system: MovingNodes, state: State, x: Vec, h: float, two_step: tuple[bool, bool]) -> Vec:
         v, change = system.velocity(state), np.zeros_like(x)
-        for one in self.parts:
-            change[one.nodes] = one.velocity_change(x[one.nodes], v[one.nodes], state.time, h, two_step)
+        for part in self.parts:
+            change[part.nodes] = part.velocity_change(x[part.nodes], v[part.nodes], state.time, h, two_step)
         changed: Vec = state.u + change[system.coordinates.free].ravel()
         return changed
 

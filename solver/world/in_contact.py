@@ -42,8 +42,8 @@ def friction_limits(soft: SoftBodies, frictions: Sequence[FrictionForce | Ground
     flight is as exact as their stages. is_on_ground: whether one of the frictions is that of the ground.
     """
     limits, energy = np.zeros(len(soft.mass)), 0.0
-    for one in frictions:
-        one.add_limits(limits)
+    for friction in frictions:
+        friction.add_limits(limits)
     is_prescribed = np.zeros(len(limits), dtype=bool)
     is_prescribed[soft.coordinates.prescribed] = True
     is_supported = is_on_ground or bool(limits[is_prescribed].any()) or any(

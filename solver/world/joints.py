@@ -30,7 +30,7 @@ class Joints(JointsPart, JointsSystem, SteppedPart):
     @classmethod
     def of(cls, part: JointsPart, integrator: Integrator) -> Joints:
         """Return the mechanisms of a part with an integrator. Both share the mechanisms, their notes and records."""
-        joints = cls(**{one.name: getattr(part, one.name) for one in fields(part)}, integrator=integrator)
+        joints = cls(**{field.name: getattr(part, field.name) for field in fields(part)}, integrator=integrator)
         joints.impacts, joints._friction = part.impacts, part._friction
         return joints
 

@@ -33,8 +33,8 @@ class MechanismInWorld:
     def plain(self, first: int) -> dict[str, object]:
         """Return the manifest's entry of the mechanism. first: number of bodies of all mechanisms before it."""
         return {"name": self.name, "first": first, "bodies": list(self.bodies), "loops": list(self.loops),
-                "joints": [{"name": one.name, "kind": one.kind, "first": one.first, "count": one.count}
-                           for one in self.joints]}
+                "joints": [{"name": joint.name, "kind": joint.kind, "first": joint.first, "count": joint.count}
+                           for joint in self.joints]}
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ class Subsystems:
 
     def __init__(self, parts: Sequence[Part], couplings: Sequence[Coupling]) -> None:
         """Raise BadScene where a coupled part is not in `parts` or in two couplings, or a part has no integrator."""
-        coupled = [(one, tuple(number_of(parts, part) for part in one.parts)) for one in couplings]
+        coupled = [(coupling, tuple(number_of(parts, part) for part in coupling.parts)) for coupling in couplings]
         taken = [k for _, numbers in coupled for k in numbers]
         if len({*taken}) < len(taken):
             raise BadScene("the carrier of a part is carried itself, or a part has two carriers",

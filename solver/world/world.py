@@ -44,7 +44,7 @@ class World(ShownBodies):
         """Return a world with part k replaced after it was reshaped. couplings: of the new part."""
         parts, before = list(self.parts), self.parts[k]
         parts[k] = part
-        of_part = [one for one in self.couplings if any(coupled is before for coupled in one.parts)]
+        of_part = [coupling for coupling in self.couplings if any(coupled is before for coupled in coupling.parts)]
         after = [one for one in self.couplings if one not in of_part]
         for one in of_part:
             after += one.replaced(before, part, couplings)
@@ -62,7 +62,7 @@ class World(ShownBodies):
     @property
     def independent(self) -> list[tuple[tuple[int, ...], list[Coupling]]]:
         """Return the indices of parts, ascending, of each subsystem, and its coupling in a list, empty for a part."""
-        return [(tuple(sorted(numbers)), [one for one in self.couplings if one is subsystem])
+        return [(tuple(sorted(numbers)), [coupling for coupling in self.couplings if coupling is subsystem])
                 for subsystem, numbers in self._subsystems.solved]
 
     # one state
@@ -173,6 +173,6 @@ class World(ShownBodies):
 
     def _solved_with(self, k: int) -> list[int]:
         """Return the indices of the parts whose unknowns are in one system with those of part k."""
-        coupled = (one.solved_with(self.parts[k]) for one in self.couplings
-                   if any(part is self.parts[k] for part in one.parts))
+        coupled = (coupling.solved_with(self.parts[k]) for coupling in self.couplings
+                   if any(part is self.parts[k] for part in coupling.parts))
         return [number_of(self.parts, part) for part in next(coupled, [self.parts[k]])]
