@@ -12,7 +12,7 @@ def keys(obj):
     return [one.key for one in advice.look_at(obj, bpy.context.scene)]
 
 
-def told(obj):
+def labels_of(obj):
     return " ".join(text for kind, text in advised(obj) if kind == "label")
 
 
@@ -118,7 +118,7 @@ def test_a_mesh_below_that_is_no_collider_is_made_one(soft_cube):
     bpy.ops.mesh.primitive_uv_sphere_add(radius=50.0)  # a sky
     bpy.context.view_layer.objects.active = soft_cube
     bpy.context.view_layer.update()
-    assert "through" in keys(soft_cube) and 'It falls through "Table"' in told(soft_cube)
+    assert "through" in keys(soft_cube) and 'It falls through "Table"' in labels_of(soft_cube)
     assert bpy.ops.conjac.land() == {"FINISHED"}
     assert floor.conjac.kind == "collider" and soft_cube.conjac.contact.collides_with == "all"
     assert "through" not in keys(soft_cube) and not bpy.ops.conjac.land.poll()
@@ -175,7 +175,7 @@ def test_animation_of_what_nothing_pins_is_told_to_do_nothing(soft_cube, animate
     assert "unled" not in keys(soft_cube)
     buttons = advised(soft_cube).count(("operator", "conjac.add_group"))
     animate(soft_cube)
-    assert "unled" in keys(soft_cube) and "Its own animation has no effect" in told(soft_cube)
+    assert "unled" in keys(soft_cube) and "Its own animation has no effect" in labels_of(soft_cube)
     assert advised(soft_cube).count(("operator", "conjac.add_group")) == buttons + 1
     soft_cube.vertex_groups.new(name="Pin").add([0], 1.0, "REPLACE")
     assert "unled" not in keys(soft_cube)
@@ -198,7 +198,7 @@ def test_an_instance_that_it_falls_through_is_told_of(soft_cube):
     bpy.ops.object.collection_instance_add(collection="Props", location=(20, 0, 4))
     shown = bpy.context.object
     bpy.context.view_layer.update()
-    assert "instanced" in keys(soft_cube) and f'falls through what "{shown.name}" shows' in told(soft_cube)
+    assert "instanced" in keys(soft_cube) and f'falls through what "{shown.name}" shows' in labels_of(soft_cube)
     for place in (20, 9, 4), (20, 0, 8):
         shown.location = place
         bpy.context.view_layer.update()
@@ -236,7 +236,7 @@ def test_gravity_that_was_left_at_blenders_number_is_told_where_a_unit_is_no_met
     scene = bpy.context.scene
     assert "slow" not in keys(soft_cube)
     scene.unit_settings.scale_length = 0.01
-    assert "At this scene's Unit Scale gravity is 0.0981 m/s² and not 9.81: see Forces" in told(soft_cube)
+    assert "At this scene's Unit Scale gravity is 0.0981 m/s² and not 9.81: see Forces" in labels_of(soft_cube)
     scene.gravity = (0.0, 0.0, -981.0)
     assert "slow" not in keys(soft_cube)
     scene.gravity, scene.use_gravity = (0.0, 0.0, -9.81), False
@@ -247,7 +247,7 @@ def test_what_lies_on_its_ground_from_the_start_is_told(addon):
     bpy.ops.mesh.primitive_cube_add()  # as a new file has it: half of it below height 0
     cube = bpy.context.object
     assert bpy.ops.conjac.add_soft_body() == {"FINISHED"}
-    assert "It lies on the ground already: raise it to see it fall" in told(cube)
+    assert "It lies on the ground already: raise it to see it fall" in labels_of(cube)
     group = cube.vertex_groups.new(name="Pin")
     group.add([0], 1.0, "REPLACE")
     assert "lies" not in keys(cube)
@@ -269,11 +269,11 @@ def test_what_lies_on_its_ground_from_the_start_is_told(addon):
 def test_force_fields_that_do_not_move_it_are_told(soft_cube):
     bpy.ops.object.effector_add(type="WIND")
     bpy.context.object.name = "Fan"
-    assert '"Fan" does not move it: the only force field that acts is Wind, and only on cloth' in told(soft_cube)
+    assert '"Fan" does not move it: the only force field that acts is Wind, and only on cloth' in labels_of(soft_cube)
     soft_cube.conjac.kind = "cloth"
     assert "unfelt" not in keys(soft_cube)
     bpy.ops.object.effector_add(type="TURBULENCE")
-    assert '"Turbulence" does not move it' in told(soft_cube)
+    assert '"Turbulence" does not move it' in labels_of(soft_cube)
     bpy.context.object.hide_set(True)
     assert "unfelt" not in keys(soft_cube)
 

@@ -42,7 +42,7 @@ def test_a_scene_whose_gravity_is_animated_is_refused_at_every_frame(scene):  # 
     assert obj.conjac.bake() == 0 and bake.status(obj).state == "complete"
     scene.frame_set(1)
     animate(scene, "gravity", scene.gravity.copy(), (0, 0, -1))
-    said = []
+    messages = []
     states = set()
     for frame in (1, 2, 3):
         scene.frame_set(frame)
@@ -50,8 +50,8 @@ def test_a_scene_whose_gravity_is_animated_is_refused_at_every_frame(scene):  # 
         states.add(status)
         assert status.state == "stale" and words in status.text
     assert len(states) == 1
-    assert bake.bake_object(obj, report=said.append) == 2
-    assert any(f'"Jelly": {words}' in text for text in said)
+    assert bake.bake_object(obj, report=messages.append) == 2
+    assert any(f'"Jelly": {words}' in text for text in messages)
 
 
 def test_keyframes_that_are_all_alike_are_no_animation(scene):  # noqa: F811
@@ -144,8 +144,8 @@ def test_what_drives_the_limits_of_a_bone_may_not_change(scene, path, label):  #
         rig["other"] = value
         rig.keyframe_insert('["other"]', frame=frame)
     assert words in gather.animated_refusal(rig, scene)
-    said = []
-    assert bake.bake_object(rig, report=said.append) == 2 and any(words in text for text in said)
+    messages = []
+    assert bake.bake_object(rig, report=messages.append) == 2 and any(words in text for text in messages)
     curve.mute = True
     assert gather.animated_refusal(rig, scene) == ""
     curve.mute = False

@@ -21,9 +21,9 @@ def test_a_changed_setting_makes_it_stale_by_name_and_baked_anew(scene):  # noqa
     obj.conjac.youngs_modulus = 5.0e3
     assert addon_bake.status(obj).state == "complete"
     obj.conjac.youngs_modulus = 2.0e4
-    said = []
-    assert addon_bake.bake_object(obj, report=said.append) == 0
-    assert any("the bake starts again" in text for text in said)
+    messages = []
+    assert addon_bake.bake_object(obj, report=messages.append) == 0
+    assert any("the bake starts again" in text for text in messages)
     assert addon_bake.status(obj).state == "complete"
     assert frames_of(obj)["000012"] != before["000012"]
     assert_plays(obj, (1, LAST))

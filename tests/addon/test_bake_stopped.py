@@ -262,7 +262,7 @@ def test_who_bakes_over_the_frames_of_another_scene_is_told(scene, last):  # noq
     other.frame_end = last
     asked = session.Bake(obj, other, replaces=False)
     assert asked.wait() == 2
-    said = f'Scene "{scene.name}" plays the same frames: an object has one bake, in all scenes.'
-    assert asked.progress.error.endswith(said)
+    message = f'Scene "{scene.name}" plays the same frames: an object has one bake, in all scenes.'
+    assert asked.progress.error.endswith(message)
     keeps, notes = session.Bake(obj, other, keeps=True), []
-    assert keeps.wait(notes.append) == 0 and any("take 1" in note and said[:-1] in note for note in notes)
+    assert keeps.wait(notes.append) == 0 and any("take 1" in note and message[:-1] in note for note in notes)

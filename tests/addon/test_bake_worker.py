@@ -52,17 +52,17 @@ def start(tmp_path):
 
 def everything(worker, seconds=20.0):
     """All of its output until it ends."""
-    until, said = time.monotonic() + seconds, []
+    until, messages = time.monotonic() + seconds, []
     while not worker.ended():
-        assert time.monotonic() < until, said
-        said += worker.messages(0.1)
-    return said + worker.messages()
+        assert time.monotonic() < until, messages
+        messages += worker.messages(0.1)
+    return messages + worker.messages()
 
 
 def first(worker, seconds=20.0):
-    said = worker.messages(seconds)
-    assert said, worker.last_lines
-    return said[0]
+    messages = worker.messages(seconds)
+    assert messages, worker.last_lines
+    return messages[0]
 
 
 def gone(pid, seconds):
@@ -85,10 +85,10 @@ def test_messages_arguments_pause_and_exit_code(start, tmp_path):
                              "stubborn": False}
     assert worker.exit_code is None and not worker.ended()
     worker.pause()
-    said = everything(worker)
-    assert {"event": "output", "text": "plain words"} in said
-    assert {"event": "log", "text": "pause\n"} in said
-    assert said[-1] == {"event": "end", "code": 75, "text": "ä ☃"}
+    messages = everything(worker)
+    assert {"event": "output", "text": "plain words"} in messages
+    assert {"event": "log", "text": "pause\n"} in messages
+    assert messages[-1] == {"event": "end", "code": 75, "text": "ä ☃"}
     assert worker.exit_code == 75
     worker.pause()  # to a process that has gone: nothing happens
 
@@ -137,9 +137,9 @@ def test_more_output_than_a_pipe_holds_does_not_stop_it(start):
             print(json.dumps({"event": "log", "text": "x" * 50, "i": i}))
     """)
     time.sleep(0.5)  # nobody reads meanwhile
-    said = everything(worker)
+    messages = everything(worker)
     assert worker.exit_code == 0
-    assert [message["i"] for message in said] == list(range(20000))
+    assert [message["i"] for message in messages] == list(range(20000))
 
 
 def test_a_worker_that_dies_leaves_its_last_words(start):

@@ -59,8 +59,8 @@ def test_colours_go_from_dark_to_light_on_a_scale_that_stands_still(baked, scene
     pressure = value_marks.VALUES["pressure"]
     low, high = value_marks.scale(baked, pressure, stress_frames.rows(baked, scene)[:, 2])
     assert low == -high < 0.0
-    said = value_marks.legend(baked, value_marks.VALUES["stress"], scene)
-    assert said.title.startswith("Von Mises Stress (") and said.low == "0" and float(said.high) > 0.0
+    legend = value_marks.legend(baked, value_marks.VALUES["stress"], scene)
+    assert legend.title.startswith("Von Mises Stress (") and legend.low == "0" and float(legend.high) > 0.0
     assert value_marks.ends(pressure, -2.5e4, 2.5e4) == ("Pressure (kPa)", "-25", "25")
 
 
@@ -118,5 +118,5 @@ run(artist(), 0.1)
 
 @pytest.mark.long
 def test_colors_follow_the_timeline_in_the_window(tmp_path):
-    said = in_a_window(SCRIPT, tmp_path, "900x700")
-    assert "colors seen" in said, said[-3000:]
+    output = in_a_window(SCRIPT, tmp_path, "900x700")
+    assert "colors seen" in output, output[-3000:]

@@ -37,12 +37,12 @@ def test_freeing_the_original_leaves_its_copy_playing(scene, capfd, key, linked)
     assert obj.conjac.bake() == 0
     rest, shown = rest_of(obj), seen_at(obj, LAST).copy()
     copy = duplicate(obj, linked)
-    said = free(obj, capfd)
+    output = free(obj, capfd)
     np.testing.assert_allclose(seen_at(copy, LAST), shown, atol=1e-6)
     np.testing.assert_allclose(seen_at(obj, LAST), rest, atol=1e-6)
-    assert f"{LAST} frames" in said and not frames_of(obj)
+    assert f"{LAST} frames" in output and not frames_of(obj)
     if key != "shapekeys":
-        assert f'Jelly.{key}, which "Jelly.001" still plays' in said
+        assert f'Jelly.{key}, which "Jelly.001" still plays' in output
     # and after a night on the disk
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
@@ -237,11 +237,11 @@ def test_a_bake_that_moves_to_another_folder_leaves_what_another_file_plays(scen
     assert_plays(opened(first), (1, LAST + 2))
 
 
-@pytest.mark.parametrize("said", ["[]", '{"files": 3}', '{"files": {"a.blend": 3, "b.blend": ["../", 7]}}', "[" * 9999])
-def test_a_list_of_players_that_is_none_is_no_list(scene, tmp_path, said):  # noqa: F811
+@pytest.mark.parametrize("text", ["[]", '{"files": 3}', '{"files": {"a.blend": 3, "b.blend": ["../", 7]}}', "[" * 9999])
+def test_a_list_of_players_that_is_none_is_no_list(scene, tmp_path, text):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     folder = place.job_folder(obj)
-    (folder / "players.json").write_text(said)
+    (folder / "players.json").write_text(text)
     free(obj)
     assert not list(folder.glob("*.pc2"))

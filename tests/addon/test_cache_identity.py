@@ -179,8 +179,9 @@ def test_an_appended_object_is_told_whose_bake_it_plays(scene, tmp_path):  # noq
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot" / "shot.blend"))
     bpy.ops.wm.append(filename="Jelly", directory=str(tmp_path / "scene.blend" / "Object"))
     obj = bpy.data.objects["Jelly"]
-    told = addon_bake.status(obj)
-    assert told.state == "stale" and told.text == 'It plays its bake of "scene.blend"; bake again to see its own frames'
+    status = addon_bake.status(obj)
+    assert (status.state == "stale"
+            and status.text == 'It plays its bake of "scene.blend"; bake again to see its own frames')
 
 
 def test_a_copy_names_whose_bake_it_plays_as_that_is_called_now_and_none_that_was_deleted(scene):  # noqa: F811
@@ -191,8 +192,8 @@ def test_a_copy_names_whose_bake_it_plays_as_that_is_called_now_and_none_that_wa
     obj.name = "Pudding"
     assert ', of "Pudding": its first bake' in addon_bake.status(copy).text
     bpy.data.objects.remove(obj)
-    told = addon_bake.status(copy)
-    assert told.state == "complete" and ", of an object that was deleted: its first bake" in told.text
+    status = addon_bake.status(copy)
+    assert status.state == "complete" and ", of an object that was deleted: its first bake" in status.text
 
 
 def test_what_came_and_went_since_a_bake_is_told_as_that_and_not_as_moved(scene):  # noqa: F811

@@ -317,11 +317,11 @@ def test_a_longer_range_goes_on_and_a_shorter_one_keeps_what_is_baked(scene, tmp
     scene.frame_end = 20
     status = addon_bake.status(obj)
     assert (status.state, status.done, status.total) == ("partial", LAST, 20)
-    said = []
-    assert addon_bake.bake_object(obj, report=said.append) == 0
+    messages = []
+    assert addon_bake.bake_object(obj, report=messages.append) == 0
     longer = frames_of(obj)
     assert len(longer) == 20 and all(longer[frame] == content for frame, content in before.items())
-    assert not any("starts again" in text for text in said)
+    assert not any("starts again" in text for text in messages)
     assert_plays(obj, (1, LAST, 20))
     scene.frame_end = 6
     status = addon_bake.status(obj)

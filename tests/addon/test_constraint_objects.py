@@ -33,8 +33,8 @@ def frames(tmp_path, obj, end=13):
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, end, 24
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "tied.blend"))
-    said = []
-    assert foreground.bake_object(obj, True, said.append) == 0, said
+    messages = []
+    assert foreground.bake_object(obj, True, messages.append) == 0, messages
 
 
 def shown(obj, frame):

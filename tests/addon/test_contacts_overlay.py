@@ -28,16 +28,16 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # n
     assert bake.bake_object(low) == 0
     assert not any(crosses(balls, frame) for frame in range(1, last + 1))
     cache = place.cache_of(place.job_folder(low))
-    told = {frame: cache.diagnostics.contacts(frame) for frame in range(1, last + 1)}
-    touch = [frame for frame, rows in told.items() if len(rows)]
-    assert touch and not len(told[1])
-    assert all((rows[:, 6] > 0.0).all() for rows in told.values())
+    contacts = {frame: cache.diagnostics.contacts(frame) for frame in range(1, last + 1)}
+    touch = [frame for frame, rows in contacts.items() if len(rows)]
+    assert touch and not len(contacts[1])
+    assert all((rows[:, 6] > 0.0).all() for rows in contacts.values())
     # where they meet first, one above the other: between the two boxes, and upright
-    rows = told[touch[0]]
+    rows = contacts[touch[0]]
     seen = world_at(low, touch[0])[:, 2].max(), world_at(high, touch[0])[:, 2].min()
     assert min(seen) - 0.02 < rows[:, 2].min() and rows[:, 2].max() < max(seen) + 0.02
     assert np.abs(rows[:, 5]).sum() > 3 * np.abs(rows[:, 3:5].sum(axis=0)).max()
-    rows = told[touch[-1]]
+    rows = contacts[touch[-1]]
     for obj in balls:
         scene.frame_set(touch[-1])
         points, ends = contact_marks.marks(obj, scene)

@@ -122,9 +122,9 @@ def test_nothing_moves_whatever_there_is_to_say(soft_cube, text, monkeypatch):
             "sentence": lambda self: text, "records": False})())
         assert rows()[0] == before
     failures.keep(soft_cube.session_uid, failures.BAKE, 'It crosses "Table" at the start. Part them.', "bad_mesh")
-    after, said = rows()
+    after, shown = rows()
     assert after == before
-    assert len([one for one in said if one[0] == "label"]) == len([one for one in log if one[0] == "label"])
+    assert len([one for one in shown if one[0] == "label"]) == len([one for one in log if one[0] == "label"])
     failures.mend(soft_cube.session_uid, failures.BAKE)
 
 

@@ -45,11 +45,11 @@ def test_the_ragdoll_bakes_whole_and_plays_what_it_baked(scene, tmp_path):  # no
     # what the cache has is what is seen, bone by bone
     folder = place.job_folder(rig)
     cache, offsets = place.cache_of(folder), np.load(folder / "arrays" / "mechanism_offsets.npy")
-    told = cache.mechanisms()[0]
-    assert len(told["bodies"]) == len(rig.pose.bones)
-    order = [told["first"] + told["bodies"].index(bone.name) for bone in rig.pose.bones]
+    mechanism = cache.mechanisms()[0]
+    assert len(mechanism["bodies"]) == len(rig.pose.bones)
+    order = [mechanism["first"] + mechanism["bodies"].index(bone.name) for bone in rig.pose.bones]
     for frame in (1, LET_GO, LAST):
-        baked = cache.poses(frame)["pose"][order] @ np.linalg.inv(offsets[np.array(order) - told["first"]])
+        baked = cache.poses(frame)["pose"][order] @ np.linalg.inv(offsets[np.array(order) - mechanism["first"]])
         np.testing.assert_allclose(played[frame - 1], baked, atol=5e-5)
 
     # it follows its animation until it is let go, and has a life of its own then

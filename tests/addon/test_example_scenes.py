@@ -103,13 +103,13 @@ def test_the_walker_of_empties_walks_as_the_job_of_the_dissertation(scene, tmp_p
     owner = bpy.context.view_layer.objects.active
     assert owner.name == "Mechanism" and bpy.ops.conjac.bake() == {"FINISHED"}
     folder = place.job_folder(owner)
-    told, = shown.largest(owner, shown.pushed_by(place.cache_of(folder), (1, last)))
-    assert '"Front crank" ' in told and " N m" in told and "rod" not in told
+    note, = shown.largest(owner, shown.pushed_by(place.cache_of(folder), (1, last)))
+    assert '"Front crank" ' in note and " N m" in note and "rod" not in note
     assert max(place.cache_of(folder).poses(frame)["loops"].max() for frame in (2, last)) < 1e-9
     klann.job(tmp_path / "job", FRICTION, (last - 1) / 24, h)
     world = build_mechanisms(load(tmp_path / "job"))
-    told = json.loads((tmp_path / "job" / "scene.json").read_text())["mechanisms"][0]["bodies"]
-    state, names = world.initial_state(), [body["name"] for body in told]
+    bodies = json.loads((tmp_path / "job" / "scene.json").read_text())["mechanisms"][0]["bodies"]
+    state, names = world.initial_state(), [body["name"] for body in bodies]
     start = world.poses(state)["pose"][names.index("Frame")]
     for _ in range(round((last - 1) / 24 / h)):
         state = world.step(state, h)

@@ -35,9 +35,9 @@ def add_flag():
 
 
 def job_of(obj, folder):
-    told = []
-    gather.write_job(obj, bpy.context.scene, folder, told.append)
-    return json.loads((folder / "scene.json").read_text())["bodies"][0], told
+    notes = []
+    gather.write_job(obj, bpy.context.scene, folder, notes.append)
+    return json.loads((folder / "scene.json").read_text())["bodies"][0], notes
 
 
 def test_a_flag_is_let_go_where_its_weights_fade(scene):  # noqa: F811
@@ -74,13 +74,13 @@ def test_what_pins_cannot_do_is_told(scene, tmp_path):  # noqa: F811
     for when, share in ((6, 0.0), (7, 1.0)):
         mix.mask_constant = share
         mix.keyframe_insert("mask_constant", frame=when)
-    body, told = job_of(flag, tmp_path / "grips")
+    body, notes = job_of(flag, tmp_path / "grips")
     assert "until" not in body["pin"]
     later = np.count_nonzero(~held)
-    assert any(f"{later} vertices are painted with Pin only at later frames" in text for text in told)
+    assert any(f"{later} vertices are painted with Pin only at later frames" in text for text in notes)
     flag.modifiers.clear()
     fade(flag)
     flag.conjac.sharp_edges = True
-    body, told = job_of(flag, tmp_path / "sharp")
+    body, notes = job_of(flag, tmp_path / "sharp")
     assert "until" not in body["pin"]
-    assert any(f"its Pin fades at frame {FADES}, but cloth with Sharp Edges is held to the" in text for text in told)
+    assert any(f"its Pin fades at frame {FADES}, but cloth with Sharp Edges is held to the" in text for text in notes)

@@ -129,8 +129,8 @@ def test_what_falls_on_a_collider_gets_no_ground_that_would_hold_it_before(addon
     bpy.ops.conjac.add_collider()
     body = add(1.0)
     assert body.conjac.use_ground == ground and body.conjac.contact.collides_with == "all"
-    told = [text for kind, text in drawn(body) if kind == "label"]
-    assert ("The Ground holds it too: it does not reach colliders" in " ".join(told)) == ground
+    labels = [text for kind, text in drawn(body) if kind == "label"]
+    assert ("The Ground holds it too: it does not reach colliders" in " ".join(labels)) == ground
     bpy.data.objects.remove(floor)
     assert "The Ground holds" not in " ".join(text for kind, text in drawn(body) if kind == "label")
 
@@ -183,11 +183,12 @@ def test_a_first_bake_lands_bounces_and_goes_on_moving(addon, tmp_path):
 def test_bodies_that_begin_together_share_a_budget_of_nodes(addon):
     """Many bodies each get longer edges than a single one, and the panel shows the number of nodes."""
     assert add(2.0).conjac.edge_length == pytest.approx(0.27)
-    said = [text for kind, text in drawn(bpy.context.object) if kind == "label"]
-    assert any("A box of its size has about 1,000 nodes" in " ".join(said[k : k + 4]) for k in range(len(said)))
+    labels = [text for kind, text in drawn(bpy.context.object) if kind == "label"]
+    assert any("A box of its size has about 1,000 nodes" in " ".join(labels[k : k + 4]) for k in range(len(labels)))
     bpy.context.object.conjac.property_unset("edge_length")
-    said = [text for kind, text in drawn(bpy.context.object) if kind == "label"]
-    assert any("0 is 0.17 m here. A box of its size has about" in " ".join(said[k : k + 4]) for k in range(len(said)))
+    labels = [text for kind, text in drawn(bpy.context.object) if kind == "label"]
+    assert any("0 is 0.17 m here. A box of its size has about" in " ".join(labels[k : k + 4])
+               for k in range(len(labels)))
     for k in range(10):
         bpy.ops.mesh.primitive_cube_add(size=2.0, location=(4 * k, 9, 2))
         bpy.context.object.name = f"Many {k}"

@@ -76,9 +76,9 @@ def test_an_object_that_is_switched_off_is_refused_by_name(scene):  # noqa: F811
     obj = add_free_jelly(scene)
     cart = obj.conjac.follow_object = add_cart()
     cart.hide_viewport = True
-    said = []
-    assert bake.bake_object(obj, report=said.append) == 2
-    assert any('"Cart"' in text and '"Jelly" follows it' in text for text in said), said
+    messages = []
+    assert bake.bake_object(obj, report=messages.append) == 2
+    assert any('"Cart"' in text and '"Jelly" follows it' in text for text in messages), messages
 
 
 def test_the_share_is_drawn_once_there_is_an_object(scene):  # noqa: F811

@@ -50,9 +50,9 @@ def small_disk(tmp_path):
 
 def fill(disk, leaving):
     """Fill a disk up to what is left; returns the file that does."""
-    told = os.statvfs(disk)
+    space = os.statvfs(disk)
     path = disk / "filling"
-    path.write_bytes(bytes(max(told.f_bavail * told.f_frsize - leaving, 0)))
+    path.write_bytes(bytes(max(space.f_bavail * space.f_frsize - leaving, 0)))
     return path
 
 
@@ -92,9 +92,9 @@ def test_the_command_on_a_full_disk_is_4_and_the_file_opens(scene, small_disk, t
     before = blend.read_bytes()
     filling = fill(small_disk, len(before) // 2)
     assert cli.run(["bake", "--save"]) == 4
-    told = capfd.readouterr().err
-    assert f"very frame is baked, and {blend} is not saved" in told and "Traceback" not in told
-    assert len([line for line in told.splitlines() if "is not saved" in line]) == 1
+    errors = capfd.readouterr().err
+    assert f"very frame is baked, and {blend} is not saved" in errors and "Traceback" not in errors
+    assert len([line for line in errors.splitlines() if "is not saved" in line]) == 1
     assert blend.read_bytes() == before and opens(blend, "Jelly")
     assert {path.name for path in small_disk.iterdir()} == {"shot.blend", "filling"}
     filling.unlink()
@@ -174,8 +174,8 @@ def test_the_command_exports_on_a_full_disk_with_4_and_the_frames_play(scene, sm
     assert cli.run(["bake"]) == 0
     filling = fill(small_disk, 8_000)
     assert cli.run(["bake", "--format", "abc"]) == 4
-    told = capfd.readouterr()
-    assert "Traceback" not in told.out + told.err and "No space left" in told.out + told.err
+    captured = capfd.readouterr()
+    assert "Traceback" not in captured.out + captured.err and "No space left" in captured.out + captured.err
     assert_plays(obj, (1, LAST))
     filling.unlink()
     assert cli.run(["bake", "--format", "abc"]) == 0
@@ -184,8 +184,8 @@ def test_the_command_exports_on_a_full_disk_with_4_and_the_frames_play(scene, sm
     before = file.read_bytes()
     with files_up_to(len(before) - 500):
         assert cli.run(["bake", "--format", "abc"]) == 4
-    told = capfd.readouterr()
-    assert "Traceback" not in told.out + told.err and file.read_bytes() == before
+    captured = capfd.readouterr()
+    assert "Traceback" not in captured.out + captured.err and file.read_bytes() == before
     assert_plays(obj, (1, LAST))
 
 

@@ -135,9 +135,9 @@ def test_values_outside_of_0_to_1_are_cut_and_said(soft_cube, tmp_path):
     soft_cube.conjac.density_group, notes = "Heavy", []
     scene, array = gathered(soft_cube, tmp_path, notes=notes)
     assert array(scene.bodies[0].painted["density"].weights).tolist() == [0.5, 0, 1, 1, 0, 0, 0, 0]
-    lost, said = (note for note in notes if "Heavy" in note)
+    lost, clamped = (note for note in notes if "Heavy" in note)
     assert lost == '"Cube": one value of "Heavy" for Density is not a number and counts as 0'
-    assert said == '"Cube": 2 values of "Heavy" for Density, such as -0.25, are outside 0 to 1 and are clamped'
+    assert clamped == '"Cube": 2 values of "Heavy" for Density, such as -0.25, are outside 0 to 1 and are clamped'
 
 
 def test_an_attribute_of_geometry_nodes_is_read_and_found(soft_cube, tmp_path):
@@ -242,8 +242,8 @@ def test_a_new_body_on_which_nothing_is_painted_asks_for_spots(addon, tmp_path):
     cube = bpy.context.object
     cube.conjac.method, cube.conjac.suggestions = "conjac", 3
     assert gathered(cube, tmp_path / "none")[0].bodies[0].dynamic.suggested == 3
-    said = next(one.text for one in advice.look_at(cube, bpy.context.scene) if one.key == "wobble")
-    assert said == "A bake puts 3 dynamic spots where it swings most: it has none of its own"
+    message = next(one.text for one in advice.look_at(cube, bpy.context.scene) if one.key == "wobble")
+    assert message == "A bake puts 3 dynamic spots where it swings most: it has none of its own"
     paint(cube, "Dynamic", [0])
     assert gathered(cube, tmp_path / "painted")[0].bodies[0].dynamic.suggested is None
     bpy.ops.mesh.primitive_cube_add()

@@ -70,8 +70,8 @@ def test_links_of_a_chain_are_told_that_their_holes_are_filled(scene, tmp_path):
     notes = []
     owner = mechanism()
     job_of(owner, tmp_path, notes)
-    told, = [note for note in notes if "convex hull" in note]
-    assert told.startswith(f'"{owner.name}": the shape of "Link" and 1 more is Mesh, yet counts as its convex hull')
+    note, = [note for note in notes if "convex hull" in note]
+    assert note.startswith(f'"{owner.name}": the shape of "Link" and 1 more is Mesh, yet counts as its convex hull')
 
 
 def test_what_is_joined_or_falls_on_what_stands_gets_no_ground(scene):  # noqa: F811
@@ -114,8 +114,8 @@ def test_a_rigid_body_that_is_a_collider_too_is_there_once(scene, tmp_path):  # 
     assert [one["name"] for one in document["obstacles"]] == ["Post"]
     # one that comes later goes to the others, and makes no second mechanism of all
     later = add_box("Later", (1, 0, 2))
-    told = next(one for one in advice.look_at(ball, scene) if one.key == "strange")
-    assert f'"{later.name}" on its own' in told.text and '"Mechanism Parts"' in told.text and not told.operator
+    hint = next(one for one in advice.look_at(ball, scene) if one.key == "strange")
+    assert f'"{later.name}" on its own' in hint.text and '"Mechanism Parts"' in hint.text and not hint.operator
     owner.conjac.mechanism.touch_soft = False
     assert members.colliders(ball, scene) == [crate, post]
 

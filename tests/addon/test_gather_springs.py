@@ -50,13 +50,13 @@ def test_points_of_bones_and_of_the_world_arrive_where_they_are_placed(scene, tm
     spring.stiffness, spring.damping, spring.implicit = 50.0, 2.0, False
     spring.as_placed, spring.rest_length = False, 0.3
     document, _ = job_of(rig, tmp_path)
-    [said] = document["mechanisms"][0]["springs"]
+    [gathered] = document["mechanisms"][0]["springs"]
     bone = world_of(rig, "B1")
     held = bone[:3, 3] + bone[:3, :3] @ [0.0, 0.15 + 0.1, 0.05]  # from the middle of a bone of 0.3
-    assert said["point_a"] == pytest.approx(0.5 * held, abs=1e-6) and said["body_a"] == "B1"
-    assert said["point_b"] == pytest.approx([0.2, 0.0, 1.0], abs=1e-6) and "body_b" not in said
-    assert (said["stiffness"], said["damping"], said["implicit"]) == (50.0, 2.0, False)
-    assert said["rest_length"] == pytest.approx(0.15)
+    assert gathered["point_a"] == pytest.approx(0.5 * held, abs=1e-6) and gathered["body_a"] == "B1"
+    assert gathered["point_b"] == pytest.approx([0.2, 0.0, 1.0], abs=1e-6) and "body_b" not in gathered
+    assert (gathered["stiffness"], gathered["damping"], gathered["implicit"]) == (50.0, 2.0, False)
+    assert gathered["rest_length"] == pytest.approx(0.15)
     spring.stiffness = 60.0
     assert gather.changed_settings(rig, scene, tmp_path) == ["Springs"]
 
@@ -74,14 +74,14 @@ def test_a_spring_holds_a_weight_where_statics_say(scene):  # noqa: F811
     assert bake.status(owner).state == "complete"
 
 
-@pytest.mark.parametrize(("first", "second", "said"), [
+@pytest.mark.parametrize(("first", "second", "message"), [
     ("", "B1", "one of its springs has no first bone"),
     ("B0", "Gone", 'its spring "B0 – Gone" ends in "Gone", which is no simulated bone of it'),
     ("B0", "B0", 'both ends of its spring "B0 – B0" are in "B0"')])
-def test_ends_that_cannot_be_are_refused(scene, tmp_path, first, second, said):  # noqa: F811
+def test_ends_that_cannot_be_are_refused(scene, tmp_path, first, second, message):  # noqa: F811
     rig = add_chain(2)
     add_spring(rig, first, second)
-    with pytest.raises(BadInput, match=re.escape(f'"Rig": {said}')):
+    with pytest.raises(BadInput, match=re.escape(f'"Rig": {message}')):
         job_of(rig, tmp_path)
 
 

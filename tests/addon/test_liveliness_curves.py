@@ -14,7 +14,7 @@ from conjac.conjac_addon.playback import liveliness  # noqa: E402
 from conjac.solver.frames.beside import Lively  # noqa: E402
 
 
-def told(obj):
+def liveliness_of(obj):
     return place.cache_of(place.job_folder(obj)).diagnostics.liveliness()[obj.name]
 
 
@@ -30,7 +30,7 @@ def test_a_bake_draws_a_curve_for_each_node_and_free_takes_them_away(scene):  # 
     obj = add_jelly()
     obj.conjac.adaptive = True
     assert obj.conjac.bake() == 0
-    known, curves = told(obj), curves_of(obj)
+    known, curves = liveliness_of(obj), curves_of(obj)
     assert [curve.data_path for curve in curves] == ['["Liveliness 1"]']
     points = points_of(curves[0])
     assert points[:, 0].tolist() == list(range(1, LAST + 1)) == known.frames.tolist()

@@ -213,5 +213,5 @@ def test_every_button_that_cannot_be_pressed_says_why(addon, kind):
     for name in dir(bpy.ops.conjac):
         button = getattr(bpy.ops.conjac, name)
         if not button.poll() and "INTERNAL" not in button.bl_options:
-            said = refusal(button)
-            assert "context is incorrect" not in said and len(said.partition(".poll()")[2].strip()) > 8, (name, said)
+            error = refusal(button)
+            assert "context is incorrect" not in error and len(error.partition(".poll()")[2].strip()) > 8, (name, error)

@@ -102,15 +102,15 @@ def test_damping_is_grey_where_the_integrator_has_one_of_its_own(soft_cube, add)
 
 
 def test_an_integrator_that_knows_no_friction_is_told_of(soft_cube):
-    def told():
+    def is_hinted():
         return "has no friction" in " ".join(str(text) for kind, text in drawn(soft_cube) if kind == "label")
 
     soft_cube.conjac.integrator = "str_bdf2"
-    assert not told()
+    assert not is_hinted()
     soft_cube.conjac.friction = "coulomb"
-    assert told()
+    assert is_hinted()
     soft_cube.conjac.integrator = "ssdirk2"
-    assert not told()
+    assert not is_hinted()
 
 
 def test_what_means_nothing_with_the_present_method_is_grey(soft_cube):
@@ -133,13 +133,13 @@ def test_a_map_begins_with_a_button_and_then_has_a_group_to_choose(soft_cube):
 
 
 def test_one_hint_says_that_method_and_integrator_do_not_go_together(soft_cube):
-    def told():
+    def labels():
         return " ".join(str(text) for kind, text in drawn(soft_cube) if kind == "label")
 
     soft_cube.conjac.method, soft_cube.conjac.integrator = "conjac", "midpoint"
-    assert "moves every node" in told() and "has its own iterations" not in told()
+    assert "moves every node" in labels() and "has its own iterations" not in labels()
     soft_cube.conjac.integrator = "bdf2"
-    assert "moves every node" not in told() and "has its own iterations" in told()
+    assert "moves every node" not in labels() and "has its own iterations" in labels()
 
 
 def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
@@ -166,20 +166,20 @@ def test_contact_can_be_set_and_says_whom_it_touches(soft_cube):
     def labels(obj):
         return " ".join(text for kind, text in drawn(obj) if kind == "label")
 
-    said = soft_cube.conjac.contact
+    contact = soft_cube.conjac.contact
     shown = {name for kind, name in drawn(soft_cube) if kind == "prop"}
-    said.is_collider = True
+    contact.is_collider = True
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     for key in ("all", "collection"):
-        said.collides_with = key
+        contact.collides_with = key
         shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
-    assert set(said.bl_rna.properties.keys()) - {"rna_type", "name"} <= shown
+    assert set(contact.bl_rna.properties.keys()) - {"rna_type", "name"} <= shown
     assert "touches nothing yet: choose the Collection" in labels(soft_cube)
-    said.collection = chosen = bpy.data.collections.new("Chosen")
+    contact.collection = chosen = bpy.data.collections.new("Chosen")
     assert '"Chosen" has no collider' in labels(soft_cube)
     chosen.objects.link(soft_cube)  # it is no other than itself
     assert '"Chosen" has no collider' in labels(soft_cube)
-    said.collides_with, said.itself = "all", True
+    contact.collides_with, contact.itself = "all", True
     bpy.ops.mesh.primitive_plane_add()
     plane = bpy.context.object
     bpy.ops.conjac.add_collider()
@@ -194,16 +194,16 @@ def test_contact_can_be_set_and_says_whom_it_touches(soft_cube):
 
 
 def test_pins_that_yield_without_self_collision_say_what_they_do_to_the_body(soft_cube):
-    def told():
+    def is_hinted():
         return "it passes through itself" in " ".join(text for kind, text in drawn(soft_cube) if kind == "label")
 
-    said = soft_cube.conjac.contact
-    said.collides_with = "all"
-    assert not told()
-    said.pins_yield = True
-    assert told()
-    said.itself = True
-    assert not told()
+    contact = soft_cube.conjac.contact
+    contact.collides_with = "all"
+    assert not is_hinted()
+    contact.pins_yield = True
+    assert is_hinted()
+    contact.itself = True
+    assert not is_hinted()
 
 
 def test_every_operator_has_a_button(soft_cube):
@@ -305,20 +305,20 @@ def test_fields_show_the_digits_of_their_numbers(soft_cube):
 
 
 def test_a_number_too_small_for_its_field_is_told_below(soft_cube):
-    def told():
+    def hints():
         return [text for kind, text in drawn(soft_cube) if kind == "label" and str(text).startswith("Tolerance")]
 
     soft_cube.conjac.integrator, soft_cube.conjac.method = "bdf2", "vanilla"
-    assert told() == []
+    assert hints() == []
     soft_cube.conjac.tolerance = 1.0e-8
-    assert told() == ["Tolerance is 1e-08"]
+    assert hints() == ["Tolerance is 1e-08"]
 
 
 def test_the_tab_is_there_where_nothing_suitable_is_selected(addon):
     """It vanished with the selection, and came back elsewhere."""
     for obj in (None, bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))):
-        said = " ".join(str(one) for one in drawn(obj))
-        assert "Select a mesh" in said and "conjac.add_soft_body" not in said
+        text = " ".join(str(one) for one in drawn(obj))
+        assert "Select a mesh" in text and "conjac.add_soft_body" not in text
         assert drawn(obj, "physics") == []
 
 

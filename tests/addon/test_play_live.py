@@ -134,15 +134,15 @@ def test_a_mesh_that_changes_ends_it_with_a_sentence(jelly):  # noqa: F811
 def test_a_render_beside_it_is_not_disturbed(jelly, monkeypatch):  # noqa: F811
     """test_window_live.py has a real one behind a window."""
     played = play(jelly)
-    told, shown = [], seen(jelly)
+    writes, shown = [], seen(jelly)
     monkeypatch.setattr(session, "is_rendering", lambda: True)
-    monkeypatch.setattr(played._board, "write_control", lambda *words: told.append(words))
+    monkeypatch.setattr(played._board, "write_control", lambda *words: writes.append(words))
     jelly.location.x = 0.5
     for _ in range(20):
         assert played.tick()
         time.sleep(0.01)
     np.testing.assert_array_equal(seen(jelly), shown)
-    assert not told and not shape.find(jelly).show_render  # a render shows the object as it is, or its bake
+    assert not writes and not shape.find(jelly).show_render  # a render shows the object as it is, or its bake
     monkeypatch.undo()
     before = played.frame["time"]
     play_until(played, lambda: played.frame["time"] > before)

@@ -111,17 +111,17 @@ def test_tetrahedra_that_are_there_are_not_made_again(bar, monkeypatch):
     from conjac.conjac_addon.operators import still
 
     bpy.ops.conjac.preview_tets()
-    said = []
+    messages = []
 
     class Watched(still.Worker):
         def messages(self, wait=0.0):
             found = super().messages(wait)
-            said.extend(found)
+            messages.extend(found)
             return found
 
     monkeypatch.setattr(still, "Worker", Watched)
     bpy.ops.conjac.preview_field(field="density")
-    assert {message.get("stage") for message in said} == {None, "fields"}
+    assert {message.get("stage") for message in messages} == {None, "fields"}
 
 
 def test_what_is_shown_is_taken_away_by_a_button_beside_the_one_that_showed_it(bar):

@@ -102,22 +102,22 @@ def _is_blenders(cls, prop):
 
 
 def test_every_tooltip_is_a_sentence_without_a_full_stop(addon):
-    told = []
+    tooltips = []
     for cls in conjac_classes():
         rna = cls.bl_rna
         if issubclass(cls, bpy.types.Operator):
             module, _, name = cls.bl_idname.partition(".")
             rna = getattr(getattr(bpy.ops, module), name).get_rna_type()
-            told.append((cls.__name__, rna.name, rna.description))
+            tooltips.append((cls.__name__, rna.name, rna.description))
         if issubclass(cls, bpy.types.Panel):
-            told.append((cls.__name__, cls.bl_label, "a panel has no tooltip"))
+            tooltips.append((cls.__name__, cls.bl_label, "a panel has no tooltip"))
             continue
         inherited = set(rna.base.properties.keys()) if rna.base else {"name"}
-        told += [(f"{cls.__name__}.{prop.identifier}", prop.name, prop.description)
-                 for prop in rna.properties
+        tooltips += [(f"{cls.__name__}.{prop.identifier}", prop.name, prop.description)
+                     for prop in rna.properties
                      if prop.identifier not in inherited | {"rna_type", "name"} and not _is_blenders(cls, prop)]
-    assert len(told) > 50
-    for owner, label, description in told:
+    assert len(tooltips) > 50
+    for owner, label, description in tooltips:
         assert description and not description.endswith("."), owner
         small = {"per", "of", "on", "at", "by", "from", "to", "and", "the", "as"}
         assert all(word[:1].isupper() or word in small or not word.isalpha() for word in label.split()), (owner, label)

@@ -170,11 +170,11 @@ def test_settings_of_a_newer_conjac_are_refused_with_a_sentence(soft_cube, newer
 
     soft_cube.conjac.mesher, soft_cube.conjac.cache_folder = "grid", str(tmp_path)
     newer(soft_cube.conjac)
-    told, buttons = sentences(soft_cube)
-    assert words in told and "Update ConJac" in told and not buttons
+    labels, buttons = sentences(soft_cube)
+    assert words in labels and "Update ConJac" in labels and not buttons
     assert cli.run(["bake"]) == cli.run(["bake", "--object", "Cube"]) == 2
-    said = capfd.readouterr().err
-    assert said.count(words) == 2 and "Traceback" not in said and '"Cube": its' in said
+    output = capfd.readouterr().err
+    assert output.count(words) == 2 and "Traceback" not in output and '"Cube": its' in output
     assert soft_cube.conjac.bake() == 2
     assert not list(tmp_path.rglob("scene.json"))
 
@@ -182,8 +182,8 @@ def test_settings_of_a_newer_conjac_are_refused_with_a_sentence(soft_cube, newer
 def test_choosing_another_mends_an_unknown_choice(soft_cube):
     newer_choice(soft_cube.conjac)
     soft_cube.conjac.material = "arap"
-    told, buttons = sentences(soft_cube)
-    assert "57" not in told and "conjac.bake" in buttons
+    labels, buttons = sentences(soft_cube)
+    assert "57" not in labels and "conjac.bake" in buttons
 
 
 def test_saving_leaves_the_version_of_a_newer_conjac(soft_cube, tmp_path):

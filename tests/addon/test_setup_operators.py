@@ -231,8 +231,8 @@ def test_painting_an_override_whose_mesh_is_not_local_is_refused_with_a_sentence
         local.data.override_create(remap_local_usages=True)
     bpy.context.view_layer.objects.active = local
     for name in ("pin", "dynamic"):  # one that is there, and one that is not
-        said = reason(lambda name=name: bpy.ops.conjac.add_group(map=name))
-        assert "Its mesh is linked from another file" in said and "Traceback" not in said
+        error = reason(lambda name=name: bpy.ops.conjac.add_group(map=name))
+        assert "Its mesh is linked from another file" in error and "Traceback" not in error
     assert local.mode == "OBJECT" and local.vertex_groups.keys() == ["Pin"]
     local.select_set(True)
     bpy.ops.object.make_local(type="SELECT_OBDATA")

@@ -27,7 +27,7 @@ def add_table():
     assert bpy.ops.conjac.add_collider() == {"FINISHED"}
 
 
-def said_of(obj, scene, folder):  # noqa: F811
+def messages_of(obj, scene, folder):  # noqa: F811
     write_job(obj, scene, folder)
     return json.loads((folder / "scene.json").read_text())["bodies"][0]["cloth"]["eulerian"]
 
@@ -36,13 +36,13 @@ def test_friction_of_edges_is_the_cloths_where_it_says_so(scene, tmp_path):  # n
     add_table()
     obj = add_sharp_cloth(cells=4)
     obj.conjac.sharp_friction = 0.25
-    assert "friction" not in said_of(obj, scene, tmp_path / "a")
+    assert "friction" not in messages_of(obj, scene, tmp_path / "a")
     obj.conjac.sharp_own_friction = True
     assert changed_settings(obj, scene, tmp_path / "a") == ["Edge Friction"]
-    assert said_of(obj, scene, tmp_path / "b")["friction"] == 0.25
+    assert messages_of(obj, scene, tmp_path / "b")["friction"] == 0.25
     obj.conjac.sharp_capstan = True
     assert changed_settings(obj, scene, tmp_path / "b") == ["Rope Friction"]
-    assert said_of(obj, scene, tmp_path / "c")["capstan"] is True
+    assert messages_of(obj, scene, tmp_path / "c")["capstan"] is True
     assert changed_settings(obj, scene, tmp_path / "c") == []
 
 

@@ -210,9 +210,9 @@ def test_what_crosses_at_the_start_is_told_by_name_and_selected(balls, scene):  
     assert bpy.ops.conjac.select_crossing() == {"FINISHED"} and low.mode == "OBJECT"
     high.location.z = 0.3  # its lower face is 2 cm below the upper one of the other
     scene.frame_set(7)
-    said = []
-    assert bake.bake_object(low, report=said.append) == 2
-    assert any('"Low"' in text and '"High"' in text and "crosses" in text for text in said), said
+    messages = []
+    assert bake.bake_object(low, report=messages.append) == 2
+    assert any('"Low"' in text and '"High"' in text and "crosses" in text for text in messages), messages
     assert bpy.ops.conjac.select_crossing() == {"FINISHED"}
     assert scene.frame_current == 1 and low.mode == high.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
@@ -248,9 +248,9 @@ def test_the_command_line_bakes_what_touches_once(balls, scene, capfd):  # noqa:
     low, high = balls
     scene.frame_end = 3
     assert cli.run(["bake", "--json", "--object", "High", "--object", "Low"]) == 0
-    told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
-    assert [(one["object"], one["objects"]) for one in told if one["event"] == "baked"] == [("Low", ["Low", "High"])]
-    assert "Low, High" in [one["text"] for one in told if one["event"] == "baked"][0]
+    events = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    assert [(one["object"], one["objects"]) for one in events if one["event"] == "baked"] == [("Low", ["Low", "High"])]
+    assert "Low, High" in [one["text"] for one in events if one["event"] == "baked"][0]
     assert cli.run(["bake"]) == 0
     assert "Low, High" in capfd.readouterr().out
     assert all(bake.status(obj).state == "complete" for obj in balls)

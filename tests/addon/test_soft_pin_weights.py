@@ -113,8 +113,8 @@ def test_an_older_file_holds_hard_above_a_half_and_is_told_so(soft_cube, tmp_pat
     notes = []
     found, _ = gathered(soft_cube, tmp_path, notes=notes)
     assert found.bodies[0].pin.stiffness is None
-    [said] = [note for note in notes if "between 0 and 1" in note]
-    assert '"Cube": 5 vertices have weights of Pin' in said and "above 0.5 they hold hard" in said
+    [message] = [note for note in notes if "between 0 and 1" in note]
+    assert '"Cube": 5 vertices have weights of Pin' in message and "above 0.5 they hold hard" in message
     soft_cube.conjac.soft_pins = True
     notes = []
     found, array = gathered(soft_cube, tmp_path, notes=notes)

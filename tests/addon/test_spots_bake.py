@@ -39,8 +39,8 @@ def baked(cube, folder):
 @pytest.mark.long
 def test_where_nothing_is_painted_a_bake_finds_spots_and_wobbles(addon, tmp_path):
     cube = dropped(tmp_path, suggestions=2)
-    away, said = baked(cube, tmp_path)
-    assert away > 0.02 and "it has 2 spots that move where it swings most" in said
+    away, messages = baked(cube, tmp_path)
+    assert away > 0.02 and "it has 2 spots that move where it swings most" in messages
 
 
 @pytest.mark.long
@@ -54,5 +54,5 @@ def test_spots_of_three_kinds_bake_in_one_body(addon, tmp_path):
         one = cube.conjac.spots[-1]
         one.spot = kind
         paint(cube, one.group, [vertex])
-    away, said = baked(cube, tmp_path)
-    assert away > 0.02 and "swings most" not in said and "no free node" not in said
+    away, messages = baked(cube, tmp_path)
+    assert away > 0.02 and "swings most" not in messages and "no free node" not in messages

@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 START = """
 import json, os, sys, traceback
 import bpy
-def fail(*told):
-    traceback.print_exception(*told)
+def fail(*error):
+    traceback.print_exception(*error)
     os._exit(1)  # bpy may hang where it ends otherwise
 sys.excepthook = fail
 before = set(sys.modules)
@@ -72,17 +72,17 @@ from examples_blend import addon
 addon.load().register()
 from conjac.conjac_addon import later
 from conjac.conjac_addon.operators import light, table
-told = {}
+operators = {}
 for cls in table.classes:
     first, waited = set(light.METHODS) & set(vars(cls)), not later.has_run(cls._behaves_as)
     bpy.ops.mesh.primitive_cube_add()
     may = getattr(bpy.ops.conjac, cls.bl_idname.partition(".")[2]).poll()
     behaviour = getattr(cls._behaves_as, cls.__name__)
-    told[cls.__name__] = {
+    operators[cls.__name__] = {
         "says": sorted(first), "has": sorted(name for name in light.METHODS if hasattr(behaviour, name)),
         "is": issubclass(cls, behaviour), "left": sorted({"poll", "execute"} & set(vars(cls))), "waited": waited,
         "poll": hasattr(behaviour, "poll"), "execute": hasattr(behaviour, "execute"), "may": may}
-print("FOUND" + json.dumps(told), flush=True)
+print("FOUND" + json.dumps(operators), flush=True)
 os._exit(0)
 """
 
@@ -92,14 +92,14 @@ def test_an_operator_is_what_its_module_says_from_its_first_use_on():
                          env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=300)
     lines = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
     assert lines, ran.stdout + ran.stderr
-    told = json.loads(lines[-1][5:])
-    assert len(told) > 40
-    for name, one in told.items():
+    operators = json.loads(lines[-1][5:])
+    assert len(operators) > 40
+    for name, one in operators.items():
         # Blender calls nothing that an operator did not have when it was registered
         assert one["says"] == one["has"], name
         assert one["is"] and one["poll"] and one["execute"] and not one["left"], name
-    assert sum(one["waited"] for one in told.values()) > 15
-    assert told["CONJAC_OT_add_soft_body"]["may"] and not told["CONJAC_OT_bake"]["may"]
+    assert sum(one["waited"] for one in operators.values()) > 15
+    assert operators["CONJAC_OT_add_soft_body"]["may"] and not operators["CONJAC_OT_bake"]["may"]
 
 
 def test_a_file_without_anything_of_conjac_and_leaving_blender_load_nothing(found):
@@ -145,8 +145,8 @@ sys.path.insert(0, {folder!r})
 import package.later as later
 with later.loading():
     from package import part
-    told = [later.has_run(part), part.VALUE, later.has_run(part)]
-print("FOUND" + json.dumps(told))
+    states = [later.has_run(part), part.VALUE, later.has_run(part)]
+print("FOUND" + json.dumps(states))
 """
 
 

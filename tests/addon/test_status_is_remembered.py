@@ -31,7 +31,7 @@ def looks(monkeypatch):
     return found
 
 
-def told(obj):
+def panel_text(obj):
     """Return the text of its main panel."""
     return " ".join(str(text) for kind, text in drawn(obj) if kind == "label")
 
@@ -61,20 +61,20 @@ def test_a_rig_of_300_bones_is_looked_at_once_until_something_changes(scene, loo
 
 def test_what_is_shown_is_what_stands(scene, looks):  # noqa: F811
     obj = add_jelly()
-    assert "Nothing is baked" in told(obj)
+    assert "Nothing is baked" in panel_text(obj)
     assert obj.conjac.bake() == 0
-    assert "All 12 frames are baked" in told(obj)
+    assert "All 12 frames are baked" in panel_text(obj)
     before = len(looks["settings"])
     for frame in (1, 5, 12):
         scene.frame_set(frame)
-        assert "All 12 frames are baked" in told(obj)
+        assert "All 12 frames are baked" in panel_text(obj)
     assert len(looks["settings"]) <= before + 1
     obj.conjac.youngs_modulus = 2.0e4
-    assert "Baked before Young's Modulus changed" in told(obj)
+    assert "Baked before Young's Modulus changed" in panel_text(obj)
     obj.conjac.youngs_modulus = 5.0e3
-    assert "All 12 frames are baked" in told(obj)
+    assert "All 12 frames are baked" in panel_text(obj)
     (bake.job_folder(obj) / "cache" / "manifest.json").unlink()  # as another program may
-    assert "All 12 frames are baked" not in told(obj)
+    assert "All 12 frames are baked" not in panel_text(obj)
 
 
 def test_undo_is_a_change(scene):  # noqa: F811
@@ -83,9 +83,9 @@ def test_undo_is_a_change(scene):  # noqa: F811
     bpy.ops.ed.undo_push(message="baked")
     obj.conjac.youngs_modulus = 2.0e4
     bpy.ops.ed.undo_push(message="stiffer")
-    assert "Young's Modulus" in told(obj)
+    assert "Young's Modulus" in panel_text(obj)
     bpy.ops.ed.undo()
-    assert "All 12 frames are baked" in told(bpy.data.objects["Jelly"])
+    assert "All 12 frames are baked" in panel_text(bpy.data.objects["Jelly"])
 
 
 def test_handlers_are_there_once_and_go(addon):

@@ -38,8 +38,8 @@ def test_finished_frames_are_kept_and_played_again_and_so_are_those_after_them(j
     first, shown = frames_of(jelly), seen_at(jelly, LAST)
     assert not listed(jelly) and not bpy.ops.conjac.use_take.poll()
     jelly.conjac.youngs_modulus = 4.0e4
-    said = again(jelly, scene)
-    assert any(f"The {LAST} previous frames are kept as take 1" in note for note in said)
+    messages = again(jelly, scene)
+    assert any(f"The {LAST} previous frames are kept as take 1" in note for note in messages)
     second = frames_of(jelly)
     assert second != first and addon_bake.status(jelly).state == "complete"
     take, = listed(jelly)
@@ -94,8 +94,8 @@ def test_settings_that_a_take_was_baked_with_bring_it_back_without_a_step(jelly,
     again(jelly, scene)
     second = frames_of(jelly)
     jelly.conjac.youngs_modulus = modulus
-    said = again(jelly, scene)
-    assert any("matches the settings" in note for note in said)
+    messages = again(jelly, scene)
+    assert any("matches the settings" in note for note in messages)
     assert frames_of(jelly) == first and addon_bake.status(jelly).state == "complete"
     assert times == {path.name: path.stat().st_mtime_ns
                      for path in (place.job_folder(jelly) / "cache" / "frames").iterdir()}

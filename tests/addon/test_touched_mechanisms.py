@@ -154,9 +154,9 @@ def test_a_job_that_touches_what_there_is_not_is_refused(arm, tmp_path):
 
 
 def test_a_body_that_begins_inside_a_bone_is_refused_by_name(arm):
-    body, said = free_jelly(height=0.1), []
-    assert bake.bake_object(body, report=said.append) == 2
-    assert any('"Jelly"' in text and '"B1"' in text and "at the start" in text for text in said), said
+    body, messages = free_jelly(height=0.1), []
+    assert bake.bake_object(body, report=messages.append) == 2
+    assert any('"Jelly"' in text and '"B1"' in text and "at the start" in text for text in messages), messages
 
 
 def test_bones_that_cross_a_soft_body_are_told_and_selected(arm, scene):  # noqa: F811
@@ -188,21 +188,21 @@ def bump(kind, **where):
 def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_path):  # noqa: F811
     """Soft bodies lie on colliders; bones bump into the collection of their mechanism alone."""
     body = free_jelly()
-    assert not told(arm) and not bpy.ops.conjac.add_obstacles.poll()
+    assert not hints_of(arm) and not bpy.ops.conjac.add_obstacles.poll()
     floor = bump("plane", size=4.0, location=(0.0, 0.0, -0.5))
     step, bowl = bump("cube", size=0.2, location=(0.5, 1.0, -0.3)), bump("uv_sphere", location=(5, 0, 0))
     under = bump("cube", location=(0, 0, -9.0))
     arm.conjac.use_ground, arm.conjac.ground_height = True, -2.0  # which the last one is below
     bowl.data.flip_normals()  # a room
     for obj in (arm, body):
-        assert told(obj) == {"passed": 'Bones and rigid bodies pass through "Plane", "Cube": a collider, but not an '
-                                       'obstacle',
-                             "hollow": 'Bones and rigid bodies pass through "Sphere": it is hollow, so give '
-                                       "Obstacles convex pieces of it"}
+        assert hints_of(obj) == {"passed": 'Bones and rigid bodies pass through "Plane", "Cube": a collider, but not '
+                                 'an obstacle',
+                                 "hollow": 'Bones and rigid bodies pass through "Sphere": it is hollow, so give '
+                                 "Obstacles convex pieces of it"}
     bpy.context.view_layer.objects.active = body
     assert bpy.ops.conjac.add_obstacles() == {"FINISHED"}
     assert arm.conjac.mechanism.obstacles.objects.values() == [floor, step]
-    assert set(told(arm)) == {"hollow"} and bpy.ops.conjac.add_obstacles() == {"CANCELLED"} and under.users_scene
+    assert set(hints_of(arm)) == {"hollow"} and bpy.ops.conjac.add_obstacles() == {"CANCELLED"} and under.users_scene
     scene.collection.objects.unlink(bowl)
     document, job = job_of(arm, tmp_path / "job")
     slab, box = document["mechanisms"][1]["bodies"]
@@ -221,14 +221,15 @@ def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_
     assert gather.changed_settings(arm, scene, tmp_path / "apart") == []
     # one that all drive is stopped by nothing; one that touches nothing soft passes colliders all the same
     ball = bump("cube", location=(3, 3, 3))
-    assert "passed" in told(arm)
+    assert "passed" in hints_of(arm)
     arm.pose.bones["B1"].conjac.role = "animated"
-    assert not told(arm)
+    assert not hints_of(arm)
     arm.pose.bones["B1"].conjac.role = "simulated"
     arm.conjac.mechanism.touch_soft = False
-    assert told(arm) == {"passed": 'Bones and rigid bodies pass through "Cube.003": a collider, but not an obstacle'}
+    assert hints_of(arm) == {
+        "passed": 'Bones and rigid bodies pass through "Cube.003": a collider, but not an obstacle'}
     bpy.context.view_layer.objects.active = arm
-    assert bpy.ops.conjac.add_obstacles() == {"FINISHED"} and not told(arm)
+    assert bpy.ops.conjac.add_obstacles() == {"FINISHED"} and not hints_of(arm)
     assert ball in arm.conjac.mechanism.obstacles.objects.values()
 
 
@@ -236,8 +237,8 @@ def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, m
     body, other = free_jelly(), arm.copy()
     scene.collection.objects.link(other)
     assert members.taken(arm, scene) == [] and members.taken(other, scene) == [(body, arm)]
-    said = [one.text for one in advice.look_at(other, scene) if one.key == "taken"]
-    assert said == ['"Jelly" goes through it: it is baked with "Rig", and a soft body can touch only one mechanism']
+    hints = [one.text for one in advice.look_at(other, scene) if one.key == "taken"]
+    assert hints == ['"Jelly" goes through it: it is baked with "Rig", and a soft body can touch only one mechanism']
     other.conjac.mechanism.touch_soft = False
     assert members.taken(other, scene) == []
     # nothing of the jelly's own method counts in the bake of a mechanism, and its panel shows the one that does; until
@@ -255,11 +256,11 @@ def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, m
 
 def test_the_panel_tells_who_touches_a_mechanism_from_who_hangs_on_it(arm):
     for body, does in ((free_jelly(), "touches"), (add_flesh(arm), "hangs on")):
-        said = " ".join(text for kind, text in drawn(body) if kind == "label")
-        assert f"It {does} Rig and is baked with it" in said
+        labels = " ".join(text for kind, text in drawn(body) if kind == "label")
+        assert f"It {does} Rig and is baked with it" in labels
 
 
-def told(obj):
+def hints_of(obj):
     """Return the panel's text about colliders that bones pass."""
     return {one.key: one.text for one in advice.look_at(obj, bpy.context.scene) if one.key in {"passed", "hollow"}}
 

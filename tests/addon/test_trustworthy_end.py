@@ -92,9 +92,9 @@ def test_a_linked_object_is_refused_before_it_is_baked(scene, tmp_path, capfd): 
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     before = (tmp_path / "shot.blend").read_bytes()
     assert cli.run(["bake", "--save"]) == 2
-    told = capfd.readouterr()
-    assert '"Jelly": it is linked from another file' in told.out + told.err
-    assert "library override" in told.out + told.err
+    captured = capfd.readouterr()
+    assert '"Jelly": it is linked from another file' in captured.out + captured.err
+    assert "library override" in captured.out + captured.err
     assert (tmp_path / "shot.blend").read_bytes() == before
     assert not obj.modifiers and not (tmp_path / "conjac_cache").exists()
 

@@ -26,7 +26,7 @@ def ready(warm_worker):
         time.sleep(0.1)
 
 
-def told(*argv):
+def run_command(*argv):
     """(exit code, messages) of a command; what differs from run to run left out."""
     worker, messages = Worker("solver", [*map(str, argv), "--json"]), []
     while not worker.ended():
@@ -42,7 +42,7 @@ def test_it_says_and_does_what_another_does(ready, monkeypatch, tmp_path):
         if name == "started":
             monkeypatch.setattr(worker_module, "command", lambda: (sys.executable, "-I", str(BOOT)))
         job = box_job(tmp_path / name, end=3)
-        found[name] = [told("bake", job), told("check", tmp_path / "nothing"),
+        found[name] = [run_command("bake", job), run_command("check", tmp_path / "nothing"),
                        [path.read_bytes() for path in sorted((job / "cache" / "frames").iterdir())]]
     assert found["forked"] == found["started"]
     assert found["forked"][0][0] == 0 and found["forked"][1][0] == 2 and len(found["forked"][2]) == 3

@@ -137,12 +137,12 @@ def test_only_what_is_painted_sticks_and_weights_are_shares_of_what_it_bears(add
     for weight, name, sentence in ((0.0, "Glue", "nothing of it is"),
                                    (1.0, "Gone", 'no vertex group "Gone" for a weld')):
         group.add(range(len(down.data.vertices)), weight, "REPLACE")
-        weld.group, said = name, []
-        assert foreground.bake_object(down, True, said.append) == 2
-        assert any(sentence in text for text in said), said
-    weld.group, weld.distance, said = "", 1e-4, []
-    assert foreground.bake_object(down, True, said.append) == 2
-    assert any('no point of "Down" is within 0.0001 m of "Up"' in text for text in said), said
+        weld.group, messages = name, []
+        assert foreground.bake_object(down, True, messages.append) == 2
+        assert any(sentence in text for text in messages), messages
+    weld.group, weld.distance, messages = "", 1e-4, []
+    assert foreground.bake_object(down, True, messages.append) == 2
+    assert any('no point of "Down" is within 0.0001 m of "Up"' in text for text in messages), messages
 
 
 def test_what_falls_on_another_one_sticks_from_a_frame_on(addon, tmp_path):
@@ -163,6 +163,6 @@ def test_what_falls_on_another_one_sticks_from_a_frame_on(addon, tmp_path):
     # it would fall by another 28 cm and 69 cm
     assert abs(heights[2] - heights[1]) < 0.06 and abs(heights[3] - heights[1]) < 0.06, heights
     weld.is_released, weld.until = True, 4
-    said = []
-    assert foreground.bake_object(down, True, said.append) == 2
-    assert any("lets go at frame 4, before it sticks" in text for text in said), said
+    messages = []
+    assert foreground.bake_object(down, True, messages.append) == 2
+    assert any("lets go at frame 4, before it sticks" in text for text in messages), messages

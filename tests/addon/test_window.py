@@ -186,20 +186,20 @@ def in_a_window(script, tmp_path, screen="1600x2400"):
     window = ["xvfb-run", "-a", "-s", f"-screen 0 {screen}x24 +extension GLX"]
     run = subprocess.run([*window, sys.executable, str(WINDOW), str(path)], env=environment, capture_output=True,
                          text=True, timeout=560)
-    said = run.stdout + run.stderr
+    output = run.stdout + run.stderr
     for complaint in ("Traceback", "rna_uiItem", "unknown operator", "not found"):
-        assert complaint not in said, said
-    return said
+        assert complaint not in output, output
+    return output
 
 
 @pytest.mark.long
 def test_all_sections_draw_in_a_window(tmp_path):
-    said = in_a_window(SCRIPT, tmp_path)
-    assert re.search(r"all drawn \d+ cut \['Largest Deformation'\]", said), said
+    output = in_a_window(SCRIPT, tmp_path)
+    assert re.search(r"all drawn \d+ cut \['Largest Deformation'\]", output), output
 
 
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("import") is None, reason="needs ImageMagick")
 def test_the_buttons_bake_pause_cancel_and_preview_behind_a_live_window(tmp_path):
-    said = in_a_window(MODAL, tmp_path)
-    assert "all pressed" in said, said
+    output = in_a_window(MODAL, tmp_path)
+    assert "all pressed" in output, output

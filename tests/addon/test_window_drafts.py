@@ -57,5 +57,5 @@ run(artist(), 0.05)
 def test_a_newcomer_bakes_a_draft_and_a_mixed_bake_of_hetero(tmp_path, monkeypatch):
     needs_a_hand()
     monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
-    said = in_a_window(HETERO, tmp_path, "1200x1900")  # as tall as the panel with its last section
-    assert "all seen" in said, said[-3000:]
+    output = in_a_window(HETERO, tmp_path, "1200x1900")  # as tall as the panel with its last section
+    assert "all seen" in output, output[-3000:]

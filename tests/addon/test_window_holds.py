@@ -289,5 +289,5 @@ run(artist(), 0.05)
 def test_a_newcomer_makes_and_bakes_it(tmp_path, monkeypatch, journey):
     needs_a_hand()
     monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
-    said = in_a_window(journey, tmp_path, "1200x1400")  # as tall as the panel
-    assert "all seen" in said, said[-3000:]
+    output = in_a_window(journey, tmp_path, "1200x1400")  # as tall as the panel
+    assert "all seen" in output, output[-3000:]

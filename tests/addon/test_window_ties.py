@@ -263,6 +263,6 @@ def limited(name):
 def test_a_newcomer_ties_and_bakes_it(tmp_path, monkeypatch, journey):
     needs_a_hand()
     monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
-    said = in_a_window(journey, tmp_path, "1200x1200")  # as tall as what is set of the panel
-    print(said[-3000:])
-    assert "all seen" in said, said[-3000:]
+    output = in_a_window(journey, tmp_path, "1200x1200")  # as tall as what is set of the panel
+    print(output[-3000:])
+    assert "all seen" in output, output[-3000:]

@@ -68,10 +68,10 @@ def test_cloth_hangs_on_nails_that_point_along_the_objects_z(scene):  # noqa: F8
 def test_what_feels_no_wires_says_so(scene):  # noqa: F811
     add_thin("Wire", [(0, -1, 0), (0, 1, 0)], [(0, 1)])
     obj = add_cloth(0.004, sharp=False)
-    said = []
-    assert bake.bake_object(obj, report=said.append) == 2
-    assert '"Wire": the mesh has no faces, only loose vertices and edges' in said[-1]
-    assert "Sharp Edges" in said[-1]
+    messages = []
+    assert bake.bake_object(obj, report=messages.append) == 2
+    assert '"Wire": the mesh has no faces, only loose vertices and edges' in messages[-1]
+    assert "Sharp Edges" in messages[-1]
 
 
 def test_the_panel_says_what_a_wire_is(scene):  # noqa: F811

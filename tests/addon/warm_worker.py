@@ -78,8 +78,8 @@ def serve(path, root):
         if listener in ready:
             one = listener.accept()[0]
             request, pipes, _, _ = socket.recv_fds(one, SIZE, 3)
-            told = json.loads(request)
-            differs = told["environment"].items() ^ environment.items()
+            caller = json.loads(request)
+            differs = caller["environment"].items() ^ environment.items()
             if any(not key.startswith("PYTEST_") for key, _ in differs):
                 answer(one, None)  # what was loaded may have read it
                 one.close()
@@ -90,7 +90,7 @@ def serve(path, root):
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 for socket_of_parent in (listener, waking, wake, *asked.values()):
                     socket_of_parent.close()
-                begin(one, told, pipes)
+                begin(one, caller, pipes)
             for pipe in pipes:
                 os.close(pipe)
 
@@ -102,7 +102,7 @@ def answer(one, code):
         pass  # who asked has gone
 
 
-def begin(one, told, pipes):
+def begin(one, caller, pipes):
     """In the fork: be the worker. Never returns."""
     import runpy
 
@@ -111,8 +111,8 @@ def begin(one, told, pipes):
         os.dup2(pipe, number)
         os.close(pipe)
     os.environ.clear()
-    os.environ.update(told["environment"])
-    os.chdir(told["folder"])
+    os.environ.update(caller["environment"])
+    os.chdir(caller["folder"])
 
     def end_with_who_asked():
         try:
@@ -121,16 +121,16 @@ def begin(one, told, pipes):
             os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=end_with_who_asked, daemon=True).start()
-    sys.argv = [told["boot"]]
-    runpy.run_path(told["boot"], run_name="__main__")
+    sys.argv = [caller["boot"]]
+    runpy.run_path(caller["boot"], run_name="__main__")
     os._exit(0)
 
 
 def ask(path, boot):
     one = socket.socket(socket.AF_UNIX)
     one.connect(path)
-    told = {"environment": dict(os.environ), "folder": os.getcwd(), "boot": boot}
-    socket.send_fds(one, [json.dumps(told).encode()], [0, 1, 2])
+    caller = {"environment": dict(os.environ), "folder": os.getcwd(), "boot": boot}
+    socket.send_fds(one, [json.dumps(caller).encode()], [0, 1, 2])
     code = json.loads(one.recv(64) or b"1")
     if code is None:
         os.execv(sys.executable, [sys.executable, "-I", boot])

@@ -24,8 +24,8 @@ STEP = 1 / 48  #: of these jobs [s], two a frame
 
 def run(*arguments) -> tuple[int, list[dict], str]:
     """(exit code, JSON events, stderr) of a command that runs to its end."""
-    code, said, errors = forked_command.run(*arguments, "--json")
-    return code, [json.loads(line) for line in said.splitlines()], errors
+    code, output, errors = forked_command.run(*arguments, "--json")
+    return code, [json.loads(line) for line in output.splitlines()], errors
 
 
 def until_frame(process, frame: int) -> None:
@@ -38,8 +38,8 @@ def until_frame(process, frame: int) -> None:
 
 
 def events_of(process) -> list[dict]:
-    said, errors = process.communicate(timeout=120)
-    return [json.loads(line) for line in said.splitlines()]
+    output, errors = process.communicate(timeout=120)
+    return [json.loads(line) for line in output.splitlines()]
 
 
 def contents(job: Path) -> dict[str, bytes]:
@@ -330,11 +330,11 @@ def test_people_read_sentences(unbroken, tmp_path, capsys):
     assert cli.main(["check", str(job)]) == 0
     assert "45 nodes, 96 tetrahedra" in capsys.readouterr().out
     assert cli.main(["info", str(job / "cache")]) == 0
-    said = capsys.readouterr().out
-    assert f"All {END} frames are baked" in said and 'Body "Ear": 45 vertices' in said
+    output = capsys.readouterr().out
+    assert f"All {END} frames are baked" in output and 'Body "Ear": 45 vertices' in output
     assert cli.main(["info", str(tmp_path)]) == 2
-    told = capsys.readouterr()
-    assert told.out == "" and "there is no cache" in told.err.lower()
+    captured = capsys.readouterr()
+    assert captured.out == "" and "there is no cache" in captured.err.lower()
 
 
 def test_check_refuses_the_open_sheet_that_a_bake_refuses(tmp_path):
@@ -387,8 +387,8 @@ def test_a_defect_is_reported_as_one(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr("solver.job.estimate.estimate", broken)
     assert cli.main(["check", str(tmp_path), "--json"]) == 4
-    told = capsys.readouterr()
-    assert "Traceback" in told.err and "ZeroDivisionError" in json.loads(told.out.splitlines()[0])["text"]
+    captured = capsys.readouterr()
+    assert "Traceback" in captured.err and "ZeroDivisionError" in json.loads(captured.out.splitlines()[0])["text"]
 
 
 def test_no_memory_is_the_environment(tmp_path, monkeypatch, capsys):

@@ -65,17 +65,17 @@ LACKING = ("locate._search", "stable_neo_hookean._energy", "stable_neo_hookean._
 def bakes(request, tmp_path_factory):
     """A folder where a job was baked twice, the first time with kernels missing; and (exit code, errors, events,
     frames on disk) of both."""
-    folder, told = tmp_path_factory.mktemp("bakes"), []
+    folder, runs = tmp_path_factory.mktemp("bakes"), []
     if request.param == "little is missing":
         kept_kernels.give(folder / "fresh", without=LACKING)
     for _ in range(2):
         process = first_bake(folder)
-        said, errors = process.communicate(timeout=300)
-        told.append((process.returncode, errors, [json.loads(line) for line in said.splitlines()],
+        output, errors = process.communicate(timeout=300)
+        runs.append((process.returncode, errors, [json.loads(line) for line in output.splitlines()],
                      Cache(folder / "job/cache").frames_done()))
         for frame in (folder / "job/cache").glob("frames/*"):
             frame.unlink()
-    return folder, told
+    return folder, runs
 
 
 def test_the_second_process_says_nothing_and_the_next_bake_has_none(bakes):
@@ -100,8 +100,8 @@ def test_killed_while_it_compiles_its_share_is_compiled_here(bakes, tmp_path):
     while not any((tmp_path / "fresh").rglob("supernodal.backward_*.nbc")) and time.monotonic() < deadline:
         time.sleep(0.05)
     os.kill(second, signal.SIGKILL)  # one of its kernels is on disk, the next one half done
-    said, errors = process.communicate(timeout=300)
-    logs = [event["text"] for event in map(json.loads, said.splitlines()) if event["event"] == "log"]
+    output, errors = process.communicate(timeout=300)
+    logs = [event["text"] for event in map(json.loads, output.splitlines()) if event["event"] == "log"]
     assert (process.returncode, errors) == (0, "")
     assert sum("second process that compiles ended with code -9" in text for text in logs) == 1
     assert Cache(tmp_path / "job/cache").verify() == [] and Cache(tmp_path / "job/cache").frames_done() == [1, 2]

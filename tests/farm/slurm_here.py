@@ -125,10 +125,10 @@ class SlurmHere:
         pid = int(environ.parent.name)
         for child in descendants(pid):
             try:
-                said = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+                environment = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if f"SLURMD_NODENAME={node}".encode() in said and f"SLURM_CONF={self.conf}".encode() in said:
+            if f"SLURMD_NODENAME={node}".encode() in environment and f"SLURM_CONF={self.conf}".encode() in environment:
                 return True
         return False
 

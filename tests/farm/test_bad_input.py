@@ -44,26 +44,27 @@ def small_disk(folder, options):
         subprocess.run(["umount", "-l", folder], check=True)
 
 
-@pytest.mark.parametrize("rows, chunk, said", [
+@pytest.mark.parametrize("rows, chunk, message", [
     ("bodies[0].densty=1\n", None, "unknown field `densty`"),
     ("# nothing\n", None, "has no rows"),
     ("time.step=0.01\n", "1-12,10-21", "overlaps the one before it"),
     ("time.step=0.01\n", "1-10,12-21", "no chunk has frame 11"),
 ])
-def test_a_bundle_that_cannot_be_baked_is_not_written(tmp_path, rows, chunk, said):
+def test_a_bundle_that_cannot_be_baked_is_not_written(tmp_path, rows, chunk, message):
     job, path = box_job(tmp_path / "job", end=21), tmp_path / "rows.csv"
     path.write_text(rows)
     code, _, errors = forked_command.run("farm", job, "--out", tmp_path / "bundle", "--wedge", path,
                                          *(["--chunk", chunk] if chunk else []))
-    assert code == 2 and said in errors.lower() and one_sentence(errors)
+    assert code == 2 and message in errors.lower() and one_sentence(errors)
     assert not (tmp_path / "bundle").exists()
 
 
 def test_a_chunk_before_its_predecessor_makes_nothing(tmp_path):
     job, out = box_job(tmp_path / "job", end=21), tmp_path / "out"
-    code, said, errors = simulate(job, out, "--frames=12-21")
+    code, output, errors = simulate(job, out, "--frames=12-21")
     assert code == 2 and "need frame 11, which is not baked" in errors and one_sentence(errors)
-    assert "openjd_fail: " in said and not list(out.rglob("*.npy.new")) and not (out / "row-0001/cache/frames").exists()
+    assert ("openjd_fail: " in output and not list(out.rglob("*.npy.new"))
+            and not (out / "row-0001/cache/frames").exists())
 
 
 def test_a_job_folder_that_is_read_only_is_baked_and_an_output_folder_is_one_sentence(tmp_path):
@@ -71,7 +72,7 @@ def test_a_job_folder_that_is_read_only_is_baked_and_an_output_folder_is_one_sen
         job = box_job(disk / "job", end=3)
         (disk / "out").mkdir()
         subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
-        code, said, errors = simulate(job, disk / "out")
+        code, output, errors = simulate(job, disk / "out")
         assert code == 4 and "cannot be written" in errors and one_sentence(errors), errors
         code, _, errors = simulate(job, tmp_path / "out")
         assert code == 0, errors
@@ -83,7 +84,7 @@ def test_a_disk_that_is_full_in_the_middle_loses_nothing(tmp_path):
     assert simulate(job, tmp_path / "whole")[0] == 0
     whole = Cache(tmp_path / "whole/row-0001/cache")
     with small_disk(tmp_path / "disk", "size=400k") as disk:
-        code, said, errors = simulate(job, disk)
+        code, output, errors = simulate(job, disk)
         assert code == 4 and "no room left" in errors and one_sentence(errors), errors
         cache = Cache(disk / "row-0001/cache")
         done = cache.frames_done()
@@ -104,7 +105,7 @@ def test_the_second_worker_on_a_chunk_says_who_bakes_there(tmp_path):
         while not list(out.glob("row-0001/cache/frames/*.npy")):
             assert time.monotonic() < end
             time.sleep(0.05)
-        code, said, errors = simulate(job, out)
+        code, output, errors = simulate(job, out)
         assert code == 4 and f"rocess {first.pid} on" in errors and one_sentence(errors), errors
         assert first.returncode is None  # the first one goes on
     finally:
@@ -147,10 +148,10 @@ def test_frames_of_a_worker_whose_clock_is_ahead_are_done_and_exported(tmp_path)
     assert simulate(job, out)[0] == 0
     for path in (out / "row-0001/cache").rglob("*"):
         os.utime(path, (time.time() + 3600,) * 2)
-    code, said, errors = simulate(job, out)
-    assert code == 0 and "already baked" in said, errors
-    code, said, errors = forked_command.run("task", "export", job, "--out", out)
-    assert code == 0 and "1 objects are exported" in said, errors
+    code, output, errors = simulate(job, out)
+    assert code == 0 and "already baked" in output, errors
+    code, output, errors = forked_command.run("task", "export", job, "--out", out)
+    assert code == 0 and "1 objects are exported" in output, errors
 
 
 @pytest.mark.long

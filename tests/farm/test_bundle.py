@@ -90,8 +90,8 @@ def test_openjd_bakes_islands_as_tasks_and_joins_them(tmp_path):
     assert cli.main(["bake", str(draft)], read_stdin=False) == 0
     rows, command, folder = tmp_path / "rows.csv", solver_command(tmp_path), tmp_path / "bundle"
     rows.write_text("bodies[Left].density=500\n")
-    said = bundle.write(job, folder, wedge=rows, chunk="1-5,6-9", draft=draft)
-    assert [text.split(". ")[0] for text in said if text.startswith("island")] == [
+    messages = bundle.write(job, folder, wedge=rows, chunk="1-5,6-9", draft=draft)
+    assert [text.split(". ")[0] for text in messages if text.startswith("island")] == [
         "island-001: Left, Near", "island-002: Right"]
     assert openjd("check", folder / "conjac.template.yaml").returncode == 0
     ran = openjd("run", folder / "conjac.template.yaml", "--step", "ContactSheet", "--run-dependencies", "-p",
@@ -112,11 +112,11 @@ def test_openjd_bakes_islands_as_tasks_and_joins_them(tmp_path):
 
 def test_a_list_of_islands_that_is_not_the_scene_s_is_one_sentence(tmp_path, capfd):
     job, path = three_boxes(tmp_path / "job"), tmp_path / "islands.json"
-    for text, said in (('[["Left"]]', "does not have every soft body"), ("nonsense", "is no list of islands")):
+    for text, message in (('[["Left"]]', "does not have every soft body"), ("nonsense", "is no list of islands")):
         path.write_text(text)
         assert cli.main(["task", "simulate", str(job), "--out", str(tmp_path / "out"), "--islands", str(path),
                          "--island", "1"], read_stdin=False) == 2
-        assert said in capfd.readouterr().err
+        assert message in capfd.readouterr().err
     path.write_text('[["Left", "Near"], ["Right"]]')
     assert cli.main(["task", "simulate", str(job), "--out", str(tmp_path / "out"), "--islands", str(path),
                      "--island", "3"], read_stdin=False) == 2
@@ -135,8 +135,8 @@ def test_ctrl_c_lets_the_step_in_hand_end_and_the_row_goes_on(tmp_path):
         assert time.monotonic() < end and running.poll() is None
         time.sleep(0.1)
     running.send_signal(signal.SIGINT)
-    said, _ = running.communicate(timeout=100)
-    assert running.returncode != 0 and "Stopped before frame" in said, said
+    output, _ = running.communicate(timeout=100)
+    assert running.returncode != 0 and "Stopped before frame" in output, output
     cache = Cache(frames_at.parent)
     assert cache.verify() == [] and 5 <= len(cache.frames_done()) < 400 and not (frames_at.parent / "lock").exists()
 
@@ -147,9 +147,9 @@ def test_aws_deadline_cloud_reads_the_bundle_offline(tmp_path):
     ran = subprocess.run([deadline(), "bundle", "info", folder, "--output", "json"], capture_output=True, text=True,
                          env=os.environ | {"HOME": str(tmp_path)})
     assert ran.returncode == 0, ran.stderr
-    told = json.loads(ran.stdout)
-    assert told["steps"] == ["Tetrahedralize", "Simulate1", "Simulate2", "Export", "ContactSheet"]
-    shown = {one["name"]: one["_display_value"] for one in told["parameters"]}
+    listing = json.loads(ran.stdout)
+    assert listing["steps"] == ["Tetrahedralize", "Simulate1", "Simulate2", "Export", "ContactSheet"]
+    shown = {one["name"]: one["_display_value"] for one in listing["parameters"]}
     assert shown["JobFolder"] == "job" and shown["OutputFolder"] == "out" and shown["Rows"] == "1-2"
 
 
@@ -246,12 +246,12 @@ def compiled(script, folder):
 def test_flamenco_joins_a_row_s_islands():
     shot = template.Shot("boxes", 1, ((1, 5), (6, 9)), 100.0, 1, islands=2)
     with tempfile.TemporaryDirectory() as folder:
-        said = compiled(runners.flamenco(shot), Path(folder))
-    after = {task["name"]: task["after"] for task in said["tasks"] if "row 1" in task["name"]}
+        compiled_job = compiled(runners.flamenco(shot), Path(folder))
+    after = {task["name"]: task["after"] for task in compiled_job["tasks"] if "row 1" in task["name"]}
     assert after["row 1 join"] == ["row 1 simulate 6-9 island 1", "row 1 simulate 6-9 island 2"]
     assert after["row 1 simulate 6-9 island 2"] == ["row 1 simulate 1-5 island 2"]
     assert after["row 1 simulate 1-5 island 2"] == ["row 1 tetrahedralize"] and after["row 1 export"] == ["row 1 join"]
-    [last] = [task for task in said["tasks"] if task["name"] == "row 1 simulate 6-9 island 2"]
+    [last] = [task for task in compiled_job["tasks"] if task["name"] == "row 1 simulate 6-9 island 2"]
     assert last["commands"][0]["parameters"]["args"][-4:] == ["--islands", "/shared/bundle/islands.json", "--island",
                                                              "2"]
 
@@ -259,16 +259,16 @@ def test_flamenco_joins_a_row_s_islands():
 @javascript
 def test_flamenco_gets_a_task_for_each_row_and_step_after_the_one_before(tmp_path):
     folder, _ = made(tmp_path, chunk="10")
-    said = compiled((folder / "conjac.flamenco.js").read_text(encoding="utf-8"), tmp_path)
-    assert {one["key"] for one in said["type"]["settings"]} == {"bundle", "rows", "solver"}
-    after = {task["name"]: task["after"] for task in said["tasks"]}
+    compiled_job = compiled((folder / "conjac.flamenco.js").read_text(encoding="utf-8"), tmp_path)
+    assert {one["key"] for one in compiled_job["type"]["settings"]} == {"bundle", "rows", "solver"}
+    after = {task["name"]: task["after"] for task in compiled_job["tasks"]}
     assert after == {
         "row 1 tetrahedralize": [], "row 1 simulate 1-11": ["row 1 tetrahedralize"],
         "row 1 simulate 12-21": ["row 1 simulate 1-11"], "row 1 export": ["row 1 simulate 12-21"],
         "row 2 tetrahedralize": [], "row 2 simulate 1-11": ["row 2 tetrahedralize"],
         "row 2 simulate 12-21": ["row 2 simulate 1-11"], "row 2 export": ["row 2 simulate 12-21"],
         "contact sheet": ["row 1 export", "row 2 export"]}
-    command = said["tasks"][1]["commands"][0]
+    command = compiled_job["tasks"][1]["commands"][0]
     assert command["name"] == "exec" and command["parameters"] == {"exe": "conjac-solver", "args": [
         "task", "simulate", "/shared/bundle/job", "--out", "/shared/bundle/out", "--wedge", "/shared/bundle/wedge.csv",
         "--row", "1", "--frames=1-11", "--threads", "1"]}

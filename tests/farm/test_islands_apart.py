@@ -37,8 +37,8 @@ def test_islands_are_joined_to_what_one_bake_gives(tmp_path, capfd):
     job, draft, out = three_boxes(tmp_path / "job"), three_boxes(tmp_path / "draft"), tmp_path / "out"
     bake(draft)
     assert cli.main(["islands", str(job), "--draft", str(draft), "--out", str(out)], read_stdin=False) == 0
-    said = capfd.readouterr().out
-    assert "island-001: Left, Near" in said and "island-002: Right" in said and "Memory: about" in said
+    output = capfd.readouterr().out
+    assert "island-001: Left, Near" in output and "island-002: Right" in output and "Memory: about" in output
     for folder in sorted(out.iterdir()):
         bake(folder)
     assert cli.main(["islands", str(job), "--join", "--out", str(out)], read_stdin=False) == 0

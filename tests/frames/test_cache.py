@@ -219,8 +219,8 @@ except CacheUnwritable as error:
 
 
 def test_a_full_disk_leaves_what_was_written(job):
-    said, errors = child(FILL, job.cache).communicate(timeout=60)
-    assert said.startswith("4 ") and "no room left" in said, errors
+    output, errors = child(FILL, job.cache).communicate(timeout=60)
+    assert output.startswith("4 ") and "no room left" in output, errors
     assert Cache(job.cache).frames_done() == list(range(1, 27)) and Cache(job.cache).verify() == []
     assert not list(job.cache.rglob("*.tmp"))
 

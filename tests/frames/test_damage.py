@@ -45,14 +45,14 @@ def test_a_changed_frame_of_the_same_size_is_seen(job):
     dice = random.Random(1)
     for frame in range(1, 24):
         path = file_of(job.cache, "frame", frame)
-        before, told = path.read_bytes(), path.stat()
+        before, stat = path.read_bytes(), path.stat()
         spoil(path, dice)
         status = Cache(job.cache).status()
         assert (status.state, status.done) == ("broken", 24) and frame not in Cache(job.cache).frames_done()
         assert not planned(job, True).finished and not planned(job, False).finished
         path.write_bytes(before)
         assert Cache(job.cache).status().state == "complete"  # written again, and the same
-        os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert planned(job, True).finished and planned(job, False).finished
 
 

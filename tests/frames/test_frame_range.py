@@ -19,10 +19,10 @@ class Quiet:
     """A reporter that stores messages and frames."""
 
     def __init__(self):
-        self.said, self.frames = [], []
+        self.messages, self.frames = [], []
 
     def log(self, text):
-        self.said.append(text)
+        self.messages.append(text)
 
     def stage(self, *_):
         pass
@@ -84,7 +84,7 @@ def test_shorter_keeps_every_frame_and_going_back_makes_none_anew(job):
     status = Cache(job / "cache").status()
     assert (status.state, status.done, status.total) == ("complete", 6, 6)
     heard = baked(job)
-    assert heard.frames == [] and heard.said == ["Every frame asked for is already baked"]
+    assert heard.frames == [] and heard.messages == ["Every frame asked for is already baked"]
     assert contents(job) == before
     box_job(job, end=15)
     assert Cache(job / "cache").status().total == 15

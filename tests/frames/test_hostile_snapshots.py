@@ -100,8 +100,8 @@ def baked(shared):
             if not (folder / "cache" / "manifest.json").exists():
                 JOBS[name](folder)
                 change(folder, "time.snapshot_every", 2 if name == "mechanism" else 10)
-                code, _, said = forked_command.run("bake", folder)
-                assert code == 0, said
+                code, _, errors = forked_command.run("bake", folder)
+                assert code == 0, errors
         return folder
 
     return of
@@ -137,9 +137,9 @@ def look(tmp_path, whole, some):
                 shutil.rmtree(job, ignore_errors=True)
                 shutil.copytree(whole, job)
                 code, output, errors = resumed(job, arrays, kind, frame, key, changed)
-                told = f"{kind} {frame}: {key} {what}: exit {code}: {errors}"
-                assert code in (0, 2, 3, 4) and "Traceback" not in output + errors, told
-                assert "ConJac failed" not in output + errors and len(errors.splitlines()) <= 1, told
+                description = f"{kind} {frame}: {key} {what}: exit {code}: {errors}"
+                assert code in (0, 2, 3, 4) and "Traceback" not in output + errors, description
+                assert "ConJac failed" not in output + errors and len(errors.splitlines()) <= 1, description
 
 
 @pytest.mark.parametrize("name", some(JOBS, "bdf2", "conjac", "contact", "mechanism"))

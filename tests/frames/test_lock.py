@@ -94,7 +94,7 @@ except CacheBusy:
     print("busy", flush=True)
 """
     heirs = [child(code, tmp_path, time.time() + 1.5) for _ in range(8)]
-    said = [heir.stdout.readline() for heir in heirs]
+    output = [heir.stdout.readline() for heir in heirs]
     for heir in heirs:
         heir.communicate("")
-    assert sorted(said) == ["busy\n"] * 7 + ["held\n"]
+    assert sorted(output) == ["busy\n"] * 7 + ["held\n"]

@@ -8,7 +8,7 @@ from solver.job.load import load
 from solver.simulate import bake
 
 
-class Told:
+class Listener:
     """A listener to a bake."""
 
     def __init__(self):
@@ -17,7 +17,7 @@ class Told:
     def log(self, text):
         self.sentences.append(text)
 
-    def stage(self, *told):
+    def stage(self, *arguments):
         pass
 
     start = frame = stage
@@ -38,12 +38,12 @@ def pulled(folder, metres):
 
 
 def test_what_is_drawn_out_is_told_with_body_and_frames(tmp_path):
-    job, told = pulled(tmp_path, 1.0), Told()
-    bake(job, told)
-    [said] = Cache(load(job).cache).diagnostics.needles()
-    assert said in told.sentences
-    assert said.startswith('"Ear" is drawn out in frames ') and "times as long as at rest" in said
-    first, last = (int(word) for word in said.split("frames ")[1].split(":")[0].split(" to "))
+    job, listener = pulled(tmp_path, 1.0), Listener()
+    bake(job, listener)
+    [message] = Cache(load(job).cache).diagnostics.needles()
+    assert message in listener.sentences
+    assert message.startswith('"Ear" is drawn out in frames ') and "times as long as at rest" in message
+    first, last = (int(word) for word in message.split("frames ")[1].split(":")[0].split(" to "))
     assert 2 < first < 7 < last < 12
     # a file of another hand says nothing
     (load(job).cache / "needles" / "000007.npy").write_bytes(b"no array")
@@ -51,16 +51,16 @@ def test_what_is_drawn_out_is_told_with_body_and_frames(tmp_path):
 
 
 def test_nothing_is_told_of_what_only_bends(tmp_path):
-    job, told = pulled(tmp_path, 0.2), Told()
-    bake(job, told)
+    job, listener = pulled(tmp_path, 0.2), Listener()
+    bake(job, listener)
     assert Cache(load(job).cache).diagnostics.needles() == []
-    assert not any("drawn out" in sentence for sentence in told.sentences)
+    assert not any("drawn out" in sentence for sentence in listener.sentences)
     assert not (load(job).cache / "needles").exists()
 
 
 def test_freeing_takes_them_too(tmp_path):
     job = pulled(tmp_path, 1.0)
-    bake(job, Told())
+    bake(job, Listener())
     cache = Cache(load(job).cache)
     assert (cache.folder / "needles").exists()
     cache.free()

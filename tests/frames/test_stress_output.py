@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from small_jobs import box_job, change
-from test_needles import Told
+from test_needles import Listener
 
 from solver.errors import NoSuchThing
 from solver.frames.read import Cache
@@ -32,7 +32,7 @@ def stretched(folder, **settings):
 
 def test_a_pulled_bar_has_the_stress_of_its_modulus(tmp_path):
     job = stretched(tmp_path, bodies__0__stress_output=True)
-    bake(job, Told())
+    bake(job, Listener())
     cache = Cache(load(job).cache)
     modulus = load(job).scene.bodies[0].material.params["youngs_modulus"]
     nodes = np.load(job / "arrays" / "nodes.npy")
@@ -51,7 +51,7 @@ def test_a_pulled_bar_has_the_stress_of_its_modulus(tmp_path):
 def test_nothing_is_written_where_nobody_asks_and_the_motion_is_the_same(tmp_path):
     quiet, asked = stretched(tmp_path / "quiet"), stretched(tmp_path / "asked", bodies__0__stress_output=True)
     for job in (quiet, asked):
-        bake(job, Told())
+        bake(job, Listener())
     with pytest.raises(NoSuchThing):
         Cache(load(quiet).cache).diagnostics.stress(30)
     assert not (load(quiet).cache / "stress").exists()

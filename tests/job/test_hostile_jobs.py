@@ -24,11 +24,11 @@ MEMORY = 2 << 30  # bytes that a command may take: numpy and msgspec need a tent
 
 def refused(job, where: str = "", verb: str = "check") -> str:
     """Return the command's message, after checking that it is one sentence with exit code 2."""
-    code, _, said = forked_command.run(verb, job, memory=MEMORY, seconds=120.0)
-    assert code == 2, said
-    assert "Traceback" not in said and len(said.splitlines()) == 1, said
-    assert where in said, said
-    return said
+    code, _, errors = forked_command.run(verb, job, memory=MEMORY, seconds=120.0)
+    assert code == 2, errors
+    assert "Traceback" not in errors and len(errors.splitlines()) == 1, errors
+    assert where in errors, errors
+    return errors
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe{}", b'{"version": 1, "name": "\xff"}', b"[" * 100_000,
@@ -204,10 +204,10 @@ def test_names_reach_the_terminal_as_text(tmp_path, capsys):
     change(job, "bodies.0.density", 0.0)
     change(job, "bodies.0.dynamic", {"weights": "arrays/no.npy"})
     assert cli.main(["check", str(job)], read_stdin=False) == 2
-    said, errors = capsys.readouterr()
-    for text in (said, errors):
+    output, errors = capsys.readouterr()
+    for text in (output, errors):
         assert not {c for c in text if c != "\n" and not c.isprintable()} and "\nAll frames" not in text
-    assert "\\x1b[2J" in said and "\\n" in said
+    assert "\\x1b[2J" in output and "\\n" in output
     assert printable("Ohr ß/耳\u200d 👩\u200d🔬 né") == "Ohr ß/耳\u200d 👩\u200d🔬 né"
 
 

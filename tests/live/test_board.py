@@ -42,9 +42,9 @@ def test_places_and_controls_arrive_as_they_were_sent(tmp_path):
     with board.opened(tmp_path / "board") as theirs:
         assert theirs.read_control() is None and mine.shown() is None
         mine.write_control(control(np.array([0.0, 0.0, -9.81]), settings=3))
-        told, pinned = theirs.read_control()
+        sent, pinned = theirs.read_control()
         assert pinned.shape == (0, 3)
-        assert told["settings"][0] == 3 and told["run"][0] == 1 and told["gravity"][0, 2] == -9.81
+        assert sent["settings"][0] == 3 and sent["run"][0] == 1 and sent["gravity"][0, 2] == -9.81
         assert theirs.read_control() is None  # it was read before
         places = origin + np.arange(15.0).reshape(5, 3) / 7.0
         theirs.show(frame_at(2.5), places)

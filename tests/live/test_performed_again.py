@@ -69,9 +69,9 @@ def performed(request, tmp_path):
         folder = box_job(tmp_path / "job", end=LAST, step=STEP, motion=False, **laws)
     else:
         folder = {"projective": cloth, "ball": jelly_ball}[request.param](tmp_path / "job")
-    told = []
+    saved = []
     window = Window(key, folder, tmp_path / "board")
-    window.live._on_saved = lambda path, frames: told.append(path)
+    window.live._on_saved = lambda path, frames: saved.append(path)
     start = window.start[int(window.start[:, 0].argmax())]
     for k in range(round(SECONDS / STEP) + 1):
         grab = Hold(1, start, hand_at(k * STEP, start), HELD, 3.0)
@@ -81,7 +81,7 @@ def performed(request, tmp_path):
     window.board.write_control(control(DOWN))
     window.live.update()
     assert window.engine.restarts == 0
-    return folder, read_npz(told[0]), start
+    return folder, read_npz(saved[0]), start
 
 
 def test_the_pull_of_a_hand_makes_a_bake_give_the_frames_that_were_recorded(performed):
@@ -192,10 +192,10 @@ def test_it_is_stepped_by_bdf2_whatever_the_integrator_and_the_log_says_so(tmp_p
     for kind in ("bdf2", "sdirk2"):
         folder = box_job(tmp_path / kind, end=4, step=STEP, motion=False, method={"kind": "live"},
                          integrator={"kind": kind})
-        told = []
+        messages = []
         reporter = Quiet()
-        reporter.log = told.append
+        reporter.log = messages.append
         bake(folder, reporter)
-        found.append((frames_of(folder), any("steps by BDF2, and not by SDIRK2" in text for text in told)))
+        found.append((frames_of(folder), any("steps by BDF2, and not by SDIRK2" in text for text in messages)))
     np.testing.assert_array_equal(found[0][0], found[1][0])
-    assert [said for _, said in found] == [False, True]
+    assert [has_notice for _, has_notice in found] == [False, True]

@@ -33,16 +33,16 @@ class Window:
     """Stands for Blender: a board, a body that is played on it and a clock that it moves."""
 
     def __init__(self, key, job, path):
-        self.said, self.clock = [], FixedClock()
+        self.notes, self.clock = [], FixedClock()
         self.engine = engine_of(key, job, quiet)
         self.start = self.engine.positions
         self.board = boards.made(path, len(self.start), self.start.mean(axis=0))
-        self.live = Live(job, self.engine, self.board, self.clock, self.said.append)
+        self.live = Live(job, self.engine, self.board, self.clock, self.notes.append)
 
-    def play(self, seconds, told=None):
+    def play(self, seconds, control_values=None):
         """Return the positions afterwards, (n, 3) [m]."""
-        if told is not None:
-            self.board.write_control(told)
+        if control_values is not None:
+            self.board.write_control(control_values)
         for _ in range(round(48 * seconds)):
             self.live.update()
             self.clock.wait(1 / 48)
@@ -185,10 +185,10 @@ def test_settings_that_cannot_be_played_are_not_reported_as_done(window, job):
     window.play(1 / 24, control(DOWN))
     change(job, "bodies.0.material.params.youngs_modulus", -1.0)
     window.play(1 / 24, control(DOWN, settings=1))
-    assert window.frame["settings"][0] == 0 and len(window.said) == 1
+    assert window.frame["settings"][0] == 0 and len(window.notes) == 1
     change(job, "bodies.0.material.params.youngs_modulus", 2e4)
     window.play(1 / 24, control(DOWN, settings=2))
-    assert window.frame["settings"][0] == 2 and len(window.said) == 1
+    assert window.frame["settings"][0] == 2 and len(window.notes) == 1
 
 
 def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
@@ -231,7 +231,7 @@ def test_settings_that_cannot_be_used_are_said_and_it_plays_on(window, job):
     window.play(0.1, control(DOWN))
     change(job, "bodies.0.material.params.youngs_modulus", -1.0)
     before = window.play(0.1, control(DOWN, settings=1))
-    assert len(window.said) == 1 and "youngs_modulus" in window.said[0], window.said
+    assert len(window.notes) == 1 and "youngs_modulus" in window.notes[0], window.notes
     assert not np.array_equal(window.play(0.1), before)
 
 
@@ -267,7 +267,7 @@ def test_what_cannot_go_on_begins_anew(window, monkeypatch):
             broken.setattr(type(moved), name, fails, raising=False)  # however it is stepped
         places = window.play(1 / 48)
     np.testing.assert_allclose(places, window.start, atol=1e-6)
-    assert window.frame["restarts"][0] == 1 and "Restarted" in window.said[0]
+    assert window.frame["restarts"][0] == 1 and "Restarted" in window.notes[0]
     assert window.play(0.2)[:, 2].min() < window.start[:, 2].min() - 0.005  # and it plays on
 
 
@@ -284,7 +284,7 @@ def test_a_note_says_why_a_reduced_body_could_not_go_on(job, tmp_path, monkeypat
         window.play(1 / 48)
     monkeypatch.setattr(type(body), "_is_in_world", lambda *_: False)
     window.play(1 / 48)
-    assert "a stage did not converge" in window.said[0] and "thrown more than 50 times its size" in window.said[1]
+    assert "a stage did not converge" in window.notes[0] and "thrown more than 50 times its size" in window.notes[1]
 
 
 def test_a_job_that_is_none_is_refused(key, tmp_path):

@@ -56,19 +56,19 @@ def test_poses_stand_between_steps_too_and_hands_are_kept(tmp_path):
 
 
 def test_what_is_played_while_it_records_is_told_when_it_ends(job, tmp_path):  # noqa: F811
-    window, told = Window("world", job, tmp_path / "board"), []
-    window.live._on_saved = lambda path, frames: told.append((path, frames))
+    window, saved = Window("world", job, tmp_path / "board"), []
+    window.live._on_saved = lambda path, frames: saved.append((path, frames))
     window.play(0.1, control(DOWN))
     window.play(0.5, control(DOWN, run=RECORDED))
-    assert told == []
+    assert saved == []
     window.play(0.1, control(DOWN, run=PLAYED))
-    [(path, frames)] = told
+    [(path, frames)] = saved
     places = read_npz(path)["places"]
     assert frames == len(places) == 13  # half a second at 24 a second, and the first one
     assert places[0, :, 2].min() > places[5, :, 2].min()  # it goes on sagging
     window.play(0.2, control(DOWN, run=RECORDED))
     window.play(0.1, control(DOWN))
-    assert len(told) == 2 and told[1][0] != path
+    assert len(saved) == 2 and saved[1][0] != path
 
 
 @pytest.fixture()
@@ -93,8 +93,8 @@ def baked(tmp_path):
 def test_a_performance_is_a_bake_in_the_space_of_the_object(baked, capsys):
     folder, performed, vertices = baked
     assert cli.main(["record", str(folder), str(performed), "--json"], read_stdin=False) == 0
-    said = capsys.readouterr().out
-    assert '"frame": 7' in said
+    output = capsys.readouterr().out
+    assert '"frame": 7' in output
     cache = Cache(folder / "cache")
     assert cache.frames_done() == [3, 4, 5, 6, 7] and cache.manifest["runs"][0]["backend"] == "Play Live"
     for k in range(5):
@@ -172,8 +172,8 @@ def test_what_is_no_performance_of_it_is_refused(baked, tmp_path, capsys):
     other.add(0.0, np.zeros((7, 3)))
     other.save(tmp_path / "other.npz")
     (tmp_path / "text.npz").write_text("no")
-    for path, said in ((tmp_path / "other.npz", "has others"), (tmp_path / "text.npz", "nothing that was performed"),
-                       (tmp_path / "gone.npz", "nothing that was performed")):
+    for path, message in ((tmp_path / "other.npz", "has others"), (tmp_path / "text.npz", "nothing that was performed"),
+                          (tmp_path / "gone.npz", "nothing that was performed")):
         assert cli.main(["record", str(folder), str(path)], read_stdin=False) == 2
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     assert not (folder / "cache" / "frames").exists()

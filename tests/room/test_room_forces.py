@@ -131,10 +131,10 @@ def test_what_hooks_damp_comes_to_rest_and_momentum_stays(room, tmp_path, kind, 
 
 def test_forces_between_bodies_are_checked(room, tmp_path):
     job = hanging_job(tmp_path / "job", "conjac")
-    for bodies, said in (([], "acts on no body"), (["Ear", "Lam"], r'"Lam" is no soft body.*Use Lamp, Ear, Apart'),
-                         (["Ear", "Ear"], '"Ear" is named twice')):
+    for bodies, message in (([], "acts on no body"), (["Ear", "Lam"], r'"Lam" is no soft body.*Use Lamp, Ear, Apart'),
+                            (["Ear", "Ear"], '"Ear" is named twice')):
         change(job, "forces.0.bodies", bodies)
-        with pytest.raises(BadScene, match=said):
+        with pytest.raises(BadScene, match=message):
             load(job)
     change(job, "forces.0.bodies", ["Ear", "Lamp"])
     change(job, "bodies.0.method", {"kind": "vanilla", "params": {"beta": 0.8}})

@@ -96,11 +96,11 @@ def test_a_law_on_rates_acts_on_bones_with_flesh(room, tmp_path):
 def test_laws_on_rates_are_checked(room, tmp_path):
     bodies, hinges, force = wheels()
     job = belt_mechanism(tmp_path / "job", "bdf2", bodies, hinges, force)
-    for joints, said in (([], "acts on no joint"),
-                         (["Axle 0", "Axle 7"], '"Axle 7" is no joint of "Robot".*Use Axle 0'),
-                         (["Axle 0", "Axle 0"], '"Axle 0" is named twice')):
+    for joints, message in (([], "acts on no joint"),
+                            (["Axle 0", "Axle 7"], '"Axle 7" is no joint of "Robot".*Use Axle 0'),
+                            (["Axle 0", "Axle 0"], '"Axle 0" is named twice')):
         change(job, "mechanisms.0.rate_forces.0.joints", joints)
-        with pytest.raises(BadScene, match=said):
+        with pytest.raises(BadScene, match=message):
             load(job)
     change(job, "mechanisms.0.rate_forces.0.joints", ["Axle 0", "Axle 1"])
     change(job, "mechanisms.0.joints.1", {"name": "Axle 1", "child": "Wheel 1", "kind": "spherical"})

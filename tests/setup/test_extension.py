@@ -54,9 +54,9 @@ def run_in_blender(script: str, resources: Path, *arguments: str, read_only: Pat
                 pytest.skip("this root may not mount, and nothing else keeps it from writing")
     ran = subprocess.run(command, cwd=resources, capture_output=True, text=True,
                          env=environment, timeout=900)
-    said = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
-    assert ran.returncode == 0 and said, ran.stdout[-2000:] + ran.stderr[-4000:]
-    return json.loads(said[-1][5:])
+    lines = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
+    assert ran.returncode == 0 and lines, ran.stdout[-2000:] + ran.stderr[-4000:]
+    return json.loads(lines[-1][5:])
 
 
 def test_manifest_and_pyproject_say_the_same_version():
@@ -287,13 +287,13 @@ import json, sys, time
 import bpy, addon_utils
 addon_utils.enable("bl_ext.user_default.conjac")
 from bl_ext.user_default.conjac.conjac_addon.bake import kernels
-said = []
-kernels.status_line.say = said.append
+status = []
+kernels.status_line.say = status.append
 first = kernels.look()
 while kernels._worker is not None:
     time.sleep(0.2)
     kernels.look()
-found = {"first": first, "said": sorted(set(said)), "again": kernels.begin(),
+found = {"first": first, "status": sorted(set(status)), "again": kernels.begin(),
          "marks": [path.name for path in kernels.folder().glob("compiled-*")]}
 addon_utils.disable("bl_ext.user_default.conjac")
 print("FOUND" + json.dumps(found))
@@ -308,7 +308,7 @@ def test_kernels_are_compiled_behind_the_window_once_and_the_window_says_so(inst
     kept_kernels.give(kept, without=["definite_kernels"])
     found = run_in_blender(COMPILE, folder)
     assert found["first"] is not None and found["again"] is False
-    assert found["said"] == ["ConJac is compiling for this computer, only this once. You can keep working, and bake"]
+    assert found["status"] == ["ConJac is compiling for this computer, only this once. You can keep working, and bake"]
     version = tomllib.loads((ROOT / "blender_manifest.toml").read_text())["version"]
     assert found["marks"] == [f"compiled-{version}"]
     assert list(kept.glob("conjac/kernels-*/definite_kernels.*.nbc"))

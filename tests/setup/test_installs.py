@@ -33,5 +33,5 @@ def test_every_python_has_a_blender_and_every_blender_a_zip():
 def test_a_failure_stands_in_the_table_as_it_is():
     row = {"blender": "4.2.0", "python": "3.11.7", "numpy": "1.24.3", "passed": False, "why": "exit code 3",
            "zip": "py311-linux-x64", "when": "2026-11-22", "commit": "0000000", "solver": ""}
-    said = installs.table({"4.2.0": row})
-    assert "| no: exit code 3 |" in said and said.count("never tried") == len(installs.BLENDERS) - 1
+    table = installs.table({"4.2.0": row})
+    assert "| no: exit code 3 |" in table and table.count("never tried") == len(installs.BLENDERS) - 1

@@ -59,8 +59,8 @@ def resolved(base: str, name: str) -> str:
     return f"{base}.{name}".lstrip(".") if inside.is_dir() or inside.with_suffix(".py").exists() else base
 
 
-def where(path: Path, line: int, said: str) -> str:
-    return f"{path.relative_to(ROOT)}:{line} imports {said}"
+def where(path: Path, line: int, module: str) -> str:
+    return f"{path.relative_to(ROOT)}:{line} imports {module}"
 
 
 def test_solver_never_imports_blender():

@@ -36,18 +36,18 @@ def test_rows_are_of_what_is_bundled():
     assert len(ROWS) > 40 and {row[0] for row in ROWS} <= names
 
 
-@pytest.mark.parametrize("name, part, told_by", [row[:3] for row in ROWS])
-def test_a_part_is_in_the_wheel_that_is_said_to_hold_it(binaries, name, part, told_by):
+@pytest.mark.parametrize("name, part, mark", [row[:3] for row in ROWS])
+def test_a_part_is_in_the_wheel_that_is_said_to_hold_it(binaries, name, part, mark):
     files, content = binaries[name]
-    assert any(file.startswith(told_by) for file in files) or told_by.encode() in content
+    assert any(file.startswith(mark) for file in files) or mark.encode() in content
 
 
 def test_every_library_beside_a_wheel_is_told_of(binaries):
     for name in binaries:
         beside = [path.name for path in compiled(name) if path.parent.name.endswith(".libs")]
         libraries = {file.partition("-")[0].partition(".")[0] for file in beside}
-        told = {row[2] for row in ROWS if row[0] == name}
-        assert libraries <= told, (name, libraries - told)
+        listed = {row[2] for row in ROWS if row[0] == name}
+        assert libraries <= listed, (name, libraries - listed)
 
 
 def test_what_is_said_to_be_absent_is_absent(binaries):

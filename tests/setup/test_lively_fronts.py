@@ -13,8 +13,8 @@ from benchmarks.scenes import dropped
 
 
 def row(setting, steps, kept=None, cost=None):
-    told = {"setting": setting, "steps_a_second": steps}
-    return told | ({"failed": "blew up"} if kept is None else {"kept": kept, "cpu_s_s": cost})
+    values = {"setting": setting, "steps_a_second": steps}
+    return values | ({"failed": "blew up"} if kept is None else {"kept": kept, "cpu_s_s": cost})
 
 
 ROWS = {str(k): one for k, one in enumerate((
@@ -57,9 +57,9 @@ def test_the_manual_says_what_the_kept_rows_say():
 
 def test_the_table_has_scenes_that_one_can_compare():
     others = {"0": row("swing", 48, 0.9, 0.1)}
-    said = at_one_step({"bar": ROWS, "pendulum": others})
-    assert "| | bar |" in said and "| calm | 0.40, 1 |" in said and "| wild | did not come to its end |" in said
-    assert not any("swing" in line for line in said)
+    table = at_one_step({"bar": ROWS, "pendulum": others})
+    assert "| | bar |" in table and "| calm | 0.40, 1 |" in table and "| wild | did not come to its end |" in table
+    assert not any("swing" in line for line in table)
 
 
 def test_the_wobble_of_the_cube_is_what_no_rigid_motion_is():
@@ -76,8 +76,8 @@ def test_the_wobble_of_the_cube_is_what_no_rigid_motion_is():
     assert moved == pytest.approx(0.5 * world.mass @ np.square(swells).sum(axis=1), rel=1e-9)
     strained = dropped.seen(world, replace(state, q=(world.rest + 0.05 * arms).ravel()))[1]
     assert strained > 10.0
-    told = np.column_stack([[1.1, 0.4, 0.9, 1.04, 1.09, 1.05, 0.7], [0.0, 9.0, 9.0, 1.0, 2.0, 3.0, 9.0]])
-    assert dropped.wobble(told) == pytest.approx(2.0) and dropped.wobble(told * [0.5, 1.0]) == 0.0
+    samples = np.column_stack([[1.1, 0.4, 0.9, 1.04, 1.09, 1.05, 0.7], [0.0, 9.0, 9.0, 1.0, 2.0, 3.0, 9.0]])
+    assert dropped.wobble(samples) == pytest.approx(2.0) and dropped.wobble(samples * [0.5, 1.0]) == 0.0
 
 
 def test_nudged_starts_are_a_micrometre_apart_and_come_again():

@@ -77,13 +77,13 @@ def test_each_listed_number_says_what_it_is():
 def test_pages_say_what_their_rows_say(answers):
     """BAR and the prices of cloth, which stood there as they had been rows before."""
     bar, cloth = answers["newton"]["details"]["bar"], answers["cloth"]["details"]["steps"]
-    said = {page: quoted.MARKED.sub(r"\4", Path(quoted.ROOT, "docs", page).read_text(encoding="utf-8"))
-            for page in ("integrators.md", "cloth.md")}
+    pages = {page: quoted.MARKED.sub(r"\4", Path(quoted.ROOT, "docs", page).read_text(encoding="utf-8"))
+             for page in ("integrators.md", "cloth.md")}
     for key, name in (("newton_d", "NEWTON-D"), ("newton_l0", "NEWTON-L0"), ("qlb", "QLB")):
-        assert f"| {name} | {bar[key]['seconds']:.3g} s, {bar[key]['iterations']} / " in said["integrators.md"]
+        assert f"| {name} | {bar[key]['seconds']:.3g} s, {bar[key]['iterations']} / " in pages["integrators.md"]
     for faces, shown in (("128", "128"), ("2048", "2,048"), ("10082", "10,082")):
-        assert f"| {shown} | {cloth[faces]['hanging']['ms']:.3g}: " in said["cloth.md"]
-        assert f"| {cloth[faces]['on_a_box']['ms']:.3g}: " in said["cloth.md"]
+        assert f"| {shown} | {cloth[faces]['hanging']['ms']:.3g}: " in pages["cloth.md"]
+        assert f"| {cloth[faces]['on_a_box']['ms']:.3g}: " in pages["cloth.md"]
 
 
 @pytest.mark.parametrize("text, found", [

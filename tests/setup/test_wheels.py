@@ -120,14 +120,14 @@ def test_a_cvxopt_backend_is_one_file_and_one_entry():
 RIGHT = {"3.11": "conjac-1-py311-linux-x64.zip", "3.13": "conjac-1-py313-linux-x64.zip"}
 
 
-@pytest.mark.parametrize("here, said", [
+@pytest.mark.parametrize("here, message", [
     ((3, 11), ""),
     ((3, 13), "This zip of ConJac is for Python 3.11, and this Blender has Python 3.13: install "
               "conjac-1-py313-linux-x64.zip instead"),
     ((3, 12), "This zip of ConJac is for Python 3.11, and this Blender has Python 3.12: there is none for it, only for "
               "Python 3.11, 3.13"),
 ])
-def test_a_zip_for_another_python_names_the_right_one(tmp_path, here, said):
+def test_a_zip_for_another_python_names_the_right_one(tmp_path, here, message):
     file = tmp_path / "built_for.json"
     file.write_text(json.dumps({"python": "3.11", "platform": "linux-x64", "zips": RIGHT}))
     code = ("import importlib.util, pathlib, sys\n"
@@ -135,7 +135,7 @@ def test_a_zip_for_another_python_names_the_right_one(tmp_path, here, said):
             "b = importlib.util.module_from_spec(spec); spec.loader.exec_module(b)\n"
             f"print(b.why_not(pathlib.Path({str(file)!r}), {here!r}))")
     ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == said
+    assert ran.stdout.strip() == message
 
 
 @pytest.mark.parametrize("target", wheels.TAGS)
@@ -155,8 +155,8 @@ def test_a_zip_without_all_of_its_wheels_says_which_are_missing(tmp_path, monkey
     lock["3.14 linux-x64"] = [row for row in lock["3.14 linux-x64"] if row["name"] != "ipctk"]
     (tmp_path / "wheels.json").write_text(json.dumps(lock), encoding="utf-8")
     monkeypatch.setattr(wheels, "LOCK", tmp_path / "wheels.json")
-    said = wheel_table.table()
-    assert said.count("missing") == 1 and "no zip: ipctk" in said
+    table = wheel_table.table()
+    assert table.count("missing") == 1 and "no zip: ipctk" in table
 
 
 def test_a_text_goes_between_its_marks_and_nowhere_else(tmp_path):

@@ -45,7 +45,7 @@ CLEAN = {
 }
 #: identifiers that are not this room's to name, and words of the window
 ALLOWED = {"nonlinear": {"kept_open"}, "job": {"tell"}, "meshing": {"tell"}, "": {"tell", "UNFELT"}}
-#: folders and files beside the solver whose words are the field's, too; a program's messages are `output`, no `said`
+#: folders and files beside the solver whose words are the field's, too; a program's messages are `output`, no `texts`
 BESIDE = ("scripts", "benchmarks/peer_programs.py")
 
 
@@ -55,7 +55,7 @@ def words(text):
 
 
 @cache
-def said(path):
+def texts(path):
     """(line, text) of every identifier, comment and docstring of a file; not of what a user reads."""
     source = path.read_text(encoding="utf-8")
     found = [(token.start[0], token.string) for token in tokenize.generate_tokens(io.StringIO(source).readline)
@@ -74,7 +74,7 @@ def files(room):
 def test_a_clean_room_stays_clean(room):
     assert files(room)
     found = [f"{path.relative_to(SOLVER)}:{line} {sorted(words(text) & CLEAN[room])}" for path in files(room)
-             for line, text in said(path) if text not in ALLOWED.get(room, ()) and words(text) & CLEAN[room]]
+             for line, text in texts(path) if text not in ALLOWED.get(room, ()) and words(text) & CLEAN[room]]
     assert not found
 
 
@@ -120,7 +120,7 @@ OF_ADDON = frozenset("said told held felt unfelt".split())
 
 def test_the_addon_names_what_its_values_are():
     found = [f"{path.relative_to(ROOT)}:{line} {sorted(words(text) & OF_ADDON)}"
-             for path in sorted((ROOT / "conjac_addon").rglob("*.py")) for line, text in said(path)
+             for path in sorted((ROOT / "conjac_addon").rglob("*.py")) for line, text in texts(path)
              if words(text) & OF_ADDON]
     assert not found
 
@@ -128,7 +128,7 @@ def test_the_addon_names_what_its_values_are():
 @pytest.mark.parametrize("folder", BESIDE)
 def test_what_stands_beside_the_solver_stays_clean(folder):
     paths = sorted((ROOT / folder).rglob("*.py")) or [ROOT / folder]
-    assert not [f"{path.name}:{line} {sorted(found)}" for path in paths for line, text in said(path)
+    assert not [f"{path.name}:{line} {sorted(found)}" for path in paths for line, text in texts(path)
                 if (found := words(text) & EVERYWHERE)]
 
 
