@@ -91,12 +91,12 @@ def test_what_is_in_it_is_what_a_click_makes_today(addon, tmp_path):
     for (kind, name), block in made.items():
         if kind == "Material":
             continue
-        kept = append("collections" if kind == "Collection" else "objects", name)
-        now, then = ([one] if kind == "Object" else one.objects for one in (block, kept))
+        stored = append("collections" if kind == "Collection" else "objects", name)
+        now, then = ([one] if kind == "Object" else one.objects for one in (block, stored))
         bodies = [sorted(map(described, group), key=repr) for group in (now, then)]
         assert bodies[0] == bodies[1], f"{name}: run `make assets`"
         assert all(one.conjac.cache.uuid == "" for one in then), name  # each drop gets a bake of its own
-        assert kept.asset_data.catalog_id == block.asset_data.catalog_id and kept.asset_data.description
+        assert stored.asset_data.catalog_id == block.asset_data.catalog_id and stored.asset_data.description
 
 
 def test_every_asset_has_a_picture_in_which_something_is_seen(addon):

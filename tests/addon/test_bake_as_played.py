@@ -95,8 +95,8 @@ def test_cloth_that_was_recorded_is_repeated(scene):  # noqa: F811
     played.stop()
     assert engine == "projective"
     as_played.remember(cloth, engine)
-    kept = Performance(cloth, scene, path, frames)
-    assert kept.wait() == 0, kept.progress
+    performance = Performance(cloth, scene, path, frames)
+    assert performance.wait() == 0, performance.progress
     recorded = seen_at(cloth, 9)
     cloth.conjac.solver.step = 1 / 90  # what nothing has changed of is not baked again
     off = []

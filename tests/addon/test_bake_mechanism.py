@@ -76,14 +76,14 @@ def test_a_soft_body_is_baked_with_the_bone_that_it_hangs_on(scene):  # noqa: F8
     assert place.job_folder(flesh) == place.job_folder(rig)
     # what is attached goes where its bone goes
     local = np.array([[v.co.x, v.co.y, v.co.z] for v in flesh.data.vertices])
-    held = local[:, 0] < -0.29
+    attached = local[:, 0] < -0.29
     at = {}
     for frame in (1, 4):
         scene.frame_set(frame)
         evaluated = flesh.evaluated_get(bpy.context.evaluated_depsgraph_get())
         co = np.array([v.co for v in evaluated.data.vertices])
         world = np.array(evaluated.matrix_world)
-        at[frame] = (co @ world[:3, :3].T + world[:3, 3])[held], world_of(rig, "B0")
+        at[frame] = (co @ world[:3, :3].T + world[:3, 3])[attached], world_of(rig, "B0")
     moved = at[4][1] @ np.linalg.inv(at[1][1])
     expected = at[1][0] @ moved[:3, :3].T + moved[:3, 3]
     assert np.abs(at[4][0] - at[1][0]).max() > 5e-3 and at[4][0] == pytest.approx(expected, abs=2e-3)

@@ -44,5 +44,5 @@ def test_its_number_stays_in_saved_files(scene, tmp_path):  # noqa: F811
     body.conjac.solver.mixed_iterations = 3
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "mixed.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "mixed.blend"))
-    kept = bpy.data.objects["Layers"].conjac.solver
-    assert (kept.stage_solver, kept.mixed_iterations) == ("mixed", 3)
+    solver = bpy.data.objects["Layers"].conjac.solver
+    assert (solver.stage_solver, solver.mixed_iterations) == ("mixed", 3)

@@ -98,18 +98,18 @@ def test_an_object_that_moved_and_one_that_came_are_all_that_is_told(scene):  # 
     obj.conjac.contact.collides_with = "all"
     assert obj.conjac.bake() == 0
 
-    def asked():
+    def changes():
         bake = session.Bake(obj, scene, replaces=False)
         bake.wait()
         return bake.progress.error.partition("before these changed: ")[2].partition(". ")[0]
 
     obj.location.z = 1.0
-    assert asked() == 'place of "Jelly"'
+    assert changes() == 'place of "Jelly"'
     assert addon_bake.status(obj).text == "Baked before Place changed; bake again"
     obj.location.z = 0.0
     other = add_jelly("Other")
     other.location.x, other.conjac.contact.collides_with = 1.0, "all"
-    assert asked() == 'body "Other" (new)'
+    assert changes() == 'body "Other" (new)'
     assert addon_bake.status(obj).text == "Baked before Soft Bodies changed; bake again"
 
 

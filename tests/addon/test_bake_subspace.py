@@ -31,8 +31,8 @@ def test_its_number_and_its_settings_stay_in_saved_files(scene, tmp_path):  # no
     body.conjac.solver.subspace_weights = 9
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "draft.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "draft.blend"))
-    kept = bpy.data.objects["Layers"].conjac.solver
-    assert (kept.method, kept.subspace_weights, kept.subspace_points) == ("subspace", 9, 0)
+    solver = bpy.data.objects["Layers"].conjac.solver
+    assert (solver.method, solver.subspace_weights, solver.subspace_points) == ("subspace", 9, 0)
 
 
 def test_a_draft_falls_on_a_collider_and_stays_on_it(scene, run):  # noqa: F811

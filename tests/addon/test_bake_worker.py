@@ -38,15 +38,15 @@ TALKER = """
 @pytest.fixture()
 def start(tmp_path):
     """Starts a worker on a module made of some source; ends it after the test."""
-    begun = []
+    workers = []
 
     def start(source, *argv):
         (tmp_path / "child.py").write_text(textwrap.dedent(source), encoding="utf-8")
-        begun.append(Worker("child", list(argv), root=tmp_path))
-        return begun[-1]
+        workers.append(Worker("child", list(argv), root=tmp_path))
+        return workers[-1]
 
     yield start
-    for one in begun:
+    for one in workers:
         one.stop()
 
 
@@ -65,7 +65,7 @@ def first(worker, seconds=20.0):
     return messages[0]
 
 
-def gone(pid, seconds):
+def has_ended(pid, seconds):
     """Whether the process ends within this time."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -90,7 +90,7 @@ def test_messages_arguments_pause_and_exit_code(start, tmp_path):
     assert {"event": "log", "text": "pause\n"} in messages
     assert messages[-1] == {"event": "end", "code": 75, "text": "ä ☃"}
     assert worker.exit_code == 75
-    worker.pause()  # to a process that has gone: nothing happens
+    worker.pause()  # to a process that has has_ended: nothing happens
 
 
 def test_a_line_sent_before_the_module_reads_is_not_lost(start):
@@ -101,10 +101,10 @@ def test_a_line_sent_before_the_module_reads_is_not_lost(start):
 
 def test_who_waits_for_its_words_waits_no_longer_than_it_runs(start):
     worker = start("pass")
-    began = time.monotonic()
+    start_time = time.monotonic()
     while not worker.ended():
         worker.messages(60.0)
-    assert time.monotonic() - began < 30.0
+    assert time.monotonic() - start_time < 30.0
 
 
 def test_cancel_ends_a_worker_that_listens_and_kills_one_that_does_not(start):
@@ -127,7 +127,7 @@ def test_what_the_worker_has_started_is_killed_with_it(start):
     """)
     child = int(first(worker)["text"])
     assert worker.stop() == -signal.SIGKILL
-    assert gone(child, 2.0)
+    assert has_ended(child, 2.0)
 
 
 def test_more_output_than_a_pipe_holds_does_not_stop_it(start):

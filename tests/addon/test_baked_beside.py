@@ -148,7 +148,7 @@ def test_frames_of_a_cancelled_bake_are_taken_when_one_is_added_far_away(scene):
     low = add_ball("Low", 0.12)
     low.conjac.step = 1 / 480
     stop_at(session.Bake(low, scene, keeps=True), 25)
-    kept = frames_of(low)
+    finished = frames_of(low)
     assert addon_bake.status(low).state == "partial"
     far = add_ball("Far", 0.3, along=FAR)
     far.conjac.step = 1 / 480
@@ -156,15 +156,15 @@ def test_frames_of_a_cancelled_bake_are_taken_when_one_is_added_far_away(scene):
     assert text_of(far) == "Not baked yet: Bake adds it to the existing bake"
     # that one is cancelled too: nothing of the first is lost
     stop_at(session.Bake(far, scene, keeps=True), 2)
-    assert len(frames_of(low)) < len(kept)
-    assert {path.stem for path in (aside(low) / "cache" / "frames").iterdir()} == kept.keys()
+    assert len(frames_of(low)) < len(finished)
+    assert {path.stem for path in (aside(low) / "cache" / "frames").iterdir()} == finished.keys()
     messages = again(far, scene)
     assert any("Kept 1 of 2 objects as they were baked: Low" in note for note in messages)
-    assert any(f"it ends at frame {len(kept)}" in note for note in messages)
+    assert any(f"it ends at frame {len(finished)}" in note for note in messages)
     assert {addon_bake.status(one).state for one in (low, far)} == {"complete"}
     assert not aside(low).parent.exists()
     whole = frames_of(low)
-    assert all(whole[frame][128:].startswith(content[128:]) for frame, content in kept.items())
+    assert all(whole[frame][128:].startswith(content[128:]) for frame, content in finished.items())
 
 
 def test_frames_that_were_moved_aside_come_back_where_the_bake_cannot_begin(low, scene):  # noqa: F811

@@ -91,7 +91,7 @@ def add_rig():
 @pytest.mark.parametrize("own", [False, True])
 def test_a_bake_that_was_pushed_down_into_the_nla_goes_with_free(scene, own):  # noqa: F811
     rig, constraint = add_rig()
-    mine = rig.animation_data.action
+    own_action = rig.animation_data.action
     before = world_of(rig, "B2")
     assert rig.conjac.bake() == 0
     baked = action.ours(rig)
@@ -112,7 +112,7 @@ def test_a_bake_that_was_pushed_down_into_the_nla_goes_with_free(scene, own):  #
         assert again == frames
     free(rig)
     assert not rig.animation_data.nla_tracks and not constraint.mute
-    assert rig.animation_data.action == (bpy.data.actions["Over It"] if own else mine)
+    assert rig.animation_data.action == (bpy.data.actions["Over It"] if own else own_action)
     assert not [one for one in bpy.data.actions if action.FOUND in one]
     if not own:
         scene.frame_set(1)

@@ -80,7 +80,7 @@ def test_the_panel_and_cancel_find_a_running_bake_whatever_the_object_is_called(
 
 
 def test_two_files_of_one_name_and_one_cache_folder_keep_their_bakes_apart(scene, tmp_path):  # noqa: F811
-    kept = {}
+    frames = {}
     for shot in ("a", "b"):
         bpy.ops.wm.read_factory_settings(use_empty=True)
         bpy.context.scene.frame_end = LAST
@@ -91,13 +91,13 @@ def test_two_files_of_one_name_and_one_cache_folder_keep_their_bakes_apart(scene
         obj.conjac.youngs_modulus = 5.0e3 if shot == "a" else 8.0e3
         assert addon_bake.status(obj).state == "none"
         assert obj.conjac.bake() == 0
-        kept[shot] = frames_of(obj)
+        frames[shot] = frames_of(obj)
         bpy.ops.wm.save_mainfile()
-    assert kept["a"]["000012"] != kept["b"]["000012"]
+    assert frames["a"]["000012"] != frames["b"]["000012"]
     assert bpy.ops.conjac.free_bake() == {"FINISHED"}
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "a" / "anim.blend"))
     obj = bpy.data.objects["Jelly"]
-    assert frames_of(obj) == kept["a"] and addon_bake.status(obj).state == "complete"
+    assert frames_of(obj) == frames["a"] and addon_bake.status(obj).state == "complete"
     assert_plays(obj, (1, LAST))
 
 

@@ -257,10 +257,10 @@ def test_appended_linked_and_overridden_objects_begin_without_a_bake_of_their_ow
     assert len(folders) == 3
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
-    mine = [obj for obj in bpy.data.objects if obj.library is None]
-    assert len(mine) == 2 and all(place.of(obj).own for obj in mine)
-    assert {place.job_folder(obj) for obj in mine} == folders - {folder}
-    for obj in mine:
+    local = [obj for obj in bpy.data.objects if obj.library is None]
+    assert len(local) == 2 and all(place.of(obj).own for obj in local)
+    assert {place.job_folder(obj) for obj in local} == folders - {folder}
+    for obj in local:
         assert addon_bake.status(obj).state == "complete"
         bpy.context.view_layer.objects.active = obj
         assert bpy.ops.conjac.free_bake() == {"FINISHED"}

@@ -23,9 +23,9 @@ def add_curtain(cells=12, size=1.0):
     obj.name = "Curtain"
     co = rest_of(obj)
     top = np.flatnonzero(co[:, 2] > co[:, 2].max() - 1e-5)
-    held = top[np.argsort(co[top, 0])][[0, len(top) // 2, -1]]
-    obj.vertex_groups.new(name="Pin").add(held.tolist(), 1.0, "REPLACE")
-    return obj, held
+    pinned = top[np.argsort(co[top, 0])][[0, len(top) // 2, -1]]
+    obj.vertex_groups.new(name="Pin").add(pinned.tolist(), 1.0, "REPLACE")
+    return obj, pinned
 
 
 def edges_of(obj):
@@ -35,14 +35,14 @@ def edges_of(obj):
 
 
 def test_a_pinned_curtain_bakes_and_plays(scene):  # noqa: F811
-    obj, held = add_curtain()
+    obj, pinned = add_curtain()
     assert bpy.ops.conjac.add_cloth() == {"FINISHED"}
     assert obj.conjac.kind == "cloth" and members.is_cloth(obj) and members.is_soft_body(obj)
     obj.location.z = 1.5
     assert bpy.ops.conjac.bake() == {"FINISHED"}
     assert_plays(obj, (1, 6, 12))
     rest, last = rest_of(obj), seen_at(obj, 12)
-    assert np.abs(last[held] - rest[held]).max() <= 1e-5
+    assert np.abs(last[pinned] - rest[pinned]).max() <= 1e-5
     # it swings down below its pins, and no edge is stretched by more than a little
     assert last[:, 2].min() < rest[:, 2].min() - 0.05
     edges = edges_of(obj)
@@ -75,8 +75,8 @@ def test_a_tablecloth_falls_onto_a_box_and_hangs_over_it(scene):  # noqa: F811
 
 @pytest.mark.parametrize("cells,scale_length,bending", [(20, 1.0, 2.5e-4), (20, 0.1, 2.0e-5), (200, 1.0, 2.0e-5),
                                                         (1, 1.0, 0.2 * 9.81 * (2.0 ** 0.5 / 20.0) ** 3)])
-def test_new_cloth_bends_over_an_edge_by_its_weight_and_is_cotton_where_that_is_limper(scene, cells, scale_length,  # noqa: F811
-                                                                                        bending):
+def test_new_cloth_bends_over_an_edge_by_its_weight_and_is_cotton_where_that_is_limper(scene, cells,  # noqa: F811
+                                                                                       scale_length, bending):
     scene.unit_settings.scale_length = scale_length
     add_curtain(cells)
     bpy.ops.conjac.add_cloth()

@@ -86,19 +86,19 @@ def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_
         gather.write_job(low, scene, tmp_path)
     box.hide_viewport = False
     # Blender leaves what is in such a collection where it was, and what is in another one too goes on moving
-    kept = bpy.data.collections.new("Set")
-    scene.collection.children.link(kept)
-    kept.objects.link(box)
+    collection = bpy.data.collections.new("Set")
+    scene.collection.children.link(collection)
+    collection.objects.link(box)
     shown = bpy.context.view_layer.layer_collection.children["Set"]
     for switch, why in (("exclude", "excluded from the view layer, so it does not move. Tick the collection in the "
                          "Outliner, or remove ConJac from it"), ("hide_viewport", "disabled in viewports")):
-        setattr(shown if switch == "exclude" else kept, switch, True)
+        setattr(shown if switch == "exclude" else collection, switch, True)
         gather.write_job(low, scene, tmp_path)
         scene.collection.objects.unlink(box)
         with pytest.raises(BadInput, match=f'"Box": it is a collider of "Low", but its collection "Set" is {why}'):
             gather.write_job(low, scene, tmp_path)
         scene.collection.objects.link(box)
-        setattr(shown if switch == "exclude" else kept, switch, False)
+        setattr(shown if switch == "exclude" else collection, switch, False)
     box.data.clear_geometry()
     with pytest.raises(BadInput, match='"Box": the mesh has no vertices'):
         gather.write_job(low, scene, tmp_path)
@@ -116,30 +116,30 @@ def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_
 def test_a_lift_carries_what_collides_and_nothing_else(scene):  # noqa: F811
     """A plate rises under two boxes: one rides on it, one passes through; a copy of the riding one rides, too."""
     scene.frame_end = 6
-    rides, ghost = add_ball("Rides", 0.16), add_ball("Ghost", 0.16, along=1.0)
+    carried, ghost = add_ball("Rides", 0.16), add_ball("Ghost", 0.16, along=1.0)
     lift = add_collider("Lift", 0.1, (0.5, 0, 0), scale=(20, 10, 1))
     for frame, height in ((1, 0.0), (6, 0.2)):
         lift.location.z = height
         lift.keyframe_insert("location", frame=frame)
-    rides.conjac.use_ground = ghost.conjac.use_ground = False
+    carried.conjac.use_ground = ghost.conjac.use_ground = False
     ghost.conjac.contact.collides_with = "none"
-    for obj in (rides, ghost):
+    for obj in (carried, ghost):
         assert members.owner(obj) == obj
         assert bake.bake_object(obj) == 0
-    assert not crosses([rides, lift], 6)
-    assert world_at(rides, 6)[:, 2].min() > 0.2
+    assert not crosses([carried, lift], 6)
+    assert world_at(carried, 6)[:, 2].min() > 0.2
     assert world_at(ghost, 6)[:, 2].min() < 0.06  # it has fallen for 5 frames, 0.21 m
-    assert bake.status(rides).state == bake.status(ghost).state == "complete"
+    assert bake.status(carried).state == bake.status(ghost).state == "complete"
 
     # what is baked may be what another one bumps into, as it plays
-    rides.conjac.contact.collides_with, rides.conjac.contact.is_collider = "none", True
+    carried.conjac.contact.collides_with, carried.conjac.contact.is_collider = "none", True
     ghost.conjac.contact.collides_with = "all"
-    assert members.colliders(ghost, scene) == [rides, lift] and members.owner(ghost) == ghost
+    assert members.colliders(ghost, scene) == [carried, lift] and members.owner(ghost) == ghost
     folder = place.job_folder(ghost)
     gather.write_job(ghost, scene, folder)
     document, job = json.loads((folder / "scene.json").read_text()), load(folder)
     motion = job.array(document["obstacles"][0]["motion"])
-    np.testing.assert_allclose(motion[-1], world_at(rides, 6), atol=1e-5)
+    np.testing.assert_allclose(motion[-1], world_at(carried, 6), atol=1e-5)
 
 
 def test_what_hangs_on_bones_touches_colliders(scene, tmp_path):  # noqa: F811

@@ -85,15 +85,15 @@ def test_each_kind_bakes_from_its_button(addon, tmp_path, kind):
         # the slope is the line x + z = constant
         assert abs(middle[0] + middle[2] - 0.3 * (kind == "on_curve")) < 0.01 and abs(middle[1]) < 0.02
         return
-    held = shown(other, 13)
+    points = shown(other, 13)
     if kind == "distance":
-        rest_held = np.array([other.matrix_world @ v.co for v in other.data.vertices])
-        sides = held[rest_held[:, 0] > 0.04].mean(axis=0), last[rest_body[:, 0] < 0.08].mean(axis=0)
+        rest_points = np.array([other.matrix_world @ v.co for v in other.data.vertices])
+        sides = points[rest_points[:, 0] > 0.04].mean(axis=0), last[rest_body[:, 0] < 0.08].mean(axis=0)
         # the middles of their sides are 2 cm from each other, and drawn out of these
         assert 0.02 < np.linalg.norm(sides[0] - sides[1]) < 0.07
         assert np.linalg.norm(last[:, None] - last, axis=2).max() < 0.21, "from corner to corner it is 17 cm"
     assert last[:, 2].mean() < -0.005, "it hangs down"
-    assert np.linalg.norm(last.mean(axis=0) - held.mean(axis=0)) < 0.35, "and stays with what holds it"
+    assert np.linalg.norm(last.mean(axis=0) - points.mean(axis=0)) < 0.35, "and stays with what holds it"
 
 
 def test_what_is_soft_gives_way_and_keyframes_let_it_go(addon, tmp_path):

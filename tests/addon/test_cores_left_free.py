@@ -12,13 +12,13 @@ from conjac.conjac_addon import prefs  # noqa: E402
 from conjac.conjac_addon.bake import session  # noqa: E402
 
 
-@pytest.mark.parametrize("background, kept", [(True, 0), (False, 1)])
-def test_one_is_left_to_a_window_and_none_without(monkeypatch, background, kept):
+@pytest.mark.parametrize("background, free", [(True, 0), (False, 1)])
+def test_one_is_left_to_a_window_and_none_without(monkeypatch, background, free):
     there = types.SimpleNamespace(app=types.SimpleNamespace(background=background),
                                   context=types.SimpleNamespace(
                                       preferences=types.SimpleNamespace(addons={})))
     monkeypatch.setattr(prefs, "bpy", there)
-    assert prefs.cores_left_free() == kept
+    assert prefs.cores_left_free() == free
 
 
 def test_the_artists_number_counts_in_a_window(monkeypatch):

@@ -41,11 +41,11 @@ def test_numbers_follow_the_damping_of_the_step(addon):
     from conjac.solver.integrators.backward_euler import BackwardEuler
 
     h, hertz = 1 / 120, (1.0, 4.0, 16.0)
-    shares = damping.left_after_a_second("backward_euler", 0.0, h, hertz)
-    for share, f in zip(shares, hertz):
+    fractions = damping.left_after_a_second("backward_euler", 0.0, h, hertz)
+    for fraction, f in zip(fractions, hertz):
         omega = 2 * math.pi * f
         want = math.exp(-0.5 * omega * oscillator.damping(BackwardEuler({}), omega * h))
-        assert share == pytest.approx(want, abs=5e-3)
+        assert fraction == pytest.approx(want, abs=5e-3)
     assert damping.left_after_a_second("midpoint", 0.0, h, hertz) == pytest.approx([1.0] * 3)
     # the fastest wobble of a step, and one beyond the table's ends
     assert 0.0 <= damping.left_after_a_second("bdf2", 0.0, 1.0, (1e6,))[0] <= 1.0

@@ -40,13 +40,13 @@ def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(sce
         assert deep <= 1e-4 and angle > 2.0 and not through, (frame, body, deep, angle, through)
     assert [seen[one] for one in cloths] == [scene.frame_end] * len(cloths)
     scene.frame_set(scene.frame_end)
-    for one, began in zip(STAYS.get(name, ()), stood):
+    for one, start in zip(STAYS.get(name, ()), stood):
         ended = scene.objects[one].evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world
-        way = ended.translation - began.translation
+        way = ended.translation - start.translation
         assert 0.01 < way.xy.length < AWAY and abs(way.z) < 0.003 and ended.col[2].z > 0.9999, (one, way)
 
 
-def begun_beside(part, seed, least, most):
+def start_beside(part, seed, least, most):
     """Its start, moved by 10^least to 10^most metres where nothing pins it."""
     rng, state = np.random.default_rng(seed), part.initial_state()
     moved = 10.0 ** rng.uniform(least, most) * rng.normal(size=state.memory["x"].shape)
@@ -61,7 +61,7 @@ def test_jaws_keeps_out_of_itself_wherever_its_chaos_leads(scene, tmp_path, seed
     no triangle is thin after any step."""
     world, timeline = world_of("jaws", tmp_path)
     part = world.parts[0]
-    state = begun_beside(part, seed, -9.0, -7.0)
+    state = start_beside(part, seed, -9.0, -7.0)
     for k in range(round((timeline.end - timeline.start) / timeline.fps / timeline.step)):
         state = advance(part, replace(state, time=k * timeline.step), timeline.step, 1,
                         largest=timeline.largest_deformation)
@@ -79,13 +79,13 @@ def test_what_stands_on_a_tablecloth_stays_whichever_way_its_border_crumples(sce
     world, timeline = world_of("tablecloth", tmp_path)
     states = world.parted(world.initial_state())
     number = next(k for k, part in enumerate(world.parts) if isinstance(part, EolCloth))
-    states[number] = begun_beside(world.parts[number], seed, -8.0, -6.0)
+    states[number] = start_beside(world.parts[number], seed, -8.0, -6.0)
     state, steps = world.merged(states), round(a_second / timeline.fps)
-    began = world.poses(state)["pose"]
+    start = world.poses(state)["pose"]
     # when frame 18 comes there is no cloth below them any more
     for k in range(17 * steps):
         state = advance(world, replace(state, time=k / a_second), 1.0 / a_second, 1,
                         largest=timeline.largest_deformation)
         now = world.poses(state)["pose"]
         assert now[:3, 2, 2].min() > np.cos(np.radians(3.0)), (k, now)
-    assert np.linalg.norm((now - began)[:3, :2, 3], axis=1).max() < AWAY
+    assert np.linalg.norm((now - start)[:3, :2, 3], axis=1).max() < AWAY

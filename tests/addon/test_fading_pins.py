@@ -18,8 +18,8 @@ def fade(obj, low=0.0, frame=FADES):
     """All weights of Pin become `low` at a frame, by a Vertex Weight Mix with keyframes."""
     mix = obj.modifiers.new("Release", "VERTEX_WEIGHT_MIX")
     mix.vertex_group_a, mix.mix_mode, mix.mix_set, mix.default_weight_b = "Pin", "SET", "A", low
-    for when, share in ((frame - 1, 0.0), (frame, 1.0)):
-        mix.mask_constant = share
+    for when, weight in ((frame - 1, 0.0), (frame, 1.0)):
+        mix.mask_constant = weight
         mix.keyframe_insert("mask_constant", frame=when)
     bpy.context.scene.frame_set(1)
 
@@ -29,9 +29,9 @@ def add_flag():
                                     rotation=(np.pi / 2, 0.0, 0.0))
     flag = bpy.context.object
     bpy.ops.conjac.add_cloth()
-    held = rest_of(flag)[:, 0] < -0.49
-    flag.vertex_groups.new(name="Pin").add(np.flatnonzero(held).tolist(), 1.0, "REPLACE")
-    return flag, held
+    pinned = rest_of(flag)[:, 0] < -0.49
+    flag.vertex_groups.new(name="Pin").add(np.flatnonzero(pinned).tolist(), 1.0, "REPLACE")
+    return flag, pinned
 
 
 def job_of(obj, folder):
@@ -41,10 +41,10 @@ def job_of(obj, folder):
 
 
 def test_a_flag_is_let_go_where_its_weights_fade(scene):  # noqa: F811
-    flag, held = add_flag()
+    flag, pinned = add_flag()
     fade(flag)
     assert flag.conjac.bake(wait=True) == 0
-    first, then, after = (seen_at(flag, frame)[held] for frame in (1, FADES, FADES + 4))
+    first, then, after = (seen_at(flag, frame)[pinned] for frame in (1, FADES, FADES + 4))
     assert np.abs(then - first).max() < 1e-6 and (after[:, 1] < first[:, 1] - 0.01).all()  # its y is up in the world
 
 
@@ -52,8 +52,8 @@ def test_a_jelly_is_let_go_too(scene):  # noqa: F811
     obj = add_jelly()
     fade(obj)
     assert obj.conjac.bake(wait=True) == 0
-    held = rest_of(obj)[:, 2] > 0.09
-    first, then, after = (seen_at(obj, frame)[held] for frame in (1, FADES, FADES + 4))
+    pinned = rest_of(obj)[:, 2] > 0.09
+    first, then, after = (seen_at(obj, frame)[pinned] for frame in (1, FADES, FADES + 4))
     assert np.abs(then - first).max() < 1e-6 and (after[:, 2] < first[:, 2] - 0.05).all()
 
 
@@ -66,17 +66,17 @@ def test_weights_that_stay_say_nothing(scene, tmp_path):  # noqa: F811
 
 def test_what_pins_cannot_do_is_told(scene, tmp_path):  # noqa: F811
     """Take hold on the way, and let go of cloth with Sharp Edges."""
-    flag, held = add_flag()
+    flag, pinned = add_flag()
     flag.conjac.soft_pins = False
-    flag.vertex_groups.new(name="All").add(range(len(held)), 1.0, "REPLACE")
+    flag.vertex_groups.new(name="All").add(range(len(pinned)), 1.0, "REPLACE")
     mix = flag.modifiers.new("Grip", "VERTEX_WEIGHT_MIX")
     mix.vertex_group_a, mix.vertex_group_b, mix.mix_mode, mix.mix_set = "Pin", "All", "SET", "B"
-    for when, share in ((6, 0.0), (7, 1.0)):
-        mix.mask_constant = share
+    for when, weight in ((6, 0.0), (7, 1.0)):
+        mix.mask_constant = weight
         mix.keyframe_insert("mask_constant", frame=when)
     body, notes = job_of(flag, tmp_path / "grips")
     assert "until" not in body["pin"]
-    later = np.count_nonzero(~held)
+    later = np.count_nonzero(~pinned)
     assert any(f"{later} vertices are painted with Pin only at later frames" in text for text in notes)
     flag.modifiers.clear()
     fade(flag)

@@ -35,12 +35,12 @@ def moved(obj, frame=LAST):
     return (seen_at(obj, frame) - rest_of(obj)).mean(axis=0)
 
 
-@pytest.mark.parametrize("percent, share", [(0.0, 0.0), (40.0, 0.4), (100.0, 1.0)])
-def test_it_goes_along_by_as_much_as_is_chosen(scene, percent, share):  # noqa: F811
+@pytest.mark.parametrize("percent, fraction", [(0.0, 0.0), (40.0, 0.4), (100.0, 1.0)])
+def test_it_goes_along_by_as_much_as_is_chosen(scene, percent, fraction):  # noqa: F811
     obj = add_free_jelly(scene)
     obj.conjac.follow_object, obj.conjac.follow_share = add_cart(), percent
     assert obj.conjac.bake(wait=True) == 0
-    assert moved(obj) == pytest.approx([share * FAR, 0.0, 0.0], abs=5e-3)
+    assert moved(obj) == pytest.approx([fraction * FAR, 0.0, 0.0], abs=5e-3)
     assert bake.status(obj).state == "complete"
     obj.conjac.follow_share = 70.0
     assert "Follow" in bake.status(obj).text

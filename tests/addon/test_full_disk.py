@@ -65,14 +65,14 @@ def opens(blend, name):
 
 
 @pytest.mark.parametrize("compress", [False, True])
-@pytest.mark.parametrize("share", some([0.02, 0.5, 0.9, 0.999], 0.5, 0.999))
-def test_a_blend_that_does_not_fit_leaves_the_old_one(scene, tmp_path, compress, share):  # noqa: F811
+@pytest.mark.parametrize("fraction", some([0.02, 0.5, 0.9, 0.999], 0.5, 0.999))
+def test_a_blend_that_does_not_fit_leaves_the_old_one(scene, tmp_path, compress, fraction):  # noqa: F811
     add_jelly()
     blend = Path(bpy.data.filepath)
     bpy.ops.wm.save_mainfile(compress=compress)
     before, beside = blend.read_bytes(), set(blend.parent.iterdir())
     bpy.data.objects["Jelly"].name = "Renamed"
-    with files_up_to(int(share * len(before))), pytest.raises(Environment, match="is not saved") as refused:
+    with files_up_to(int(fraction * len(before))), pytest.raises(Environment, match="is not saved") as refused:
         saving.save()
     assert refused.value.exit_code == 4 and "\n" not in str(refused.value)
     assert blend.read_bytes() == before and set(blend.parent.iterdir()) == beside
@@ -145,9 +145,9 @@ def make_frames(obj, shift=0.0, last=8):
     return playback.Frames(1, last, lambda frame: data[frame - 1])
 
 
-@pytest.mark.parametrize("key, share", some(
+@pytest.mark.parametrize("key, fraction", some(
     [("abc", 0.1), ("abc", 0.6), ("abc", 0.98), ("pc2", 0.02), ("pc2", 0.9)], ("abc", 0.6), ("pc2", 0.9)))
-def test_an_export_that_does_not_fit_leaves_the_last_one(scene, tmp_path, key, share):  # noqa: F811
+def test_an_export_that_does_not_fit_leaves_the_last_one(scene, tmp_path, key, fraction):  # noqa: F811
     """Blender's own exporter ends the program there."""
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=6)
     obj, base = bpy.context.object, tmp_path / "sphere"
@@ -157,7 +157,7 @@ def test_an_export_that_does_not_fit_leaves_the_last_one(scene, tmp_path, key, s
         wanted = make_frames(obj)  # its PC2 fits, and is there already
     else:
         wanted = make_frames(obj, shift=0.5)
-    with files_up_to(int(share * len(before))), pytest.raises(CacheUnwritable) as refused:
+    with files_up_to(int(fraction * len(before))), pytest.raises(CacheUnwritable) as refused:
         playback.show(obj, scene, wanted, base, key)
     assert refused.value.exit_code == 4 and "\n" not in str(refused.value) and "disk" in str(refused.value)
     assert file.read_bytes() == before

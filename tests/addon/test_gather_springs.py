@@ -52,8 +52,8 @@ def test_points_of_bones_and_of_the_world_arrive_where_they_are_placed(scene, tm
     document, _ = job_of(rig, tmp_path)
     [gathered] = document["mechanisms"][0]["springs"]
     bone = world_of(rig, "B1")
-    held = bone[:3, 3] + bone[:3, :3] @ [0.0, 0.15 + 0.1, 0.05]  # from the middle of a bone of 0.3
-    assert gathered["point_a"] == pytest.approx(0.5 * held, abs=1e-6) and gathered["body_a"] == "B1"
+    end = bone[:3, 3] + bone[:3, :3] @ [0.0, 0.15 + 0.1, 0.05]  # from the middle of a bone of 0.3
+    assert gathered["point_a"] == pytest.approx(0.5 * end, abs=1e-6) and gathered["body_a"] == "B1"
     assert gathered["point_b"] == pytest.approx([0.2, 0.0, 1.0], abs=1e-6) and "body_b" not in gathered
     assert (gathered["stiffness"], gathered["damping"], gathered["implicit"]) == (50.0, 2.0, False)
     assert gathered["rest_length"] == pytest.approx(0.15)

@@ -25,8 +25,8 @@ def test_what_is_recorded_becomes_the_bake(jelly, tmp_path):  # noqa: F811
     path, frames = played.performed
     played.stop()
     assert frames >= 12 and path.exists()
-    kept = Performance(jelly, bpy.context.scene, path, frames)
-    assert kept.wait() == 0, kept.progress
+    performance = Performance(jelly, bpy.context.scene, path, frames)
+    assert performance.wait() == 0, performance.progress
     assert not path.exists() and not jelly.conjac.use_scene_range and jelly.conjac.frame_end == frames
     status = bake.status(jelly)
     assert (status.state, status.done) == ("complete", frames), status
@@ -79,8 +79,8 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     assert pull.strength == 1.0
     bpy.context.scene.frame_set(frames)
     assert pull.strength == 0.0
-    kept = Performance(jelly, bpy.context.scene, path, frames)
-    assert kept.wait() == 0, kept.progress
+    performance = Performance(jelly, bpy.context.scene, path, frames)
+    assert performance.wait() == 0, performance.progress
     performed = {}
     for one in (jelly, other):
         status = bake.status(one)

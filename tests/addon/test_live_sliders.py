@@ -69,7 +69,7 @@ def test_strength_of_pins(jelly):  # noqa: F811
     assert hung == pytest.approx(9.81 / 200.0, rel=0.25) and firm == pytest.approx(9.81 / 2000.0, abs=2.0e-3)
 
 
-def lies(obj):
+def put_on_ground(obj):
     """Let it lie on the ground in air that is thick enough for it to lie there soon, on a slope of 24 degrees."""
     obj.vertex_groups.remove(obj.vertex_groups["Pin"])
     obj.conjac.youngs_modulus, obj.conjac.wobble_half_life = 5.0e4, 0.1
@@ -80,7 +80,7 @@ def lies(obj):
 
 def test_friction_of_the_ground(jelly):  # noqa: F811
     """At 0.9 it stays on a slope of 24 degrees, without any it slides down it at once."""
-    lies(jelly)
+    put_on_ground(jelly)
     played = play(jelly, 0.3)
     at = seen(jelly)[:, 0].mean()
     stays = go_on(played, 0.3)[:, 0].mean() - at
@@ -92,7 +92,7 @@ def test_friction_of_the_ground(jelly):  # noqa: F811
 
 def test_friction_of_the_body(jelly):  # noqa: F811
     """On a collider it slides where its own friction is taken away."""
-    lies(jelly)
+    put_on_ground(jelly)
     jelly.conjac.use_ground = False
     bpy.ops.mesh.primitive_cube_add(size=2.0, location=(0.0, 0.0, -1.1))
     bpy.ops.conjac.add_collider()

@@ -77,9 +77,9 @@ def test_hard_and_soft_pins_are_told_apart(soft_cube, marks):
     weigh(soft_cube, "Pin", {0: 1.0, 1: 0.75, 2: 0.25})
     bpy.context.view_layer.update()
     soft_cube.conjac.soft_pins = False
-    assert [len(held) for held in marks.pinned(soft_cube, bpy.context)] == [2, 0]
+    assert [len(points) for points in marks.pinned(soft_cube, bpy.context)] == [2, 0]
     soft_cube.conjac.soft_pins = True
-    assert [len(held) for held in marks.pinned(soft_cube, bpy.context)] == [1, 2]
+    assert [len(points) for points in marks.pinned(soft_cube, bpy.context)] == [1, 2]
 
 
 SCRIPT = """

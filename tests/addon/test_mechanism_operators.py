@@ -266,8 +266,8 @@ def test_jiggle_without_a_mechanism_pins_to_the_animation(scene, tmp_path):  # n
     body = load(tmp_path).scene.bodies[0]
     assert body.pin.weights is not None
     soft = obj.vertex_groups["Soft"].index
-    share = np.mean([any(g.group == soft for g in v.groups) for v in obj.data.vertices])
-    assert 0.3 < share < 0.6  # what is far from the bones, until the artist paints it
+    fraction = np.mean([any(g.group == soft for g in v.groups) for v in obj.data.vertices])
+    assert 0.3 < fraction < 0.6  # what is far from the bones, until the artist paints it
     assert obj.conjac.solver.stage_solver == "quick" and obj.conjac.is_property_set("youngs_modulus")
     assert not obj.conjac.use_ground and not len(obj.conjac.handles)  # it is held, and every node of it moves
 

@@ -63,8 +63,8 @@ def test_what_is_held_follows_the_empty_and_is_let_go(scene):  # noqa: F811
     nail.is_drawn, nail.until = True, 10
     assert obj.conjac.bake(wait=True) == 0
     low = (rest_of(obj)[:, 2] < -0.099) & (np.abs(rest_of(obj)[:, 1]) < 0.05)
-    held, carried, after = (seen_at(obj, frame)[low] for frame in (NAIL, 10, 12))
-    assert np.abs(carried - held - [0.0, 0.05, 0.0]).max() < 2e-3
+    at_nail, carried, after = (seen_at(obj, frame)[low] for frame in (NAIL, 10, 12))
+    assert np.abs(carried - at_nail - [0.0, 0.05, 0.0]).max() < 2e-3
     assert np.abs(after - carried).max() > 2e-3
     log = Cache(place.job_folder(obj) / "cache").cut_frames()
     assert log == [NAIL, 10]

@@ -41,14 +41,14 @@ def local():
 
 def test_a_linked_jelly_is_overridden_set_baked_saved_and_opened_again(scene, tmp_path):  # noqa: F811
     library = tmp_path / "library.blend"
-    theirs = saved_asset(scene, library)
+    original = saved_asset(scene, library)
     (tmp_path / "shot").mkdir()
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.frame_end = LAST
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot" / "shot.blend"))
     obj = overridden(library)
     assert obj.override_library is not None and obj.conjac.kind == "soft_body"
-    np.testing.assert_allclose(seen_at(obj, LAST), theirs, atol=1e-6)  # it plays the library's until its own
+    np.testing.assert_allclose(seen_at(obj, LAST), original, atol=1e-6)  # it plays the library's until its own
     obj.conjac.youngs_modulus = 9.0e3
     bpy.context.view_layer.objects.active = obj
     assert bpy.ops.conjac.add_pull() == {"FINISHED"}
@@ -58,8 +58,8 @@ def test_a_linked_jelly_is_overridden_set_baked_saved_and_opened_again(scene, tm
         empty.keyframe_insert("location", frame=frame)
     bpy.context.scene.frame_set(1)
     assert obj.conjac.bake() == 0
-    mine, frames = seen_at(obj, LAST), frames_of(obj)
-    assert np.abs(mine - theirs).max() > 0.01 and place.job_folder(obj).is_relative_to(tmp_path / "shot")
+    override, frames = seen_at(obj, LAST), frames_of(obj)
+    assert np.abs(override - original).max() > 0.01 and place.job_folder(obj).is_relative_to(tmp_path / "shot")
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     obj = local()
@@ -69,4 +69,4 @@ def test_a_linked_jelly_is_overridden_set_baked_saved_and_opened_again(scene, tm
     assert frames_of(obj) == frames
     # the library's own bake is as it was
     bpy.ops.wm.open_mainfile(filepath=str(library))
-    np.testing.assert_array_equal(seen_at(local(), LAST), theirs)
+    np.testing.assert_array_equal(seen_at(local(), LAST), original)

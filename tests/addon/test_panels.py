@@ -151,10 +151,10 @@ def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
 
     from conjac.conjac_addon.ui import painted
 
-    begun = {f"{key}_{what}" for key in ("poisson_ratio", "density") for what in ("group", "invert")}
-    assert fields() == {"carry", *begun}  # and Stiffness is a button
+    properties = {f"{key}_{what}" for key in ("poisson_ratio", "density") for what in ("group", "invert")}
+    assert fields() == {"carry", *properties}  # and Stiffness is a button
     soft_cube.conjac.density_group = "Density"
-    assert fields() == {"carry", *begun, "density", "density_high"}
+    assert fields() == {"carry", *properties, "density", "density_high"}
     soft_cube.vertex_groups.new(name="Stiffness")
     soft_cube.conjac.material, soft_cube.conjac.fiber_material = "mooney_rivlin", "astvk"
     assert fields() > {"stiffness_group", "stiffness_invert", "youngs_modulus", "youngs_modulus_high",
@@ -261,14 +261,14 @@ def test_every_operator_has_a_button(soft_cube):
     bpy.context.object.conjac.kind = "rope"
     buttons |= {name for kind, name in drawn(bpy.context.object) if kind == "operator"}
     only_while_baking = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}
-    asked = {"conjac.shared_bakes"}  # by windows
-    asked |= {"conjac.use_take", "conjac.compare_take", "conjac.remove_take"}  # where there is one: test_takes.py
-    asked |= {"conjac.record_live", "conjac.as_played"}  # while it plays live, and then: test_bake_as_played.py
-    asked |= {"conjac.collide_with_itself"}  # where a bake shows that it is needed: test_through_itself.py
-    asked |= {"conjac.make_own"}  # beside what a button has chosen: test_by_button.py
+    elsewhere = {"conjac.shared_bakes"}  # by windows
+    elsewhere |= {"conjac.use_take", "conjac.compare_take", "conjac.remove_take"}  # where there is one: test_takes.py
+    elsewhere |= {"conjac.record_live", "conjac.as_played"}  # while it plays live, and then: test_bake_as_played.py
+    elsewhere |= {"conjac.collide_with_itself"}  # where a bake shows that it is needed: test_through_itself.py
+    elsewhere |= {"conjac.make_own"}  # beside what a button has chosen: test_by_button.py
     # in Object > Quick Effects and in Add: test_quick_effects.py, test_ready_scenes.py
     quick = {"conjac.quick_jelly", "conjac.quick_cloth", "conjac.add_ready", "conjac.add_sample"}
-    assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked | quick
+    assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | elsewhere | quick
 
 
 def test_another_object_shows_one_button_or_nothing(addon):

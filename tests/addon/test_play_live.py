@@ -35,8 +35,8 @@ def test_it_moves_on_the_object_and_leaves_nothing(unfilled):  # noqa: F811
     assert "A bake is exact" in labels(jelly)
     moved = seen(jelly)
     assert moved[:, 2].min() < rest[:, 2].min() - 0.001  # it sags
-    held = rest[:, 2] > 0.09
-    np.testing.assert_allclose(moved[held], rest[held], atol=1e-5)
+    pinned = rest[:, 2] > 0.09
+    np.testing.assert_allclose(moved[pinned], rest[pinned], atol=1e-5)
     np.testing.assert_array_equal(rest_of(jelly), rest)  # the mesh itself is as it was
     folder = played._folder
     played.stop()
@@ -154,7 +154,7 @@ def test_keyframes_lead_it_while_the_timeline_plays(jelly):  # noqa: F811
         jelly.location.x = x
         jelly.keyframe_insert("location", index=0, frame=frame)
     scene.frame_set(1)
-    rest, held = rest_of(jelly), rest_of(jelly)[:, 2] > 0.09
+    rest, pinned = rest_of(jelly), rest_of(jelly)[:, 2] > 0.09
     played = play(jelly)
     for frame in range(1, 13):
         scene.frame_set(frame)
@@ -162,7 +162,7 @@ def test_keyframes_lead_it_while_the_timeline_plays(jelly):  # noqa: F811
         play_until(played, lambda before=before: played.frame["time"] > before + 1 / 24)
     assert jelly.location.x == pytest.approx(0.3)
     swung = seen(jelly)
-    np.testing.assert_allclose(swung[held], rest[held], atol=1e-3)
+    np.testing.assert_allclose(swung[pinned], rest[pinned], atol=1e-3)
     assert np.linalg.norm(swung - rest, axis=1).max() > 0.005  # what hangs lags behind
 
 
@@ -234,12 +234,12 @@ def test_a_collider_with_keyframes_pushes_it(jelly):  # noqa: F811
 def test_what_is_pinned_follows_the_object_that_is_moved(jelly):  # noqa: F811
     played = play(jelly)
     rest = rest_of(jelly)
-    held = rest[:, 2] > 0.09
+    pinned = rest[:, 2] > 0.09
     jelly.location = (0.3, 0.0, 0.0)
     bpy.context.view_layer.update()
     before = played.frame["time"]
     play_until(played, lambda: played.frame["time"] > before + 0.3)
-    np.testing.assert_allclose(seen(jelly)[held], rest[held], atol=1e-4)
+    np.testing.assert_allclose(seen(jelly)[pinned], rest[pinned], atol=1e-4)
 
 
 def test_a_collider_that_is_moved_pushes_it(jelly):  # noqa: F811
@@ -251,8 +251,8 @@ def test_a_collider_that_is_moved_pushes_it(jelly):  # noqa: F811
     jelly.conjac.contact.collides_with = "all"
     fill(jelly)
     played = play(jelly, 1.5)
-    lies = (seen(jelly)[:, 2] + jelly.location.z).min()
-    assert -0.03 < lies < 0.03, lies
+    lowest = (seen(jelly)[:, 2] + jelly.location.z).min()
+    assert -0.03 < lowest < 0.03, lowest
     for k in range(30):
         floor.location.z = -0.5 + 0.2 * (k + 1) / 30
         bpy.context.view_layer.update()
@@ -269,8 +269,8 @@ def test_a_scaled_scene_and_a_turned_object_look_the_same(jelly):  # noqa: F811
     fill(jelly)
     rest = rest_of(jelly)
     play(jelly, 0.1)
-    moved, held = seen(jelly), rest[:, 2] > 0.09
-    np.testing.assert_allclose(moved[held], rest[held], atol=1e-4)
+    moved, pinned = seen(jelly), rest[:, 2] > 0.09
+    np.testing.assert_allclose(moved[pinned], rest[pinned], atol=1e-4)
     assert 0.0005 < rest[:, 2].min() - moved[:, 2].min() < 0.1
 
 

@@ -227,9 +227,9 @@ def _curves(rig):
 def test_simplified_curves_keep_their_corners():
     values = np.concatenate([np.linspace(0, 1, 20), np.linspace(1, 0, 20)])
     assert curves.simplified(values, 1e-6).tolist() == [0, 19, 20, 39]
-    kept = curves.simplified(np.sin(np.linspace(0, 6, 200)), 0.01)
-    line = np.interp(np.arange(200), kept, np.sin(np.linspace(0, 6, 200))[kept])
-    assert np.abs(line - np.sin(np.linspace(0, 6, 200))).max() <= 0.01 and len(kept) < 30
+    keys = curves.simplified(np.sin(np.linspace(0, 6, 200)), 0.01)
+    line = np.interp(np.arange(200), keys, np.sin(np.linspace(0, 6, 200))[keys])
+    assert np.abs(line - np.sin(np.linspace(0, 6, 200))).max() <= 0.01 and len(keys) < 30
 
 
 def test_bones_that_have_gone_are_told(scene, tmp_path):  # noqa: F811

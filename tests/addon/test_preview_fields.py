@@ -35,10 +35,10 @@ def test_stiffness_is_dark_where_soft_and_bright_where_painted(bar):
     assert (faces.title, faces.low, faces.high) == ("Young's Modulus (kPa)", "11.55", "866")
     np.testing.assert_allclose([faces.corners.min(axis=(0, 1)), faces.corners.max(axis=(0, 1))],
                                [[-1, -1, -1], [1, 1, 1]], atol=1e-6)
-    heights, shares = faces.corners[:, :, 2].mean(axis=1), faces.shares
-    assert len(shares) == 2 * 2 * (4 * 4 + 2 * 4 * 8)
-    assert shares[heights < -0.9].max() <= 0.1 and shares[heights > 0.9].min() >= 0.9
-    assert np.corrcoef(heights, shares)[0, 1] > 0.95
+    heights, fractions = faces.corners[:, :, 2].mean(axis=1), faces.shares
+    assert len(fractions) == 2 * 2 * (4 * 4 + 2 * 4 * 8)
+    assert fractions[heights < -0.9].max() <= 0.1 and fractions[heights > 0.9].min() >= 0.9
+    assert np.corrcoef(heights, fractions)[0, 1] > 0.95
     sides = faces.corners[:, 1:] - faces.corners[:, :1]
     outward = np.einsum("bi,bi->b", np.cross(sides[:, 0], sides[:, 1]), faces.corners.mean(axis=1))
     assert (outward > 0).all()

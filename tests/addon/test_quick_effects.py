@@ -86,9 +86,9 @@ def pinned_heights(obj):
     """Return z, in the simulated mesh, of hard-pinned vertices and of the others."""
     mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     index = obj.vertex_groups[obj.conjac.pin_group].index
-    held = [any(one.group == index and one.weight > 0.5 for one in vertex.groups) for vertex in mesh.vertices]
+    pinned = [any(one.group == index and one.weight > 0.5 for one in vertex.groups) for vertex in mesh.vertices]
     heights = np.array([vertex.co.z for vertex in mesh.vertices])
-    return heights[held], heights[~np.array(held)]
+    return heights[pinned], heights[~np.array(pinned)]
 
 
 @pytest.mark.parametrize("shape", ["cube", "uv_sphere"])
@@ -98,9 +98,9 @@ def test_it_hangs_by_its_top_where_the_artist_asks_for_that(addon, shape):
     obj = bpy.context.object
     bpy.ops.conjac.quick_jelly(hangs_by=0.2)
     bpy.context.view_layer.update()
-    held, free = pinned_heights(obj)
+    pinned, free = pinned_heights(obj)
     assert obj.location.z == 0.0 and not obj.conjac.soft_pins
-    assert held.min() > 0.6 - 1e-6 and held.max() == pytest.approx(1.0) and free.max() < 0.6 + 1e-6
+    assert pinned.min() > 0.6 - 1e-6 and pinned.max() == pytest.approx(1.0) and free.max() < 0.6 + 1e-6
 
 
 def test_painted_pins_stay_as_they_are(addon):

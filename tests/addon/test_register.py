@@ -129,5 +129,6 @@ def test_what_blender_keeps_of_settings_to_its_end_does_not_keep_bpy():
 
     from conjac.conjac_addon import settings
 
-    kept = [function for group in settings.classes for function in vars(group).values() if inspect.isfunction(function)]
-    assert kept and not [function.__qualname__ for function in kept if "bpy" in function.__globals__]
+    functions = [function for group in settings.classes for function in vars(group).values()
+                 if inspect.isfunction(function)]
+    assert functions and not [function.__qualname__ for function in functions if "bpy" in function.__globals__]

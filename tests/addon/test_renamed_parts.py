@@ -164,8 +164,8 @@ def test_a_copied_bone_is_another_one(scene):  # noqa: F811
 def test_constraints_that_were_renamed_and_moved_come_back(scene):  # noqa: F811
     rig, constraint = add_rig()
     bone = rig.pose.bones["B1"]
-    mine = bone.constraints.new("COPY_ROTATION")  # muted by the artist
-    mine.target, mine.mute, mine.name = constraint.target, True, "Mine"
+    own_constraint = bone.constraints.new("COPY_ROTATION")  # muted by the artist
+    own_constraint.target, own_constraint.mute, own_constraint.name = constraint.target, True, "Mine"
     for kind in ("LIMIT_SCALE", "COPY_ROTATION"):
         bone.constraints.new(kind)
     bone.constraints[3].target = constraint.target

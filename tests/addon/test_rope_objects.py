@@ -64,8 +64,8 @@ def test_a_curve_becomes_a_rope_as_thick_as_its_bevel(scene):  # noqa: F811
     without_look(rope)
     rest, last = rest_of(rope), seen_at(rope, 12)
     assert np.abs(lengths(rope, last) / lengths(rope, rest) - 1.0).max() < 1e-4
-    held = np.abs(last - rest).max(axis=1) < 1e-6
-    assert held.sum() == 1 and np.abs(last - rest).max() > 0.2
+    fixed = np.abs(last - rest).max(axis=1) < 1e-6
+    assert fixed.sum() == 1 and np.abs(last - rest).max() > 0.2
 
 
 def test_each_spline_of_a_curve_is_a_strand(scene, tmp_path):  # noqa: F811

@@ -81,8 +81,8 @@ def test_it_hangs_on_a_soft_body_that_is_baked_with_it(scene):  # noqa: F811
     holder.vertex_groups.remove(holder.vertex_groups["Pin"])
     obj = add_sharp_cloth(cells=4)
     group = obj.vertex_groups.new(name="Holder")
-    held = [k for k, one in enumerate(obj.data.vertices) if abs(one.co.x) < 0.1 and abs(one.co.y) < 0.1]
-    group.add(held, 1.0, "REPLACE")
+    attached = [k for k, one in enumerate(obj.data.vertices) if abs(one.co.x) < 0.1 and abs(one.co.y) < 0.1]
+    group.add(attached, 1.0, "REPLACE")
     obj.conjac.attachments.add().object = holder
     scene.frame_end = 3
     with pytest.raises(RuntimeError, match="Let them collide with each other"):

@@ -64,9 +64,9 @@ def test_friction_is_painted_as_a_vertex_group(balls, scene, tmp_path):  # noqa:
     part = nodes_of(load_plainly(tmp_path))
     # none below, all of it above
     friction, x = part.contacts[0]._friction, part.rest
-    mine = np.intersect1d(part.contacts[0].surfaces.nodes, np.arange(part.bodies_in_world[0].nodes.stop))
-    height = x[mine, 2] - low.location.z
-    assert friction[mine][height > 0.03].min() > 0.45 and friction[mine][height < -0.03].max() < 0.05
+    nodes = np.intersect1d(part.contacts[0].surfaces.nodes, np.arange(part.bodies_in_world[0].nodes.stop))
+    height = x[nodes, 2] - low.location.z
+    assert friction[nodes][height > 0.03].min() > 0.45 and friction[nodes][height < -0.03].max() < 0.05
     assert gather.changed_settings(low, scene, tmp_path) == []
 
 

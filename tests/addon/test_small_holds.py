@@ -121,28 +121,28 @@ def beside_spots(count):
     return body, grip, 1, lambda: body.matrix_world.copy()
 
 
-HOLDS = {"one vertex on a bone": lambda: on_a_bone(1), "six on a bone": lambda: on_a_bone(6),
-         "six on a handle": lambda: on_a_handle(6), "a nail": lambda: on_a_nail(None),
-         "a thin nail": lambda: on_a_nail(0.02), "one pinned beside spots": lambda: beside_spots(1),
-         "six pinned beside spots": lambda: beside_spots(6)}
+ATTACHMENTS = {"one vertex on a bone": lambda: on_a_bone(1), "six on a bone": lambda: on_a_bone(6),
+               "six on a handle": lambda: on_a_handle(6), "a nail": lambda: on_a_nail(None),
+               "a thin nail": lambda: on_a_nail(0.02), "one pinned beside spots": lambda: beside_spots(1),
+               "six pinned beside spots": lambda: beside_spots(6)}
 EASIER = {"six on a bone", "a nail", "six pinned beside spots"}  #: than the same kind of hold on less of the body
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long if name in EASIER else ())
-                                  for name in HOLDS])
+                                  for name in ATTACHMENTS])
 def test_what_is_taken_is_drawn_where_it_is_led(scene, name):  # noqa: F811
     """To a thousandth of the size, while the rest of the body moves otherwise."""
     scene.frame_end = LAST
-    body, grip, first, carrier = HOLDS[name]()
+    body, grip, first, carrier = ATTACHMENTS[name]()
     assert body.conjac.bake(wait=True) == 0
     grip = grip() if callable(grip) else grip
     assert len(grip), "something is taken"
     scene.frame_set(first)
-    begun, taken = carrier(), positions(body, first)
+    start, taken = carrier(), positions(body, first)
     off = left = 0.0
     for frame in range(first, LAST + 1):
         now = positions(body, frame)
-        motion = np.array(carrier() @ begun.inverted())
+        motion = np.array(carrier() @ start.inverted())
         led = taken @ motion[:3, :3].T + motion[:3, 3]
         away = np.linalg.norm(now - led, axis=1)
         off, left = max(off, away[grip].max()), max(left, away.max())

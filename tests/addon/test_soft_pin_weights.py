@@ -80,8 +80,8 @@ def test_weights_that_fade_give_way_by_and_by(scene):  # noqa: F811
     flag.conjac.wobble_half_life = 0.0
     mix = flag.modifiers.new("Release", "VERTEX_WEIGHT_MIX")
     mix.vertex_group_a, mix.mix_mode, mix.mix_set, mix.default_weight_b = "Pin", "SET", "A", 0.0
-    for when, share in ((4, 0.0), (12, 1.0)):
-        mix.mask_constant = share
+    for when, weight in ((4, 0.0), (12, 1.0)):
+        mix.mask_constant = weight
         mix.keyframe_insert("mask_constant", frame=when)
     scene.frame_set(1)
     assert flag.conjac.bake(wait=True) == 0

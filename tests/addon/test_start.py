@@ -163,9 +163,9 @@ def test_bytecode_is_kept_and_that_of_a_source_which_changed_is_not_run(tmp_path
                              env=os.environ | {"PYTHONPYCACHEPREFIX": str(bytecode), "PYTHONDONTWRITEBYTECODE": ""},
                              stdout=subprocess.PIPE, text=True)
         values.append(json.loads(ran.stdout.removeprefix("FOUND")))
-        [kept] = bytecode.rglob("part.*.pyc")
+        [compiled] = bytecode.rglob("part.*.pyc")
         if text == "VALUE = 1":
             # what would run is the bytecode: the same date and size, another content
-            kept.write_bytes(kept.read_bytes().replace(b"\xe9\x01\x00\x00\x00", b"\xe9\x05\x00\x00\x00"))
+            compiled.write_bytes(compiled.read_bytes().replace(b"\xe9\x01\x00\x00\x00", b"\xe9\x05\x00\x00\x00"))
     assert [value for _, value, _ in values] == [1, 5, 22]
     assert all((before, after) == (False, True) for before, _, after in values)

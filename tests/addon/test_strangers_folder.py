@@ -27,7 +27,7 @@ LETTER = b"a letter that exists once\n" * 40
 
 
 @pytest.fixture
-def mine(tmp_path):
+def foreign(tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()
     for name in ("letter.npy", "scene.json"):
@@ -35,67 +35,67 @@ def mine(tmp_path):
     return folder
 
 
-def untouched(mine) -> bool:
-    return {path.name: path.read_bytes() for path in mine.iterdir()} == dict.fromkeys(("letter.npy", "scene.json"),
-                                                                                      LETTER)
+def untouched(foreign) -> bool:
+    return {path.name: path.read_bytes() for path in foreign.iterdir()} == dict.fromkeys(("letter.npy", "scene.json"),
+                                                                                         LETTER)
 
 
 @pytest.mark.parametrize("name", ["", "arrays", "arrays.new"])
-def test_a_folder_that_is_a_link_is_refused(tmp_path, mine, name):
+def test_a_folder_that_is_a_link_is_refused(tmp_path, foreign, name):
     job = tmp_path / "job"
     if name:
         job.mkdir()
-    os.symlink(mine, job / name if name else job, target_is_directory=True)
+    os.symlink(foreign, job / name if name else job, target_is_directory=True)
     with pytest.raises(CacheUnwritable, match="is a link") as refused:
         folder = JobFolder(job, "Jelly")
         folder.array("nodes", np.zeros((4, 3)))
         folder.finish({"version": 1})
-    assert refused.value.object == "Jelly" and untouched(mine)
+    assert refused.value.object == "Jelly" and untouched(foreign)
 
 
 @pytest.mark.parametrize("kind", ["symbolic", "hard"])
 @pytest.mark.parametrize("name", ["scene.json", "scene.json.new", "scene.json.tmp", "arrays/nodes.npy"])
-def test_a_file_that_is_a_link_is_replaced(tmp_path, mine, name, kind):
+def test_a_file_that_is_a_link_is_replaced(tmp_path, foreign, name, kind):
     path = tmp_path / "job" / name
     path.parent.mkdir(parents=True)
-    (os.link if kind == "hard" else os.symlink)(mine / "letter.npy", path)
+    (os.link if kind == "hard" else os.symlink)(foreign / "letter.npy", path)
     folder = JobFolder(tmp_path / "job", "Jelly")
     folder.array("nodes", np.zeros((4, 3)))
     folder.finish({"version": 1})
     scene_file = tmp_path / "job/scene.json"
-    assert untouched(mine) and scene_file.read_text() and not scene_file.is_symlink()
+    assert untouched(foreign) and scene_file.read_text() and not scene_file.is_symlink()
 
 
 @pytest.mark.parametrize("kind", ["symbolic", "hard"])
 @pytest.mark.parametrize("name", ["jelly.pc2", "jelly.pc2.new"])
-def test_what_plays_is_not_written_through_a_link(tmp_path, mine, name, kind):
-    (os.link if kind == "hard" else os.symlink)(mine / "letter.npy", tmp_path / name)
+def test_what_plays_is_not_written_through_a_link(tmp_path, foreign, name, kind):
+    (os.link if kind == "hard" else os.symlink)(foreign / "letter.npy", tmp_path / name)
     writer = pc2.Writer(tmp_path / "jelly.pc2", 1)
     for _ in range(3):
         writer.append(np.ones((4, 3), np.float32))
-    assert pc2.read_header(tmp_path / "jelly.pc2") == (4, 1, 3) and untouched(mine)
+    assert pc2.read_header(tmp_path / "jelly.pc2") == (4, 1, 3) and untouched(foreign)
 
 
-def test_the_list_of_what_plays_is_not_written_through_a_link(tmp_path, mine):
+def test_the_list_of_what_plays_is_not_written_through_a_link(tmp_path, foreign):
     for name in (belongings.LIST, f"{belongings.LIST}.new", f"{belongings.LIST}.tmp"):
-        os.symlink(mine / "letter.npy", tmp_path / name)
+        os.symlink(foreign / "letter.npy", tmp_path / name)
     belongings.add(tmp_path, tmp_path / "jelly.pc2")
-    assert belongings.listed(tmp_path) == [tmp_path / "jelly.pc2"] and untouched(mine)
+    assert belongings.listed(tmp_path) == [tmp_path / "jelly.pc2"] and untouched(foreign)
 
 
 @pytest.mark.parametrize("key", ["pc2", "abc"])
-def test_a_whole_bake_beside_links(scene, mine, key):  # noqa: F811
+def test_a_whole_bake_beside_links(scene, foreign, key):  # noqa: F811
     obj, scene.frame_end = add_jelly(), 3
     folder = place.job_folder(obj)
     folder.mkdir(parents=True)
     base = place.playback_path(obj).name
     for name in (f"{base}.pc2", f"{base}.pc2.new", f"{base}.abc", f"{base}.new.abc", "scene.json", "scene.json.tmp",
                  "playback.json", "home.json", "home.json.new", "home.json.tmp"):
-        os.symlink(mine / "letter.npy", folder / name)
+        os.symlink(foreign / "letter.npy", folder / name)
     assert foreground.bake(obj, scene, key=key, report=print) == EXIT_COMPLETE
-    assert untouched(mine)
+    assert untouched(foreign)
     bpy.ops.conjac.free_bake()
-    assert untouched(mine)
+    assert untouched(foreign)
 
 
 def test_a_folder_that_vanishes_while_it_is_shown_is_not_made_anew(tmp_path):
@@ -139,9 +139,9 @@ def pipe(path):
 
 
 def link(path):
-    kept = path.with_suffix(".kept")
-    shutil.copyfile("/dev/null", kept)
-    os.symlink(kept, path)
+    target = path.with_suffix(".kept")
+    shutil.copyfile("/dev/null", target)
+    os.symlink(target, path)
 
 
 ODD = [huge, other, flat, pipe, link]

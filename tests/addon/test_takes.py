@@ -71,9 +71,9 @@ def test_compare_writes_how_far_each_vertex_is_from_the_take_in_mm(jelly, scene)
     away = 2000.0 * np.linalg.norm(vertices, axis=2)
     np.testing.assert_allclose(found, away.max(axis=0), rtol=1e-3, atol=1e-3)
     assert found.max() > 1.0
-    kept = apart.write(jelly, scene, 1)
-    assert kept.frames == LAST and kept.frame == 1 + int(away.max(axis=1).argmax())
-    np.testing.assert_allclose((kept.largest, kept.mean), (away.max(), away.mean()), rtol=1e-3)
+    values = apart.write(jelly, scene, 1)
+    assert values.frames == LAST and values.frame == 1 + int(away.max(axis=1).argmax())
+    np.testing.assert_allclose((values.largest, values.mean), (away.max(), away.mean()), rtol=1e-3)
 
 
 def test_compare_says_what_it_cannot(jelly, scene):  # noqa: F811
@@ -100,8 +100,8 @@ def test_settings_that_a_take_was_baked_with_bring_it_back_without_a_step(jelly,
     assert times == {path.name: path.stat().st_mtime_ns
                      for path in (place.job_folder(jelly) / "cache" / "frames").iterdir()}
     take, = listed(jelly)
-    kept = {path.stem: path.read_bytes() for path in sorted((take.folder / "cache" / "frames").glob("*.npy"))}
-    assert kept == second
+    frames = {path.stem: path.read_bytes() for path in sorted((take.folder / "cache" / "frames").glob("*.npy"))}
+    assert frames == second
     assert not (place.job_folder(jelly) / "takes" / "next").exists()
 
 
@@ -172,10 +172,10 @@ def test_a_take_behind_a_link_is_none(jelly, scene, tmp_path):  # noqa: F811
     folder, away = place.job_folder(jelly), tmp_path / "mine"
     shutil.move(folder / "takes" / "1", away)
     (folder / "takes" / "1").symlink_to(away)
-    held = sorted(path for path in away.rglob("*") if path.is_file())
+    files = sorted(path for path in away.rglob("*") if path.is_file())
     assert not listed(jelly) and not bpy.ops.conjac.remove_take.poll()
     contents.remove(folder)
-    assert sorted(path for path in away.rglob("*") if path.is_file()) == held
+    assert sorted(path for path in away.rglob("*") if path.is_file()) == files
 
 
 def test_the_first_save_takes_them_along(tmp_path):

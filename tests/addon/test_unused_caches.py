@@ -15,42 +15,42 @@ from conjac.conjac_addon.bake import home, place, unused  # noqa: E402
 def baked(scene):  # noqa: F811
     """A jelly of two frames, its folder, and the folder of one that was deleted after its bake."""
     scene.frame_end = 2
-    gone, kept = add_jelly("Gone"), add_jelly()
-    for obj in (gone, kept):
+    deleted, remaining = add_jelly("Gone"), add_jelly()
+    for obj in (deleted, remaining):
         assert obj.conjac.bake() == 0
-    folders = place.job_folder(gone), place.job_folder(kept)
+    folders = place.job_folder(deleted), place.job_folder(remaining)
     assert unused.found() == []
-    bpy.data.objects.remove(gone)
-    return kept, *folders
+    bpy.data.objects.remove(deleted)
+    return remaining, *folders
 
 
 def test_the_cache_of_a_deleted_object_is_listed_and_deleted_and_no_other_one(baked, capfd):
-    kept, gone, own = baked
+    remaining, deleted, own = baked
     [one] = unused.found()
-    on_disk = sum(path.stat().st_size for path in gone.rglob("*") if path.is_file())
-    assert (one.folder, one.name, one.frames, one.size) == (gone, "Gone", 2, on_disk)
+    on_disk = sum(path.stat().st_size for path in deleted.rglob("*") if path.is_file())
+    assert (one.folder, one.name, one.frames, one.size) == (deleted, "Gone", 2, on_disk)
     assert one.in_words().startswith('"Gone": 2 frames, ')
-    stranger = gone / "notes.txt"
+    stranger = deleted / "notes.txt"
     stranger.write_text("mine")
     assert bpy.ops.conjac.remove_unused_caches() == {"FINISHED"}
     assert 'freed: caches of "Gone"' in capfd.readouterr().out
-    assert [path for path in gone.rglob("*") if path.is_file()] == [stranger]  # what is not ours stays
+    assert [path for path in deleted.rglob("*") if path.is_file()] == [stranger]  # what is not ours stays
     assert own.is_dir()
-    assert_plays(kept, (1, 2))
+    assert_plays(remaining, (1, 2))
     assert bpy.ops.conjac.remove_unused_caches() == {"CANCELLED"} and unused.found() == []
 
 
 def test_what_a_copy_plays_and_what_another_file_baked_are_not_unused(baked, tmp_path):
-    kept, gone, own = baked
-    bpy.context.view_layer.objects.active = kept
-    kept.select_set(True)
+    remaining, deleted, own = baked
+    bpy.context.view_layer.objects.active = remaining
+    remaining.select_set(True)
     bpy.ops.object.duplicate()
-    bpy.data.objects.remove(kept)
-    assert {one.folder for one in unused.found()} == {gone}  # its copy plays it
+    bpy.data.objects.remove(remaining)
+    assert {one.folder for one in unused.found()} == {deleted}  # its copy plays it
     # a folder of a .blend that is gone may be that of one that was renamed
-    other = shutil.copytree(gone, own.parent / "other")
+    other = shutil.copytree(deleted, own.parent / "other")
     home.write(other, "another", "Ham", str(tmp_path / "renamed.blend"), "")
-    assert {one.folder for one in unused.found()} == {gone}
+    assert {one.folder for one in unused.found()} == {deleted}
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "later.blend"))
     assert unused.found() == []  # the caches are those of the file that it was
 

@@ -61,19 +61,19 @@ def serve(path, root):
     listener.bind(path + ".new")
     listener.listen()
     os.rename(path + ".new", path)
-    asked = {}  # process: who asked for it
+    connections = {}  # process: who asked for it
     while True:
         ready, _, _ = select.select([listener, waking, 0], [], [])
         if 0 in ready:  # the tests have ended
-            for child in asked:
+            for child in connections:
                 os.kill(child, signal.SIGKILL)
             return
         if waking in ready:
             waking.recv(4096)
-        for child in list(asked):
+        for child in list(connections):
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
-                with asked.pop(child) as one:
+                with connections.pop(child) as one:
                     answer(one, os.waitstatus_to_exitcode(status))
         if listener in ready:
             one = listener.accept()[0]
@@ -84,11 +84,11 @@ def serve(path, root):
                 answer(one, None)  # what was loaded may have read it
                 one.close()
             elif child := os.fork():
-                asked[child] = one
+                connections[child] = one
             else:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                for socket_of_parent in (listener, waking, wake, *asked.values()):
+                for socket_of_parent in (listener, waking, wake, *connections.values()):
                     socket_of_parent.close()
                 begin(one, caller, pipes)
             for pipe in pipes:

@@ -53,6 +53,6 @@ def test_a_second_process_helps_where_there_are_cores_and_is_gone_in_the_end(tmp
                          capture_output=True, text=True, timeout=300)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.splitlines() == ['{"event": "compile"}', f"0 {beside}"]
-    kept = tmp_path / "conjac" / threads.KERNELS_FOLDER
+    kernels = tmp_path / "conjac" / threads.KERNELS_FOLDER
     for kernel in ("locate._search", "stable_neo_hookean._energy"):
-        assert list(kept.glob(f"{kernel}-*.nbc")), kernel
+        assert list(kernels.glob(f"{kernel}-*.nbc")), kernel

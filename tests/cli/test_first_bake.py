@@ -162,10 +162,10 @@ def test_no_kernel_is_compiled_by_both():
                for entry in catalogue.family(family).values() if not entry.able("draft")]
     materials = [(name, key) for name in ("material", "fiber_material") for key in catalogue.family(name)]
     modules = ("solver.build.world", "solver.forces.fiber_kernels")
-    shares = [f"loading.load_kernels({materials!r}, 'auto')",
-              f"[importlib.import_module(name) for name in {modules!r}]; "
-              f"[catalogue.find(*one).load() for one in {methods!r}]"]
-    ran = subprocess.run([sys.executable, "-c", LOAD, *shares], cwd=ROOT, capture_output=True, text=True)
+    codes = [f"loading.load_kernels({materials!r}, 'auto')",
+             f"[importlib.import_module(name) for name in {modules!r}]; "
+             f"[catalogue.find(*one).load() for one in {methods!r}]"]
+    ran = subprocess.run([sys.executable, "-c", LOAD, *codes], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0 and not ran.stderr, ran.stderr
     kernels = [set(line.split()) for line in ran.stdout.splitlines()]
     assert len(kernels) == 2 and min(map(len, kernels)) >= 5 and not kernels[0] & kernels[1]

@@ -118,8 +118,8 @@ def test_the_second_worker_on_a_chunk_says_who_bakes_there(tmp_path):
 def test_a_worker_whose_clock_is_wrong_is_not_driven_out(tmp_path, monkeypatch, ahead):
     """Its lock is an hour off, and it is set again while it is watched."""
     job, out = box_job(tmp_path / "job", end=3), tmp_path / "out"
-    asked = task.Task(job, out, None, 1, None, 1)
-    cache = task.job_folder(asked) / "cache"
+    task_run = task.Task(job, out, None, 1, None, 1)
+    cache = task.job_folder(task_run) / "cache"
     cache.mkdir()
     other = asdict(lock.this_process()) | {"host": "elsewhere", "machine": "another"}
     (cache / "lock").write_text(json.dumps(other), encoding="utf-8")
@@ -136,7 +136,7 @@ def test_a_worker_whose_clock_is_wrong_is_not_driven_out(tmp_path, monkeypatch, 
     time.sleep(0.1)
     try:
         with pytest.raises(CacheBusy, match="on elsewhere") as caught:
-            task.run("simulate", asked, cli.Lines(as_json=False), lambda: False)
+            task.run("simulate", task_run, cli.Lines(as_json=False), lambda: False)
     finally:
         ended.set()
         thread.join()

@@ -90,12 +90,12 @@ def test_a_changed_row_is_not_put_over_another_bake(tmp_path):
 
 
 def test_a_thousand_rows_are_checked_and_made_in_five_seconds(tmp_path):
-    job, began = load(box_job(tmp_path / "job")), time.process_time()
+    job, start = load(box_job(tmp_path / "job")), time.process_time()
     rows = wedge.read_rows(rows_of(tmp_path, "".join(f"bodies[0].density={500 + k}\n" for k in range(1000))))
     assert len(wedge.check_rows(job, rows)) == 1000
     for row in rows:
         wedge.expand(job, row, tmp_path / "out")
-    assert time.process_time() - began < 5.0
+    assert time.process_time() - start < 5.0
 
 
 def test_tasks_bake_rows_in_chunks_and_what_is_done_is_told_at_once(tmp_path):
@@ -112,9 +112,9 @@ def test_tasks_bake_rows_in_chunks_and_what_is_done_is_told_at_once(tmp_path):
         assert code == 0, errors
         assert "openjd_progress: 100" in output and "openjd_status: Frame " in output
     assert Cache(out / "row-0002/cache").status().state == "complete"
-    began = time.perf_counter()
+    start = time.perf_counter()
     code, output, _ = simulate("7-13")
-    assert code == 0 and "already baked" in output and time.perf_counter() - began < 2.0
+    assert code == 0 and "already baked" in output and time.perf_counter() - start < 2.0
 
     code, _, errors = run("task", "export", job, "--out", out, "--wedge", rows, "--row", 2)
     assert code == 0, errors
@@ -197,10 +197,10 @@ def test_watching_in_a_terminal_refreshes_until_ctrl_c(tmp_path):
     """A bake that goes on meanwhile is seen to go on."""
     job = box_job(tmp_path / "job", end=13)
     assert run("bake", job, "--frames", "1-6")[0] == 0
-    ours, theirs = pty.openpty()
+    parent_end, child_end = pty.openpty()
     process = subprocess.Popen([sys.executable, "-m", "solver", "watch", str(tmp_path), "--every", "1"], cwd=ROOT,
-                               stdout=theirs, stdin=theirs)
-    os.close(theirs)
+                               stdout=child_end, stdin=child_end)
+    os.close(child_end)
     shown = ""
 
     def until(text):
@@ -208,8 +208,8 @@ def test_watching_in_a_terminal_refreshes_until_ctrl_c(tmp_path):
         end = time.monotonic() + 60
         while text not in shown:
             assert time.monotonic() < end, shown
-            if select.select([ours], [], [], 1.0)[0]:
-                shown += os.read(ours, 1 << 16).decode()
+            if select.select([parent_end], [], [], 1.0)[0]:
+                shown += os.read(parent_end, 1 << 16).decode()
 
     try:
         until("6/13")
@@ -221,7 +221,7 @@ def test_watching_in_a_terminal_refreshes_until_ctrl_c(tmp_path):
     finally:
         process.kill()
         process.wait()
-        os.close(ours)
+        os.close(parent_end)
 
 
 def test_a_done_chunk_answers_within_two_seconds_of_its_start(tmp_path):
@@ -230,10 +230,10 @@ def test_a_done_chunk_answers_within_two_seconds_of_its_start(tmp_path):
     assert run("task", "simulate", job, "--out", out)[0] == 0
     took = []
     for _ in range(3):
-        began = time.perf_counter()
+        start = time.perf_counter()
         output = subprocess.run([sys.executable, "-m", "solver", "task", "simulate", str(job), "--out", str(out),
                                  "--frames=1-7"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        took.append(time.perf_counter() - began)
+        took.append(time.perf_counter() - start)
         assert "already baked" in output
     assert min(took) < 2.0
 
@@ -254,8 +254,8 @@ def test_a_chunk_on_another_processor_goes_on_and_says_so(tmp_path):
 def test_the_lock_of_a_node_that_died_is_waited_for(tmp_path, monkeypatch):
     """Another machine's worker died a while ago: its lock is outlasted. One that lives is not waited for."""
     job, out = box_job(tmp_path / "job", end=3), tmp_path / "out"
-    asked = task.Task(job, out, None, 1, None, 1)
-    cache = task.job_folder(asked) / "cache"
+    task_run = task.Task(job, out, None, 1, None, 1)
+    cache = task.job_folder(task_run) / "cache"
     cache.mkdir()
     dead = asdict(lock.this_process()) | {"host": "elsewhere", "machine": "another"}
     monkeypatch.setattr(lock, "BEAT", 0.1)
@@ -268,7 +268,7 @@ def test_the_lock_of_a_node_that_died_is_waited_for(tmp_path, monkeypatch):
     messages = []
     lines = cli.Lines(as_json=False)
     monkeypatch.setattr(lines, "log", messages.append)
-    task.run("simulate", asked, lines, lambda: False)
+    task.run("simulate", task_run, lines, lambda: False)
     assert any("Waiting for process" in text and "elsewhere" in text for text in messages)
     assert Cache(cache).status().state == "complete"
 
@@ -280,7 +280,7 @@ def test_the_lock_of_a_node_that_died_is_waited_for(tmp_path, monkeypatch):
     thread.start()
     try:
         with pytest.raises(ConJacError, match="bakes into"):
-            task.run("simulate", asked, lines, lambda: False)
+            task.run("simulate", task_run, lines, lambda: False)
     finally:
         beating.set()
         thread.join()

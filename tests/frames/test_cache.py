@@ -152,16 +152,16 @@ def test_a_torn_log_line_is_left_out_and_mended(job, torn):
 
 
 def test_free_touches_only_what_is_ours(job):
-    mine = [job.cache / "notes.txt", job.cache / "frames/render.png", job.cache / "frames/000099.npy",
-            job.cache / "000001.npy"]
-    for path in mine:
+    foreign = [job.cache / "notes.txt", job.cache / "frames/render.png", job.cache / "frames/000099.npy",
+               job.cache / "000001.npy"]
+    for path in foreign:
         path.write_text("keep me")
     left_by_a_crash = job.cache / "frames/000005.npy.tmp"
     left_by_a_crash.write_text("half")
     Cache(job.cache).free()
-    assert sorted(path for path in job.cache.rglob("*") if path.is_file()) == sorted(mine)
+    assert sorted(path for path in job.cache.rglob("*") if path.is_file()) == sorted(foreign)
     assert Cache(job.cache).status().state == "none"
-    for path in mine:
+    for path in foreign:
         path.unlink()
     Cache(job.cache).free()
     assert not job.cache.exists() and (job.path / "scene.json").exists()
@@ -259,12 +259,12 @@ def test_a_rename_is_tried_again_while_another_program_holds_the_file(tmp_path, 
     (tmp_path / "new").write_text("new")
     real, refusals = os.replace, iter([PermissionError(errno.EACCES, "in use")] * 3)
 
-    def held_open(source, target):
+    def refused_replace(source, target):
         for refusal in refusals:
             raise refusal
         real(source, target)
 
-    monkeypatch.setattr(os, "replace", held_open)
+    monkeypatch.setattr(os, "replace", refused_replace)
     replace(tmp_path / "new", tmp_path / "old")
     assert (tmp_path / "old").read_text() == "new"
 

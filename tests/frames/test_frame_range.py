@@ -70,9 +70,9 @@ def test_longer_goes_on_to_the_bytes_of_an_unbroken_bake(job, unbroken):
     box_job(job, end=28)
     status = Cache(job / "cache").status()
     assert (status.state, status.done, status.total) == ("partial", 15, 28)
-    kept = {k: file_of(job / "cache", "frame", k).stat().st_mtime_ns for k in range(1, 12)}
+    times = {k: file_of(job / "cache", "frame", k).stat().st_mtime_ns for k in range(1, 12)}
     assert baked(job).frames == [(11, 28)]  # the snapshot of frame 11
-    assert {k: file_of(job / "cache", "frame", k).stat().st_mtime_ns for k in kept} == kept
+    assert {k: file_of(job / "cache", "frame", k).stat().st_mtime_ns for k in times} == times
     assert contents(job) == unbroken
     status = Cache(job / "cache").status()
     assert (status.state, status.done, status.total) == ("complete", 28, 28)

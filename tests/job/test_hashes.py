@@ -220,9 +220,9 @@ def test_what_changed_of_thousands_of_springs_is_told_at_once():
     for count in (500, 4000):
         old, new, times = plain(count, 1.0), plain(count, 2.0), []
         for _ in range(5):
-            began = time.process_time()
+            start = time.process_time()
             assert changed(old, new) == ['springs of "Chain"']
-            times.append(time.process_time() - began)
+            times.append(time.process_time() - start)
         took.append(min(times))
     assert took[1] < 24 * took[0]  # eight times as many; all names beside each name would take 64 times as long
 

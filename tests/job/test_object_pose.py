@@ -70,14 +70,14 @@ def test_a_moved_object_keeps_its_tetrahedra(tmp_path, how):
     job = surface_job(tmp_path)
     before = of(box(job, HERE))
     volumes_of(box(job, HERE), silent)
-    kept, = (job / "stages").iterdir()
-    written = kept.stat().st_mtime_ns
+    stage, = (job / "stages").iterdir()
+    written = stage.stat().st_mtime_ns
 
     moved = box(job, MOVED[how])
     after, (volume,) = of(moved), volumes_of(moved, silent)
     assert (after["mesh"], after["tets"]) == (before["mesh"], before["tets"]) and after["fields"] != before["fields"]
-    assert [path.name for path in (job / "stages").iterdir()] == [kept.name]
-    assert kept.stat().st_mtime_ns == written
+    assert [path.name for path in (job / "stages").iterdir()] == [stage.name]
+    assert stage.stat().st_mtime_ns == written
     assert (tet_volumes(volume.nodes, volume.tets) > 0.0).all()
     assert tet_volumes(volume.nodes, volume.tets).sum() == pytest.approx(2.0, rel=1e-5)
     corners = CORNERS @ MOVED[how][:3, :3].T + MOVED[how][:3, 3]

@@ -44,7 +44,7 @@ def journal(tmp_path_factory):
     return (folder / "calls").read_text(), path, size
 
 
-def kept_after_each_call(journal: str, name: str, forgets_names: bool) -> list[tuple[int, int, int]]:
+def contents_after_each_call(journal: str, name: str, forgets_names: bool) -> list[tuple[int, int, int]]:
     """(how often it was written anew, bytes that reached the disk, bytes that were written) of the file called `name`,
     after each system call.
 
@@ -92,18 +92,18 @@ def test_the_power_may_go_at_any_moment(journal, forgets_names):
     """Through a disk that forgets what was not flushed: under the file's name there is never less than all of it, and
     what was written last is there in the end."""
     calls, path, size = journal
-    kept = kept_after_each_call(calls, str(path), forgets_names)
-    assert {(flushed, written) for _, flushed, written in kept} == {(size, size)}
-    assert kept[0][0] == 1 and kept[-1][0] == 3
+    contents = contents_after_each_call(calls, str(path), forgets_names)
+    assert {(flushed, written) for _, flushed, written in contents} == {(size, size)}
+    assert contents[0][0] == 1 and contents[-1][0] == 3
 
 
 def test_the_disk_has_each_one_before_the_next_is_begun(journal):
     """After `write_whole` returns, a caller may record in a list that the file exists."""
     calls, path, size = journal
-    begun = [match.start() for match in re.finditer(r'openat\([^\n]*file\.tmp", [^\n]*O_CREAT', calls)]
-    assert len(begun) == 3
-    for count, start in enumerate(begun[1:], 1):
-        assert kept_after_each_call(calls[:start], str(path), forgets_names=True)[-1] == (count, size, size)
+    openings = [match.start() for match in re.finditer(r'openat\([^\n]*file\.tmp", [^\n]*O_CREAT', calls)]
+    assert len(openings) == 3
+    for count, start in enumerate(openings[1:], 1):
+        assert contents_after_each_call(calls[:start], str(path), forgets_names=True)[-1] == (count, size, size)
 
 
 def test_killed_in_mid_write_it_is_the_old_one_or_the_new_one(tmp_path):

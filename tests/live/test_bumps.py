@@ -74,13 +74,13 @@ def test_points_that_are_far_are_not_looked_for_in_each_step(monkeypatch):
     with_them, without = 0, 0
     for k in range(20):
         bump = Bump(shape, moved(x=0.02 * k), before=moved(x=0.02 * (k - 1)))
-        begun = start if k == 10 else points
-        end = begun + 0.02 * random.normal(size=begun.shape)
+        origins = start if k == 10 else points
+        end = origins + 0.02 * random.normal(size=origins.shape)
         shape.mesh._is_closed = True
-        found = planes_before([bump], begun, end, H, 0.05, clearances)
+        found = planes_before([bump], origins, end, H, 0.05, clearances)
         with_them, looked[:] = with_them + sum(looked), []
         shape.mesh._is_closed = False  # by reach alone
-        expected = planes_before([bump], begun, end, H, 0.05)
+        expected = planes_before([bump], origins, end, H, 0.05)
         without, looked[:] = without + sum(looked), []
         assert len(expected.points) > 20
         for name in ("points", "positions", "normals", "speed"):
@@ -185,17 +185,17 @@ def test_what_is_far_off_a_closed_mesh_is_not_looked_for(monkeypatch, cut):
     """A mesh with a hole is asked for all that is near, which may be on the other side of a sheet."""
     vertices, triangles = ball(16)
     mesh, random = BumpMesh(vertices, triangles[cut:]).mesh, np.random.default_rng(3)
-    begun = random.uniform(-2.0, 2.0, (400, 3))
-    begun[:100] *= 0.6  # some of them inside, and near
-    end, asked = begun + random.uniform(-0.05, 0.05, begun.shape), []
+    start = random.uniform(-2.0, 2.0, (400, 3))
+    start[:100] *= 0.6  # some of them inside, and near
+    end, queries = start + random.uniform(-0.05, 0.05, start.shape), []
     nearest = mesh._nearest
-    monkeypatch.setattr(mesh, "_nearest", lambda placed, points, reach: asked.append(len(points))
+    monkeypatch.setattr(mesh, "_nearest", lambda placed, points, reach: queries.append(len(points))
                         or nearest(placed, points, reach))
-    found = mesh.planes(begun, end, 0.0, H, 1.0, 0.02)
-    looked = asked[0]
+    found = mesh.planes(start, end, 0.0, H, 1.0, 0.02)
+    looked = queries[0]
     monkeypatch.setattr(mesh, "_is_closed", False)
-    asked.clear()
-    every = mesh.planes(begun, end, 0.0, H, 1.0, 0.02)
-    assert len(found.points) > 5 and (looked < 0.6 * asked[0]) == (cut == 0)
+    queries.clear()
+    every = mesh.planes(start, end, 0.0, H, 1.0, 0.02)
+    assert len(found.points) > 5 and (looked < 0.6 * queries[0]) == (cut == 0)
     for name in ("points", "positions", "normals"):
         np.testing.assert_array_equal(getattr(found, name), getattr(every, name))

@@ -32,7 +32,7 @@ STEP = 1 / 48
 LAST = 24  #: frame: beyond two snapshots, which come every ten, where a bake drops what its quick solver remembers
 SECONDS = (LAST - 1) / 24
 LIVE = {"method": {"kind": "live"}, "integrator": {"kind": "bdf2"}}
-HELD = 1.0e-3  #: radius of what the hand takes hold of [m]: one node
+GRAB_RADIUS = 1.0e-3  #: radius of what the hand takes hold of [m]: one node
 
 
 def hand_at(time, start):
@@ -74,7 +74,7 @@ def performed(request, tmp_path):
     window.live._on_saved = lambda path, frames: saved.append(path)
     start = window.start[int(window.start[:, 0].argmax())]
     for k in range(round(SECONDS / STEP) + 1):
-        grab = Hold(1, start, hand_at(k * STEP, start), HELD, 3.0)
+        grab = Hold(1, start, hand_at(k * STEP, start), GRAB_RADIUS, 3.0)
         window.board.write_control(control(DOWN, run=RECORDED, grabs=(grab,)))
         window.live.update()
         window.clock.wait(STEP)
@@ -96,8 +96,8 @@ def test_the_pull_of_a_hand_makes_a_bake_give_the_frames_that_were_recorded(perf
     motion[:, :3, 3] = [hand_at(k / 48, start) for k in range(2 * LAST - 1)]
     np.testing.assert_allclose(motion[2::2, :3, 3], arrays["target"][1:, 0], atol=1e-12)
     np.save(folder / "arrays" / "hand.npy", motion)
-    change(folder, "bodies.0.pulls", [{"position": start.tolist(), "radius": HELD, "stiffness": float(stiffness[1]),
-                                       "motion": "arrays/hand.npy"}])
+    change(folder, "bodies.0.pulls", [{"position": start.tolist(), "radius": GRAB_RADIUS,
+                                       "stiffness": float(stiffness[1]), "motion": "arrays/hand.npy"}])
     bake(folder, Quiet())
     baked = np.array([next(iter(Cache(folder / "cache").frame(k).values())) for k in range(1, LAST + 1)])
     np.testing.assert_allclose(baked, arrays["places"], rtol=0.0, atol=1e-7)
@@ -165,9 +165,9 @@ def test_a_bake_of_it_that_was_stopped_goes_on_to_the_last_bit(pushed):
     whole = frames_of(folder)
     again = folder.with_name("again")
     shutil.copytree(folder, again, ignore=shutil.ignore_patterns("cache"))
-    asked = []
+    calls = []
     with pytest.raises(Stopped):
-        bake(again, Quiet(), stop=lambda: asked.append(0) or len(asked) > 45)
+        bake(again, Quiet(), stop=lambda: calls.append(0) or len(calls) > 45)
     bake(again, Quiet(), resume=True)
     np.testing.assert_array_equal(frames_of(again), whole)
 

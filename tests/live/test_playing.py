@@ -134,8 +134,8 @@ def test_what_is_pinned_follows_the_object(window):
     carrier[:3, 3] = 0.0, 0.3, 0.1
     window.play(0.1, control(np.zeros(3)))
     places = window.play(0.1, control(np.zeros(3), carrier))
-    held = window.start[:, 0] == 0.0
-    np.testing.assert_allclose(places[held], window.start[held] + carrier[:3, 3], atol=1e-6)
+    pinned = window.start[:, 0] == 0.0
+    np.testing.assert_allclose(places[pinned], window.start[pinned] + carrier[:3, 3], atol=1e-6)
 
 
 def test_what_is_pinned_softly_hangs_on_springs(key, tmp_path, monkeypatch):

@@ -92,16 +92,16 @@ def momentum(engine):
     return sum(one.state.u.reshape(-1, 3).T @ one.body.mass for one in engine.bodies)
 
 
-@pytest.mark.parametrize("is_met", [True, False])
-def test_a_sheet_lies_on_another_one(tmp_path, is_met):
-    job = sheets(tmp_path, [0.02, 0.08], touches=None if is_met else [], ground=GROUND)
+@pytest.mark.parametrize("in_contact", [True, False])
+def test_a_sheet_lies_on_another_one(tmp_path, in_contact):
+    job = sheets(tmp_path, [0.02, 0.08], touches=None if in_contact else [], ground=GROUND)
     x = play(engine_of("", job, quiet), 1.5).reshape(2, -1, 3)
     assert abs(x[0, :, 2]).mean() < 0.005
-    assert (x[1, :, 2] > 0.006).mean() > 0.95 if is_met else x[1, :, 2].mean() < 0.004
+    assert (x[1, :, 2] > 0.006).mean() > 0.95 if in_contact else x[1, :, 2].mean() < 0.004
 
 
-@pytest.mark.parametrize("is_met", [True, False])
-def test_a_fold_lies_on_its_own_cloth(tmp_path, is_met):
+@pytest.mark.parametrize("in_contact", [True, False])
+def test_a_fold_lies_on_its_own_cloth(tmp_path, in_contact):
     """A strip that is folded in the middle: its upper half comes down onto the lower one."""
     vertices, triangles = grid(20, 4, 0.8, 0.16)
     way = vertices[:, 0].copy()
@@ -112,11 +112,11 @@ def test_a_fold_lies_on_its_own_cloth(tmp_path, is_met):
     vertices[:, 2] = radius * (1.0 - np.cos(bend)) + 0.001
     arrays = {}
     body = cloth_body("Strip", vertices, triangles, arrays, thickness=0.01,
-                      laws={} if is_met else {"touches": []})
+                      laws={} if in_contact else {"touches": []})
     engine = engine_of("", cloth_job(tmp_path, [body], arrays, end=1, step=H, contact={}, ground=GROUND), quiet)
     x = play(engine, 1.5)
     upper = x[way > 0.6]
-    assert (upper[:, 2] > 0.006).mean() > 0.9 if is_met else upper[:, 2].mean() < 0.005
+    assert (upper[:, 2] > 0.006).mean() > 0.9 if in_contact else upper[:, 2].mean() < 0.005
 
 
 def test_a_hand_lifts_it_and_pins_follow_its_object(tmp_path):

@@ -37,22 +37,22 @@ def test_poses_stand_between_steps_too_and_hands_are_kept(tmp_path):
         angle = 0.3 * k
         turned[0, :2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
         turned[0, 0, 3] = k
-        held = [GrabbedVertex(9, 4, np.array([k, 0.0, 0.0]), 100.0 + k)] if 2 < k < 7 else []
-        recording.add(k / 48, np.zeros((5, 3)), turned, held)
+        grabbed = [GrabbedVertex(9, 4, np.array([k, 0.0, 0.0]), 100.0 + k)] if 2 < k < 7 else []
+        recording.add(k / 48, np.zeros((5, 3)), turned, grabbed)
     recording.save(tmp_path / "performed.npz")
-    kept = read_npz(tmp_path / "performed.npz")
-    assert kept["poses"].shape == (5, 1, 4, 4)
-    np.testing.assert_allclose(kept["poses"][:, 0, 0, 3], [0, 2, 4, 6, 8], atol=1e-9)
-    np.testing.assert_allclose(kept["poses"][3, 0, 0, 0], np.cos(1.8), atol=1e-9)
+    arrays = read_npz(tmp_path / "performed.npz")
+    assert arrays["poses"].shape == (5, 1, 4, 4)
+    np.testing.assert_allclose(arrays["poses"][:, 0, 0, 3], [0, 2, 4, 6, 8], atol=1e-9)
+    np.testing.assert_allclose(arrays["poses"][3, 0, 0, 0], np.cos(1.8), atol=1e-9)
     recording = Recording(32.0)
     recording.add(0.0, np.zeros((0, 3)), np.eye(4)[None])
     recording.add(1 / 16, np.zeros((0, 3)), turned)
     recording.save(tmp_path / "between.npz")
     turn = read_npz(tmp_path / "between.npz")["poses"][1, 0, :3, :3]
     np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-12)
-    assert kept["vertex"].tolist() == [4]
-    np.testing.assert_array_equal(kept["stiffness"][:, 0], [0, 0, 104, 106, 0])
-    np.testing.assert_array_equal(kept["target"][2, 0], [4, 0, 0])
+    assert arrays["vertex"].tolist() == [4]
+    np.testing.assert_array_equal(arrays["stiffness"][:, 0], [0, 0, 104, 106, 0])
+    np.testing.assert_array_equal(arrays["target"][2, 0], [4, 0, 0])
 
 
 def test_what_is_played_while_it_records_is_told_when_it_ends(job, tmp_path):  # noqa: F811
@@ -158,9 +158,9 @@ def test_a_bake_that_is_there_is_replaced_only_if_told(baked, capsys):
 
 def test_one_that_was_stopped_on_its_way_is_recorded_again(baked):
     folder, performed, vertices = baked
-    asked = []
+    calls = []
     with pytest.raises(Stopped, match="before frame 5"):
-        keep(folder, performed, Quiet(), lambda: asked.append(1) or len(asked) > 2)
+        keep(folder, performed, Quiet(), lambda: calls.append(1) or len(calls) > 2)
     assert Cache(folder / "cache").frames_done() == [3, 4]
     keep(folder, performed, Quiet(), lambda: False, replaces=True)
     assert Cache(folder / "cache").frames_done() == [3, 4, 5, 6, 7]

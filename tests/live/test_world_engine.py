@@ -48,11 +48,11 @@ def test_a_hand_pulls_a_rigid_body_and_lets_go(pendulum):
     away = np.linalg.norm(tip - hand)
     play(engine, 3.0, np.zeros(3), grabs=(grab,))
     assert np.linalg.norm(engine.poses[1, :3, 3] - hand) < 0.7 * away
-    held = engine.poses[1].copy()
+    pose = engine.poses[1].copy()
     play(engine, 0.2, np.zeros(3), grabs=(grab,))
-    np.testing.assert_allclose(engine.poses[1, :3, 3], held[:3, 3], atol=0.02)
+    np.testing.assert_allclose(engine.poses[1, :3, 3], pose[:3, 3], atol=0.02)
     play(engine, 1.0)
-    assert engine.poses[1, 2, 3] < held[2, 3] - 0.05  # it is let go, and falls
+    assert engine.poses[1, 2, 3] < pose[2, 3] - 0.05  # it is let go, and falls
 
 
 def test_gravity_of_a_mechanism_is_the_scenes_at_that_moment(pendulum):

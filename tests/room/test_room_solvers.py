@@ -54,14 +54,14 @@ class Dense(ShowsNothing):
     proves_definite, factored = True, 0
 
     def __init__(self):
-        self.why, self.remarks, self._kept = "dense", [], 0
+        self.why, self.remarks, self._retained = "dense", [], 0
 
     @staticmethod
     def order(graph, lasts=True):
         return np.arange(graph.shape[0], dtype=np.int32)
 
-    def analyse(self, lower, kept):
-        self._kept = kept
+    def analyse(self, lower, retained):
+        self._retained = retained
 
     def factor(self, lower, positions=None):
         self.factored += 1
@@ -76,7 +76,7 @@ class Dense(ShowsNothing):
         return scipy.linalg.cho_solve(self._factor, right)
 
     def condense(self):
-        free = len(self._matrix) - self._kept
+        free = len(self._matrix) - self._retained
         return -np.linalg.solve(self._matrix[:free, :free], self._matrix[:free, free:])
 
     def left_of_condense(self):

@@ -61,8 +61,8 @@ def test_nothing_is_kept_or_shown_of_which_nobody_can_tell_what_was_measured(tmp
         run.keep("step", answered(commit=None))
     assert run.stored_results() == []
     run.keep("step", answered())
-    [kept] = run.stored_results()
-    assert kept == answered(load_before=kept["machine"]["load_before"])
+    [stored] = run.stored_results()
+    assert stored == answered(load_before=stored["machine"]["load_before"])
     path = run.path_of("step")
     path.write_text(path.read_text().replace("93.25", "53.25"))
     assert run.stored_results() == []
@@ -104,8 +104,8 @@ def test_what_is_measured_is_dirty_where_code_is_in_no_commit(tmp_path):
     git("commit", "-m", "first")
 
     def commit():
-        asked = "from benchmarks import report; print(report.machine()['commit'])"
-        return subprocess.run([sys.executable, "-c", asked], cwd=tmp_path, check=True, capture_output=True,
+        code = "from benchmarks import report; print(report.machine()['commit'])"
+        return subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True,
                               text=True).stdout.strip()
 
     assert report.COMMIT.fullmatch(commit())

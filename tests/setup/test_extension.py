@@ -304,14 +304,14 @@ print("FOUND" + json.dumps(found))
 def test_kernels_are_compiled_behind_the_window_once_and_the_window_says_so(installation, tmp_path):
     folder = tmp_path / "user"
     shutil.copytree(installation[0], folder)
-    kept = folder / "extensions/.user/user_default"
-    kept_kernels.give(kept, without=["definite_kernels"])
+    installed = folder / "extensions/.user/user_default"
+    kept_kernels.give(installed, without=["definite_kernels"])
     found = run_in_blender(COMPILE, folder)
     assert found["first"] is not None and found["again"] is False
     assert found["status"] == ["ConJac is compiling for this computer, only this once. You can keep working, and bake"]
     version = tomllib.loads((ROOT / "blender_manifest.toml").read_text())["version"]
     assert found["marks"] == [f"compiled-{version}"]
-    assert list(kept.glob("conjac/kernels-*/definite_kernels.*.nbc"))
+    assert list(installed.glob("conjac/kernels-*/definite_kernels.*.nbc"))
 
 
 UPGRADE = """

@@ -12,9 +12,9 @@ from benchmarks.lively_scenes import NUDGE, Watched, late, mean_truth
 from benchmarks.scenes import dropped
 
 
-def row(setting, steps, kept=None, cost=None):
+def row(setting, steps, retained=None, cost=None):
     values = {"setting": setting, "steps_a_second": steps}
-    return values | ({"failed": "blew up"} if kept is None else {"kept": kept, "cpu_s_s": cost})
+    return values | ({"failed": "blew up"} if retained is None else {"kept": retained, "cpu_s_s": cost})
 
 
 ROWS = {str(k): one for k, one in enumerate((
@@ -51,8 +51,8 @@ def test_the_manual_has_the_place():
 def test_the_manual_says_what_the_kept_rows_say():
     """Fronts and table, letter by letter."""
     page = (DOCS / "integrators.md").read_text(encoding="utf-8")
-    kept = json.loads((DOCS.parent / "benchmarks" / "results" / "lively.json").read_text(encoding="utf-8"))["details"]
-    assert written(page, SCENES, {name: kept[name] for name in SCENES}) == page
+    rows = json.loads((DOCS.parent / "benchmarks" / "results" / "lively.json").read_text(encoding="utf-8"))["details"]
+    assert written(page, SCENES, {name: rows[name] for name in SCENES}) == page
 
 
 def test_the_table_has_scenes_that_one_can_compare():

@@ -59,9 +59,9 @@ def test_quoted_numbers_are_what_their_rows_say(page, answers):
 def test_each_number_is_written_by_code_or_listed(page):
     """Put a measured one between marks, see `benchmarks/quoted.py`; list a setting with the words around it."""
     name = page.relative_to(quoted.ROOT).as_posix()
-    found, gone = unlisted(page.read_text(encoding="utf-8"), [words for _, words, *_ in HANDWRITTEN.get(name, [])])
+    found, missing = unlisted(page.read_text(encoding="utf-8"), [words for _, words, *_ in HANDWRITTEN.get(name, [])])
     assert not found, f"{name}: neither a row's nor listed"
-    assert not gone, f"{name}: listed, but not in the page"
+    assert not missing, f"{name}: listed, but not in the page"
 
 
 def test_each_listed_number_says_what_it_is():

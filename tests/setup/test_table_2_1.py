@@ -4,14 +4,14 @@ from benchmarks import run, table_2_1
 
 
 def test_the_page_has_ours_beside_the_dissertations():
-    kept = {one["benchmark"]: one for one in run.stored_results()}
-    lines = table_2_1.lines(kept)
+    stored = {one["benchmark"]: one for one in run.stored_results()}
+    lines = table_2_1.lines(stored)
     page = (run.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert "\n".join(lines) in page
     rows = [line for line in lines if line.startswith("| ") and not line.startswith(("| scene", "| ---"))]
     assert len(rows) == 19
-    assert all(row.ours in kept[row.benchmark]["details"]["steps"] for row in table_2_1.ROWS)
-    ours = kept["sharp_scenes"]["details"]["steps"]["THROW"]
+    assert all(row.ours in stored[row.benchmark]["details"]["steps"] for row in table_2_1.ROWS)
+    ours = stored["sharp_scenes"]["details"]["steps"]["THROW"]
     assert f"| THROW (EOL) | {ours['faces']} / 1913 | {ours['sliding_%']:.1f} / 3.9 |" in rows[15]
 
 
