@@ -53,11 +53,11 @@ def described(obj):
         groups = sorted(group.name for group in obj.vertex_groups)
         mesh = (len(obj.data.polygons), len(obj.data.edges), at.tobytes(), groups,
                 sum(len(vertex.groups) for vertex in obj.data.vertices),
-                [one.name.partition(".")[0] for one in obj.data.materials])
+                [material.name.partition(".")[0] for material in obj.data.materials])
     keyed = obj.animation_data is not None and obj.animation_data.action is not None
     wind = obj.field.strength if obj.field is not None and obj.field.type != "NONE" else 0.0
     return (settings_of(obj.conjac), mesh, tuple(obj.location), tuple(obj.rotation_euler), keyed, wind,
-            [(one.type, one.name.partition(".")[0]) for one in obj.modifiers])
+            [(modifier.type, modifier.name.partition(".")[0]) for modifier in obj.modifiers])
 
 
 def test_it_has_every_scene_every_sample_and_every_look(addon):

@@ -46,8 +46,8 @@ def start(tmp_path):
         return workers[-1]
 
     yield start
-    for one in workers:
-        one.stop()
+    for worker in workers:
+        worker.stop()
 
 
 def everything(worker, seconds=20.0):

@@ -45,7 +45,7 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # n
         arrows = ends.reshape(-1, 2, 2, 3)
         np.testing.assert_allclose(arrows[:, :, 0], np.repeat(points[:, None], 2, axis=1), atol=1e-6)
         lengths = np.linalg.norm(arrows[:, 0, 1] - arrows[:, 0, 0], axis=1)
-        largest = contact_marks.LARGEST * max(max(one.dimensions) for one in balls)
+        largest = contact_marks.LARGEST * max(max(ball.dimensions) for ball in balls)
         assert lengths.max() == pytest.approx(largest, rel=1e-3)
         np.testing.assert_allclose(arrows[:, 0, 1] + arrows[:, 1, 1], 2 * points, atol=1e-6)
     # the same in the mesh, where it is pushed and nowhere else
@@ -85,8 +85,8 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # n
 def test_what_touches_nothing_has_none(balls, scene):  # noqa: F811
     low, _ = balls
     scene.frame_end = 2
-    for one in balls:
-        one.conjac.contact.collides_with = "none"
+    for ball in balls:
+        ball.conjac.contact.collides_with = "none"
     assert bake.bake_object(low) == 0
     cache = place.cache_of(place.job_folder(low))
     assert not (cache.folder / "contacts").exists() and contact_marks.marks(low, scene) is None

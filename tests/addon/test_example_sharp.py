@@ -38,7 +38,7 @@ def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(sce
     for frame, body, _, deep, angle, _, through in findings(place.job_folder(scene.objects[cloths[0]])):
         seen[body] += 1
         assert deep <= 1e-4 and angle > 2.0 and not through, (frame, body, deep, angle, through)
-    assert [seen[one] for one in cloths] == [scene.frame_end] * len(cloths)
+    assert [seen[cloth] for cloth in cloths] == [scene.frame_end] * len(cloths)
     scene.frame_set(scene.frame_end)
     for one, start in zip(STAYS.get(name, ()), stood):
         ended = scene.objects[one].evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world

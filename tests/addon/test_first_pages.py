@@ -62,7 +62,7 @@ def test_the_first_page_begins_with_play_live():
 def test_each_page_of_an_artist_has_a_picture_and_what_can_go_wrong(page):
     text = (DOCS / page).read_text(encoding="utf-8")
     pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text.partition("\n## What can go wrong\n")[0])
-    assert pictures and all((DOCS / one).is_file() for one in pictures)
+    assert pictures and all((DOCS / picture).is_file() for picture in pictures)
     advice = text.partition("\n## What can go wrong\n")[2].partition("\n## ")[0]
     assert advice.count("\n| ") > 5, "a table of what is seen and what to do"
     first = (DOCS / PAGES[0]).read_text(encoding="utf-8")

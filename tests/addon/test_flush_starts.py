@@ -85,7 +85,7 @@ def test_it_bakes_and_nothing_jumps(addon, tmp_path, place, gap):
     scene.frame_start, scene.frame_end, scene.render.fps, scene.gravity = 1, 3, 24, (0.0, 0.0, 0.0)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
     bodies, size = place(gap)
-    rest = [positions(one, 1) for one in bodies]
+    rest = [positions(body, 1) for body in bodies]
     from conjac.conjac_addon.bake import foreground
 
     notes = []

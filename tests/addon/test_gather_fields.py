@@ -210,7 +210,7 @@ def test_each_group_of_spots_and_each_handle_may_move_in_a_way_of_its_own(soft_c
         assert bpy.ops.conjac.add_spots() == {"FINISHED"} and soft_cube.mode == "WEIGHT_PAINT"
         bpy.ops.object.mode_set(mode="OBJECT")
         settings.spots[-1].spot = kind
-    assert [one.group for one in settings.spots] == ["Spots", "Spots.001"]
+    assert [spot.group for spot in settings.spots] == ["Spots", "Spots.001"]
     paint(soft_cube, "Spots", [6, 7])
     paint(soft_cube, "Spots.001", [3])
     for x, kind in ((1.0, "affine"), (-1.0, "body"), (0.0, "affine")):

@@ -45,7 +45,7 @@ def made_up(monkeypatch):
 @pytest.mark.parametrize("motions", [("turn_y", "slide_x"), ("turn_z", "turn_x", "slide_y"), ("turn_y", "turn_x"),
                                      ("slide_y", "spin_x", "spin_y", "spin_z"), ()])
 def test_a_new_kind_is_read_and_turned_by_its_entry(made_up, motions):
-    made_up(tuple("length" if one.startswith("slide") else "angle" for one in motions), motions)
+    made_up(tuple("length" if motion.startswith("slide") else "angle" for motion in motions), motions)
     for q in np.random.default_rng(3).uniform(-1.2, 1.2, (20, len(motions))):
         shift = np.zeros(3)
         for one, value in zip(motions, q):

@@ -46,7 +46,7 @@ def heights(frames, *bodies):
     for frame in frames:
         bpy.context.scene.frame_set(frame)
         seen = bpy.context.evaluated_depsgraph_get()
-        found.append([one.evaluated_get(seen).matrix_world.translation.z for one in bodies])
+        found.append([body.evaluated_get(seen).matrix_world.translation.z for body in bodies])
     return np.array(found)
 
 
@@ -237,7 +237,7 @@ def test_rings_are_closed_by_loops(scene, tmp_path):  # noqa: F811
     owner = mechanism()
     document, _ = job_of(owner, tmp_path / "job")
     loops = document["mechanisms"][0]["loops"]
-    assert [(one["kind"], one["body_a"], one["body_b"]) for one in loops] == [("ball", "Box 2", "Box 0")]
+    assert [(loop["kind"], loop["body_a"], loop["body_b"]) for loop in loops] == [("ball", "Box 2", "Box 0")]
     assert loops[0]["position"] == pytest.approx([1, 0, 1])
     closing.rigid_body_constraint.type = "SLIDER"
     document, _ = job_of(owner, tmp_path / "slider")

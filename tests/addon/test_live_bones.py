@@ -45,7 +45,7 @@ def test_what_is_pinned_follows_a_bone_that_is_posed(posed, together):
     assert np.linalg.norm(moved[~top] - before[~top], axis=1).min() > 0.005
     played.stop()
     np.testing.assert_allclose(seen(obj), rest_of(obj) + [0.1, 0.0, 0.0], atol=1e-5)  # as Blender has it, none of ours
-    assert [one.name for one in obj.modifiers] == ["Armature"] and obj.modifiers[0].show_viewport
+    assert [modifier.name for modifier in obj.modifiers] == ["Armature"] and obj.modifiers[0].show_viewport
 
 
 def test_a_pose_that_stays_is_not_read_again(posed, monkeypatch):

@@ -64,7 +64,7 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     play_until(played, lambda: played.performed is not None)
     path, frames = played.performed
     bodies, rest = played.pullable()
-    assert {one.name for one in bodies} == {"Jelly", "Other"}
+    assert {body.name for body in bodies} == {"Jelly", "Other"}
     for _ in range(2):  # the pulls of a performance take the place of those of the one before
         assert pulled.keyframe(bodies, rest, read_npz(path), bpy.context.scene, 1) == 1
     played.stop()

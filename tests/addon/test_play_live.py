@@ -43,7 +43,7 @@ def test_it_moves_on_the_object_and_leaves_nothing(unfilled):  # noqa: F811
     assert played.ended == "" and not live.is_played(jelly)
     assert "A bake is exact" not in labels(jelly)
     np.testing.assert_array_equal(seen(jelly), rest)
-    assert [one.name for one in jelly.modifiers] == modifiers and jelly.data.shape_keys is None
+    assert [modifier.name for modifier in jelly.modifiers] == modifiers and jelly.data.shape_keys is None
     assert blocks == {name: len(getattr(bpy.data, name)) for name in blocks}
     assert not folder.exists() and played._worker.exit_code is not None
 
@@ -54,7 +54,7 @@ def test_modifiers_below_are_applied_to_what_moves(jelly):  # noqa: F811
     play(jelly)
     moved = seen(jelly)
     assert len(moved) == whole > len(jelly.data.vertices)
-    assert [one.name for one in jelly.modifiers] == ["ConJac Live", "Smooth"]
+    assert [modifier.name for modifier in jelly.modifiers] == ["ConJac Live", "Smooth"]
 
 
 def test_it_is_shown_over_a_bake_which_plays_on_afterwards(jelly):  # noqa: F811
@@ -63,7 +63,7 @@ def test_it_is_shown_over_a_bake_which_plays_on_afterwards(jelly):  # noqa: F811
     bpy.context.scene.frame_set(3)
     baked = seen(jelly)
     played = play(jelly, 0.5)
-    assert [one.name for one in jelly.modifiers] == ["ConJac", "ConJac Live"]
+    assert [modifier.name for modifier in jelly.modifiers] == ["ConJac", "ConJac Live"]
     assert np.abs(seen(jelly) - baked).max() > 1e-4
     played.stop()
     np.testing.assert_array_equal(seen(jelly), baked)
@@ -79,7 +79,7 @@ def test_a_file_that_is_saved_meanwhile_has_nothing_of_it(jelly, tmp_path):  # n
     assert b"ConJac Live" not in path.read_bytes()
     bpy.ops.wm.open_mainfile(filepath=str(path))
     assert played.ended is not None and played._worker.exit_code is not None
-    assert [one.name for one in bpy.data.objects["Jelly"].modifiers] == []
+    assert [modifier.name for modifier in bpy.data.objects["Jelly"].modifiers] == []
 
 
 def test_what_blender_saved_by_itself_is_mended_when_it_is_loaded(jelly, tmp_path):  # noqa: F811
@@ -94,7 +94,7 @@ def test_what_blender_saved_by_itself_is_mended_when_it_is_loaded(jelly, tmp_pat
     assert b"ConJac Live" in path.read_bytes()
     played.stop()
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    assert [one.name for one in bpy.data.objects["Jelly"].modifiers] == []
+    assert [modifier.name for modifier in bpy.data.objects["Jelly"].modifiers] == []
 
 
 def test_undo_while_it_plays_and_after_it_has_ended(jelly):  # noqa: F811
@@ -171,7 +171,7 @@ def test_edit_mode_ends_it_with_a_sentence(jelly):  # noqa: F811
     bpy.ops.object.mode_set(mode="EDIT")
     assert not played.tick() and "it is in Edit Mode" in played.ended
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert [one.name for one in jelly.modifiers] == []
+    assert [modifier.name for modifier in jelly.modifiers] == []
 
 
 def test_an_object_that_is_deleted_ends_it_with_a_sentence(jelly):  # noqa: F811
@@ -285,7 +285,7 @@ def test_a_bake_ends_it_and_is_the_same_as_without(jelly):  # noqa: F811
     bpy.context.scene.frame_end = 2
     played = play(jelly)
     assert jelly.conjac.bake() == 0 and played.ended == ""
-    assert [one.name for one in jelly.modifiers] == ["ConJac"]
+    assert [modifier.name for modifier in jelly.modifiers] == ["ConJac"]
     baked = frames_of(jelly)
     bpy.ops.conjac.free_bake()
     assert jelly.conjac.bake() == 0 and frames_of(jelly) == baked
@@ -296,7 +296,7 @@ def test_switching_the_extension_off_ends_it(jelly):  # noqa: F811
 
     played = play(jelly)
     conjac.unregister()
-    assert played.ended == "" and [one.name for one in jelly.modifiers] == []
+    assert played.ended == "" and [modifier.name for modifier in jelly.modifiers] == []
     conjac.register()
 
 

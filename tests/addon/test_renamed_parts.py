@@ -58,7 +58,7 @@ def copied(rig, name):
     bone = rig.data.edit_bones[name]
     bone.use_connect = False  # else its head is its parent's, which is not selected
     bone.select = bone.select_head = bone.select_tail = True
-    before = {one.name for one in rig.data.edit_bones}
+    before = {edit_bone.name for edit_bone in rig.data.edit_bones}
     assert bpy.ops.armature.duplicate() == {"FINISHED"}
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.context.view_layer.update()
@@ -189,4 +189,4 @@ def test_what_a_bake_muted_on_a_copied_bone_comes_back_too(scene):  # noqa: F811
     assert copy.constraints[0].mute
     free(rig)
     assert not rig.pose.bones["B1"].constraints[0].mute and not copy.constraints[0].mute
-    assert not any(action.CALLED in one for one in rig.pose.bones)
+    assert not any(action.CALLED in bone for bone in rig.pose.bones)

@@ -226,8 +226,8 @@ def test_what_is_no_rope_is_refused_in_a_sentence(scene, tmp_path):  # noqa: F81
     point = bpy.data.objects.new("Point", data)
     bpy.context.collection.objects.link(point)
     bpy.context.view_layer.objects.active = point
-    for one in bpy.context.selected_objects:
-        one.select_set(False)
+    for selected_object in bpy.context.selected_objects:
+        selected_object.select_set(False)
     with pytest.raises(RuntimeError, match="has no length"):
         bpy.ops.conjac.add_rope()
 

@@ -47,4 +47,4 @@ def test_a_tablecloth_bends_at_the_edges_of_a_table(scene):  # noqa: F811
     assert np.abs(np.abs(points[:, :2]).max(axis=1) - 0.151).max() < 1e-5 and np.abs(points[:, 2] - 1e-3).max() < 1e-5
     # the mesh's own vertices where their place in the cloth is
     assert bpy.ops.conjac.export(format="pc2") == {"FINISHED"}
-    assert len(seen_at(obj, 3)) == rest and [one.type for one in obj.modifiers] == ["MESH_CACHE"]
+    assert len(seen_at(obj, 3)) == rest and [modifier.type for modifier in obj.modifiers] == ["MESH_CACHE"]

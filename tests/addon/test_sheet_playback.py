@@ -171,10 +171,10 @@ def test_alembic_has_the_faces_of_each_frame_with_all_that_the_artist_painted(sc
     assert obj.conjac.export == "abc"
     meshes = bake_by_hand(obj)
     assert bpy.ops.conjac.export(format="abc") == {"FINISHED"}
-    assert [one.type for one in obj.modifiers] == ["MESH_SEQUENCE_CACHE", "NODES"]
+    assert [modifier.type for modifier in obj.modifiers] == ["MESH_SEQUENCE_CACHE", "NODES"]
     judge(obj, meshes)
     mesh = evaluated(obj, 3)
-    assert [one.name for one in mesh.materials] == ["Red", "Green", "Blue"]
+    assert [material.name for material in mesh.materials] == ["Red", "Green", "Blue"]
     assert all(polygon.use_smooth for polygon in mesh.polygons)
     # between two frames with other faces nothing is blended
     scene.frame_set(2, subframe=0.5)
@@ -247,7 +247,7 @@ def test_modifiers_below_stay_below(scene):  # noqa: F811
     obj.conjac.simulate_after = "MESH"
     meshes = bake_by_hand(obj)
     bpy.ops.conjac.export(format="abc")
-    assert [one.type for one in obj.modifiers] == ["MESH_SEQUENCE_CACHE", "NODES", "SOLIDIFY"]
+    assert [modifier.type for modifier in obj.modifiers] == ["MESH_SEQUENCE_CACHE", "NODES", "SOLIDIFY"]
     assert len(evaluated(obj, 3).vertices) == 2 * len(meshes[2].x)
 
 

@@ -98,7 +98,7 @@ def test_an_operator_is_what_its_module_says_from_its_first_use_on():
         # Blender calls nothing that an operator did not have when it was registered
         assert one["says"] == one["has"], name
         assert one["is"] and one["poll"] and one["execute"] and not one["left"], name
-    assert sum(one["waited"] for one in operators.values()) > 15
+    assert sum(operator["waited"] for operator in operators.values()) > 15
     assert operators["CONJAC_OT_add_soft_body"]["may"] and not operators["CONJAC_OT_bake"]["may"]
 
 

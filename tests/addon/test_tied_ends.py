@@ -95,7 +95,7 @@ def test_a_rope_that_is_attached_to_a_bone_holds_it_up(arm, scene):  # noqa: F81
     select(rope, arm)
     arm.data.bones.active = arm.data.bones["B1"]
     assert bpy.ops.conjac.add_attachment() == {"FINISHED"}
-    assert [(one.object, one.part) for one in rope.conjac.attachments] == [(arm, "B1")]
+    assert [(attachment.object, attachment.part) for attachment in rope.conjac.attachments] == [(arm, "B1")]
     assert bake.bake_object(rope) == 0
     assert bake.status(arm).state == bake.status(rope).state == "complete"
     assert abs(sunk(arm)) < 1e-3 < 0.2 * alone

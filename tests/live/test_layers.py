@@ -76,7 +76,7 @@ def test_pairs_are_those_of_a_search_over_all(meet, monkeypatch):
     expected = all_pairs(sheet, x, v, meet)
     planes = Layers(sheet, np.array(meet)).planes(x, v, H)
     assert len(expected) > 20
-    assert sum(len(one.nodes) for one in planes) == 2 * len(expected)
+    assert sum(len(plane.nodes) for plane in planes) == 2 * len(expected)
     known = {(s, int(node)): [] for s, one in enumerate(planes) for node in one.nodes}
     for s, one in enumerate(planes):
         for node, target, normal in zip(one.nodes.tolist(), one.targets, one.normals):
@@ -92,4 +92,4 @@ def test_pairs_are_those_of_a_search_over_all(meet, monkeypatch):
 def test_sheets_that_touch_nothing_have_no_planes():
     sheet, x, v = sheets()
     planes = Layers(sheet, np.zeros((2, 2), bool)).planes(x, v, H)
-    assert [len(one.nodes) for one in planes] == [0, 0]
+    assert [len(plane.nodes) for plane in planes] == [0, 0]

@@ -46,11 +46,11 @@ def play(engine, seconds, gravity=DOWN, **inputs):
     for _ in range(round(60 * seconds)):
         engine.step(0, Inputs(gravity, **inputs))
     assert engine.restarts == 0, engine.notes
-    return np.array([one.positions.mean(axis=0) for one in engine.bodies])
+    return np.array([body.positions.mean(axis=0) for body in engine.bodies])
 
 
 def momentum(engine):
-    return sum(one.body.velocities(one.state).T @ one.body.subspace.mass for one in engine.bodies)
+    return sum(body.body.velocities(body.state).T @ body.body.subspace.mass for body in engine.bodies)
 
 
 def test_one_lies_on_the_other(tmp_path):

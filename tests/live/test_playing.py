@@ -251,7 +251,7 @@ def test_every_effort_moves_it_about_as_far(key, job):
 
 
 def test_efforts_say_what_they_save_on(window):
-    assert [one.label for one in window.engine.efforts] == ["", "fewer iterations", "longer steps"]
+    assert [effort.label for effort in window.engine.efforts] == ["", "fewer iterations", "longer steps"]
     assert window.engine.efforts[2].step == 2 * window.engine.efforts[0].step
 
 

@@ -89,7 +89,7 @@ def test_cloth_hangs_over_a_ball(tmp_path):
 
 def momentum(engine):
     """Return that of all bodies [kg m/s], (3,)."""
-    return sum(one.state.u.reshape(-1, 3).T @ one.body.mass for one in engine.bodies)
+    return sum(body.state.u.reshape(-1, 3).T @ body.body.mass for body in engine.bodies)
 
 
 @pytest.mark.parametrize("in_contact", [True, False])

@@ -31,7 +31,7 @@ class Weight(SteppedPart):
     def __init__(self, name, nodes, mass, stiffness, gravity, surfaces, inertia=None):
         self.name, self.nodes, self.mass, self.stiffness = name, nodes, mass, stiffness
         self.gravity, self.surfaces, self.inertia = np.array(gravity), surfaces, inertia
-        self.notes = [f'"{name}" touches {", ".join(one.name for one in surfaces)}']
+        self.notes = [f'"{name}" touches {", ".join(surface.name for surface in surfaces)}']
 
     @property
     def bodies(self):
@@ -50,7 +50,7 @@ class Weight(SteppedPart):
         return True
 
     def attempt(self, state, h, inputs):
-        points = np.concatenate([one.motion.at(state.time + h) for one in self.surfaces])
+        points = np.concatenate([surface.motion.at(state.time + h) for surface in self.surfaces])
         low, high = self.nodes.min(axis=0) + state.q, self.nodes.max(axis=0) + state.q
         under = np.flatnonzero(((points >= low - 0.01) & (points <= high + 0.01))[:, :2].all(axis=1)
                                & (points[:, 2] > low[2] - 0.01))
@@ -78,7 +78,7 @@ class Weight(SteppedPart):
             return np.zeros((len(under), len(under))), np.zeros(len(under))
         count = self.inertia.count
         units = np.eye(3 * count).reshape(-1, count, 3)
-        A = np.array([self.inertia.momentum(one).ravel() for one in units])
+        A = np.array([self.inertia.momentum(unit).ravel() for unit in units])
         J = np.array([self.inertia.velocities(one)[under, 2] for one in units])
         spread = np.linalg.solve(A, J)
         return J.T @ spread, -h * spread.T @ self.inertia.gathered(self.inertia.forces).ravel()

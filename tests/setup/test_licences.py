@@ -20,7 +20,7 @@ ROWS = re.findall(r"(?m)^\| ([\w-]+)(?: \([^)]*\))? \| ([^|]+?) \| `([^`]+)` \| 
 def compiled(name):
     """The compiled files of an installed distribution."""
     files = importlib.metadata.distribution(name).files or ()
-    return [Path(str(one.locate())) for one in files if ".so" in one.name]
+    return [Path(str(file.locate())) for file in files if ".so" in file.name]
 
 
 @pytest.fixture(scope="module")

@@ -85,8 +85,8 @@ def test_nudged_starts_are_a_micrometre_apart_and_come_again():
     watched = Watched(scene, "sdirk2", 1.0, lambda _: None, late, "", starts=3)
     starts = [watched.nudged(k).scene.pulled - scene.pulled for k in range(watched.starts)]
     assert not starts[0].any()
-    for one in starts[1:]:
-        assert np.sqrt(np.square(one).mean()) == pytest.approx(NUDGE, rel=0.1)
+    for start in starts[1:]:
+        assert np.sqrt(np.square(start).mean()) == pytest.approx(NUDGE, rel=0.1)
     assert abs(starts[1] - starts[2]).max() > NUDGE
     assert np.array_equal(watched.nudged(2).scene.pulled - scene.pulled, starts[2])
     with pytest.raises(ValueError, match="begins at rest"):

@@ -44,7 +44,7 @@ def unlisted(text, listed):
 
 @pytest.fixture(scope="module")
 def answers():
-    return {one["benchmark"]: one for one in stored_results()}
+    return {stored_result["benchmark"]: stored_result for stored_result in stored_results()}
 
 
 @pytest.mark.parametrize("page", quoted.PAGES, ids=lambda page: page.name)
