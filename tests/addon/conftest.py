@@ -33,9 +33,9 @@ def warm_worker(tmp_path_factory):
         return (sys.executable, "-I", *(("-S", script, "ask", str(place)) if place.exists() else ()), boot)
 
     yield command
-    for one in started:
-        one.stdin.close()
-        one.wait()
+    for process in started:
+        process.stdin.close()
+        process.wait()
 
 
 @pytest.fixture(autouse=True)

@@ -55,7 +55,7 @@ def crosses(objects, frame):
     for obj in objects:
         places.append(world_at(obj, frame))
         obj.data.calc_loop_triangles()
-        faces.append(np.array([one.vertices for one in obj.data.loop_triangles]) + first)
+        faces.append(np.array([triangle.vertices for triangle in obj.data.loop_triangles]) + first)
         first += len(places[-1])
     places, faces = np.concatenate(places).astype(float), np.concatenate(faces).astype(np.int32)
     mesh = ipctk.CollisionMesh(places, ipctk.edges(faces), faces)

@@ -9,7 +9,7 @@ def keys(obj):
     """Return the keys of the advice that a look at the object finds."""
     from conjac.conjac_addon.ui import advice
 
-    return [one.key for one in advice.look_at(obj, bpy.context.scene)]
+    return [hint.key for hint in advice.look_at(obj, bpy.context.scene)]
 
 
 def labels_of(obj):

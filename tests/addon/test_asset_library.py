@@ -37,7 +37,7 @@ def settings_of(group):
             continue
         value = getattr(group, prop.identifier)
         if prop.type == "COLLECTION":
-            value = [settings_of(one) for one in value]
+            value = [settings_of(part) for part in value]
         elif prop.type == "POINTER":
             value = settings_of(value) if isinstance(value, bpy.types.PropertyGroup) else value is None
         found[prop.identifier] = tuple(value) if getattr(prop, "is_array", False) else value
@@ -92,10 +92,10 @@ def test_what_is_in_it_is_what_a_click_makes_today(addon, tmp_path):
         if kind == "Material":
             continue
         stored = append("collections" if kind == "Collection" else "objects", name)
-        now, then = ([one] if kind == "Object" else one.objects for one in (block, stored))
+        now, then = ([data_block] if kind == "Object" else data_block.objects for data_block in (block, stored))
         bodies = [sorted(map(described, group), key=repr) for group in (now, then)]
         assert bodies[0] == bodies[1], f"{name}: run `make assets`"
-        assert all(one.conjac.cache.uuid == "" for one in then), name  # each drop gets a bake of its own
+        assert all(drop.conjac.cache.uuid == "" for drop in then), name  # each drop gets a bake of its own
         assert stored.asset_data.catalog_id == block.asset_data.catalog_id and stored.asset_data.description
 
 
@@ -142,7 +142,7 @@ def test_the_nodding_head_is_led_to_where_it_was_put_and_not_to_where_it_was_mad
 
 
 def libraries():
-    return [(one.name, Path(one.path)) for one in bpy.context.preferences.filepaths.asset_libraries]
+    return [(library.name, Path(library.path)) for library in bpy.context.preferences.filepaths.asset_libraries]
 
 
 def test_the_preferences_list_it_while_asked_for_and_nothing_else_changes(addon):
@@ -174,8 +174,8 @@ def test_a_sample_has_the_settings_of_its_preset_and_stands_at_the_cursor(addon)
     from scripts import presets
 
     bpy.context.scene.cursor.location = (3.0, -2.0, 0.0)
-    values = {f"{kind}/{Path(presets.file_name(one.name)).stem}": one.settings
-              for kind, all_ in presets.KINDS.items() for one in all_}
+    values = {f"{kind}/{Path(presets.file_name(asset.name)).stem}": asset.settings
+              for kind, all_ in presets.KINDS.items() for asset in all_}
     assert set(values) == {preset for preset, _, _ in menus.samples()}
     for preset, settings in values.items():
         assert bpy.ops.conjac.add_sample(preset=preset) == {"FINISHED"}

@@ -39,7 +39,7 @@ def test_one_job_has_the_mechanism_and_what_hangs_on_it(scene, tmp_path):  # noq
     document, job = job_of(rig, tmp_path / "job")
     assert [body["name"] for body in document["bodies"]] == ["Flesh", "Also"]  # as in the scene
     attach = document["bodies"][0]["attach"]
-    assert [(one["mechanism"], one["body"]) for one in attach] == [("Rig", "B0"), ("Rig", "B1")]
+    assert [(attachment["mechanism"], attachment["body"]) for attachment in attach] == [("Rig", "B0"), ("Rig", "B1")]
     weights = job.array(attach[1]["weights"])
     x = np.array([v.co.x for v in flesh.data.vertices])
     np.testing.assert_array_equal(weights, (x > 0.29).astype(float))
@@ -92,7 +92,7 @@ def test_handles_that_only_follow_their_animation_hold_flesh(scene, tmp_path):  
     mechanism = document["mechanisms"][0]
     assert [body["name"] for body in mechanism["bodies"]] == ["Left", "Right"]
     assert job.array(mechanism["joints"][1]["motor"]["target"])[-1, 0] == pytest.approx(1.6, abs=1e-5)
-    assert {one["body"] for one in document["bodies"][0]["attach"]} == {"Left", "Right"}
+    assert {attachment["body"] for attachment in document["bodies"][0]["attach"]} == {"Left", "Right"}
     # with nothing on them there is nothing to simulate
     sponge.conjac.enabled = False
     with pytest.raises(BadInput, match="is an active rigid body"):

@@ -53,7 +53,7 @@ def test_one_that_is_added_far_away_is_baked_beside_what_is_there(low, scene):  
     assert any("Kept 1 of 2 objects as they were baked: Low" in note for note in messages)
     assert np.array_equal(plays(low), before)
     assert np.abs(plays(far)[-1] - plays(far)[0]).max() > 0.05
-    assert {addon_bake.status(one).state for one in (low, far)} == {"complete"}
+    assert {addon_bake.status(scene_object).state for scene_object in (low, far)} == {"complete"}
     assert len(takes.listed(job_folder(low))) == 1
 
 
@@ -69,7 +69,7 @@ def test_one_that_changes_far_away_is_stale_alone(low, scene):  # noqa: F811
     assert any("Kept 1 of 2" in note for note in messages)
     assert np.array_equal(plays(low), before)
     low.conjac.ground_stiffness *= 2.0  # counts for both
-    assert {addon_bake.status(one).state for one in (low, far)} == {"stale"}
+    assert {addon_bake.status(scene_object).state for scene_object in (low, far)} == {"stale"}
     assert not any("Kept" in note for note in again(low, scene))
 
 
@@ -161,7 +161,7 @@ def test_frames_of_a_cancelled_bake_are_taken_when_one_is_added_far_away(scene):
     messages = again(far, scene)
     assert any("Kept 1 of 2 objects as they were baked: Low" in note for note in messages)
     assert any(f"it ends at frame {len(finished)}" in note for note in messages)
-    assert {addon_bake.status(one).state for one in (low, far)} == {"complete"}
+    assert {addon_bake.status(scene_object).state for scene_object in (low, far)} == {"complete"}
     assert not aside(low).parent.exists()
     whole = frames_of(low)
     assert all(whole[frame][128:].startswith(content[128:]) for frame, content in finished.items())
@@ -206,11 +206,11 @@ def test_one_that_is_added_far_from_a_mechanism_is_baked_beside_it(arm, scene): 
     again(near, scene)
     down, shape = sunk(arm), seen_at(near, 6)
     far = free_jelly("Far", along=FAR)
-    assert {addon_bake.status(one).state for one in (arm, near)} == {"complete"}
+    assert {addon_bake.status(scene_object).state for scene_object in (arm, near)} == {"complete"}
     assert text_of(far) == "Not baked yet: Bake adds it to the existing bake"
     messages = again(far, scene)
     assert any("Kept 2 of 3 objects as they were baked: Near, the mechanisms" in note for note in messages)
-    assert {addon_bake.status(one).state for one in (arm, near, far)} == {"complete"}
+    assert {addon_bake.status(member).state for member in (arm, near, far)} == {"complete"}
     assert sunk(arm) == down and np.array_equal(seen_at(near, 6), shape)
     far.conjac.youngs_modulus = 4.0e4
     assert addon_bake.status(far).state == "stale"

@@ -132,7 +132,7 @@ def test_what_was_renamed_after_the_bake_comes_back_too(scene, swapped):  # noqa
     rig.pose.bones["B2"].rotation_euler = 0.1, 0.2, 0.3
     assert rig.conjac.bake() == 0
     muted = [constraint, driver]
-    assert all(one.mute for one in muted) and extra.mute
+    assert all(track.mute for track in muted) and extra.mute
     before = {path.name: path.read_bytes() for path in (place.job_folder(rig) / "cache" / "poses").iterdir()}
     rig.data.bones["B2"].name = "Tip"
     if swapped:

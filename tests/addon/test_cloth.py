@@ -103,7 +103,7 @@ def doubled(obj, frame):
     bpy.context.scene.frame_set(frame)
     mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
     mesh.calc_loop_triangles()
-    triangles, normals = (np.array([list(getattr(one, name)) for one in mesh.loop_triangles])
+    triangles, normals = (np.array([list(getattr(triangle, name)) for triangle in mesh.loop_triangles])
                           for name in ("vertices", "normal"))
     ends = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     _, name, count = np.unique(ends, axis=0, return_inverse=True, return_counts=True)

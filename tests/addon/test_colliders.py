@@ -53,7 +53,7 @@ def test_colliders_are_gathered_still_moving_and_deforming(balls, scene, tmp_pat
     still.conjac.contact.thickness, still.conjac.contact.friction = 0.02, 0.0
     gather.write_job(low, scene, tmp_path)
     document, job = json.loads((tmp_path / "scene.json").read_text()), load(tmp_path)
-    assert [(one["name"], one["friction"], "motion" in one) for one in document["obstacles"]] == [
+    assert [(obstacle["name"], obstacle["friction"], "motion" in obstacle) for obstacle in document["obstacles"]] == [
         ("Still", 0.0, False), ("Lift", 0.5, True), ("Soft", 0.5, True)]
     assert [body["touches"] for body in document["bodies"]] == [
         ["High", "Still", "Lift", "Soft"], ["Low", "Still", "Lift", "Soft"]]
@@ -151,8 +151,8 @@ def test_what_hangs_on_bones_touches_colliders(scene, tmp_path):  # noqa: F811
     plate = add_collider("Plate", 1.0, (0, 0, -0.75))
     document, job = job_of(rig, tmp_path / "job")
     assert members.colliders(rig, scene) == [plate] and members.soft_bodies(free, scene) == [free]
-    assert [one["touches"] for one in document["bodies"]] == [["Plate"], []]
-    assert [one["name"] for one in document["obstacles"]] == ["Plate"]
+    assert [body["touches"] for body in document["bodies"]] == [["Plate"], []]
+    assert [obstacle["name"] for obstacle in document["obstacles"]] == ["Plate"]
     assert job.array(document["obstacles"][0]["vertices"]).shape == (8, 3)
     assert gather.changed_settings(rig, scene, tmp_path / "job") == []
     also.conjac.contact.collides_with = "all"

@@ -19,11 +19,11 @@ from conjac.solver.errors import NoSuchThing  # noqa: E402
 def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # noqa: F811
     low, high = balls
     scene.frame_end = last
-    for one in balls:
-        one.conjac.method = method
-        group = one.vertex_groups.new(name="Dynamic")
+    for soft_body in balls:
+        soft_body.conjac.method = method
+        group = soft_body.vertex_groups.new(name="Dynamic")
         group.add([0, 7], 1.0, "REPLACE")
-        one.conjac.dynamic_group = "Dynamic"
+        soft_body.conjac.dynamic_group = "Dynamic"
     assert contact_marks.marks(low, scene) is None
     assert bake.bake_object(low) == 0
     assert not any(crosses(balls, frame) for frame in range(1, last + 1))
@@ -52,7 +52,7 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # n
     for obj, side in ((low, 1), (high, -1)):
         bpy.context.view_layer.objects.active = obj
         assert bpy.ops.conjac.contact_attributes() == {"FINISHED"}
-        force, pressure = ([one.value for one in obj.data.attributes[name].data]
+        force, pressure = ([element.value for element in obj.data.attributes[name].data]
                            for name in ("contact_force", "contact_pressure"))
         assert sum(force) == pytest.approx(np.linalg.norm(rows[:, 3:6], axis=1).sum(), rel=1e-4)
         away = [value for value, vertex in zip(force, obj.data.vertices) if side * vertex.co.z < -0.05]
@@ -64,7 +64,7 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # n
     assert whole[0] == pytest.approx(np.linalg.norm(rows[:, 3:6], axis=1).sum(), rel=1e-4) and whole[1] == 0.0
     scene.frame_set(touch[-1])
     shown = high.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.attributes["contact_force"].data
-    assert sum(one.value for one in shown) == pytest.approx(whole[0], rel=1e-4)
+    assert sum(element.value for element in shown) == pytest.approx(whole[0], rel=1e-4)
     # also below modifiers that make more vertices, which get what lies between
     before = np.array([one.value for one in high.data.attributes["contact_pressure"].data])
     high.modifiers.new("Smoother", "SUBSURF").levels = 1
@@ -74,7 +74,7 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # n
     after = np.array([one.value for one in high.data.attributes["contact_pressure"].data])
     np.testing.assert_allclose(after, before, rtol=1e-3, atol=1e-3 * before.max())
     finer = high.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.attributes["contact_pressure"].data
-    assert len(finer) > len(before) and max(one.value for one in finer) > 0.0
+    assert len(finer) > len(before) and max(element.value for element in finer) > 0.0
     bpy.context.view_layer.objects.active = low
     folder = cache.folder
     assert bpy.ops.conjac.free_bake(together=True) == {"FINISHED"}

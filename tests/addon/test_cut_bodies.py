@@ -106,7 +106,7 @@ def test_a_cut_is_added_where_the_timeline_stands(scene):  # noqa: F811
     scene.frame_set(3, subframe=0.25)
     bpy.ops.conjac.add_cut()
     bpy.ops.conjac.add_nail()
-    times = [(one.frame, one.subframe) for one in (*obj.conjac.cuts, *obj.conjac.nails)]
+    times = [(cut.frame, cut.subframe) for cut in (*obj.conjac.cuts, *obj.conjac.nails)]
     assert times == [(3, 0.0), (3, 0.25), (3, 0.25)]
 
 

@@ -41,8 +41,8 @@ def test_a_draft_of_a_body_that_collides_says_how_exactly_and_with_whom_not(soft
     other.conjac.enabled = True
     other.conjac.contact.collides_with = "all"
     assert 'and not "Other": let it collide with a Collection of colliders' in labels_of(soft_cube)
-    for one in (soft_cube, other):
-        one.conjac.solver.method = "live"
+    for scene_object in (soft_cube, other):
+        scene_object.conjac.solver.method = "live"
     assert "in Collisions" not in labels_of(soft_cube) and "with points of its surface" in labels_of(soft_cube)
     other.conjac.solver.method = "vanilla"
     assert 'what else moves by Play Live, and not "Other": let it collide' in labels_of(soft_cube)

@@ -124,7 +124,7 @@ def test_nothing_moves_whatever_there_is_to_say(soft_cube, text, monkeypatch):
     failures.keep(soft_cube.session_uid, failures.BAKE, 'It crosses "Table" at the start. Part them.', "bad_mesh")
     after, shown = rows()
     assert after == before
-    assert len([one for one in shown if one[0] == "label"]) == len([one for one in log if one[0] == "label"])
+    assert len([item for item in shown if item[0] == "label"]) == len([entry for entry in log if entry[0] == "label"])
     failures.mend(soft_cube.session_uid, failures.BAKE)
 
 
@@ -132,7 +132,7 @@ def test_what_went_wrong_is_forgotten_with_the_extension(soft_cube):
     from conjac.conjac_addon import failures
 
     failures.keep(1, failures.BAKE, "It is flat. Make it thicker.", "bad_mesh")
-    assert [one.text for one in failures.of(1, 1)] == ["It is flat. Make it thicker"]
+    assert [failure.text for failure in failures.of(1, 1)] == ["It is flat. Make it thicker"]
     failures.keep(1, failures.BAKE, "It is being baked.", "cache_busy")  # the status says that
     assert len(failures.of(1)) == 1
     failures.forget()

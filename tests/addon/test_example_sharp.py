@@ -32,7 +32,7 @@ def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(sce
     """Objects on the pulled tablecloth remain standing, too."""
     build.build(name, tmp_path)
     scene = bpy.context.scene
-    stood = [scene.objects[one].matrix_world.copy() for one in STAYS.get(name, ())]
+    stood = [scene.objects[standing].matrix_world.copy() for standing in STAYS.get(name, ())]
     assert cli.run(["bake"]) == 0
     seen = Counter()
     for frame, body, _, deep, angle, _, through in findings(place.job_folder(scene.objects[cloths[0]])):
@@ -40,10 +40,10 @@ def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(sce
         assert deep <= 1e-4 and angle > 2.0 and not through, (frame, body, deep, angle, through)
     assert [seen[cloth] for cloth in cloths] == [scene.frame_end] * len(cloths)
     scene.frame_set(scene.frame_end)
-    for one, start in zip(STAYS.get(name, ()), stood):
-        ended = scene.objects[one].evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world
+    for standing, start in zip(STAYS.get(name, ()), stood):
+        ended = scene.objects[standing].evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world
         way = ended.translation - start.translation
-        assert 0.01 < way.xy.length < AWAY and abs(way.z) < 0.003 and ended.col[2].z > 0.9999, (one, way)
+        assert 0.01 < way.xy.length < AWAY and abs(way.z) < 0.003 and ended.col[2].z > 0.9999, (standing, way)
 
 
 def start_beside(part, seed, least, most):

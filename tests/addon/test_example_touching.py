@@ -24,8 +24,8 @@ def test_what_touches_keeps_apart_at_every_frame(scene, tmp_path, name, last):  
     scene = bpy.context.scene
     scene.frame_end = last
     assert cli.run(["bake"]) == 0
-    moved = [np.abs(seen_at(one, last) - rest_of(one)).max() for one in scene.objects
-             if one.type == "MESH" and one.conjac.kind == "soft_body"]
+    moved = [np.abs(seen_at(scene_object, last) - rest_of(scene_object)).max() for scene_object in scene.objects
+             if scene_object.type == "MESH" and scene_object.conjac.kind == "soft_body"]
     assert min(moved) > (1e-5 if name == "stack" else 1e-4)
     if name == "tumble":  # what touches is what is seen
         assert contact_scenes.seen_crossing(scene) == 0

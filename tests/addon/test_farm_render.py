@@ -74,7 +74,7 @@ def test_a_row_is_exported_as_alembic_that_names_no_folder(shot, monkeypatch):
     assert str(shot.parent).encode() not in content and b"scene.blend" in content
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False)
-    obj = next(one for one in bpy.data.objects if one.type == "MESH")
+    obj = next(scene_object for scene_object in bpy.data.objects if scene_object.type == "MESH")
     assert np.allclose(obj.matrix_world.translation, (1, 2, 3))
     for frame in range(1, LAST + 1):
         bpy.context.scene.frame_set(frame)

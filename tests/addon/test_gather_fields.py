@@ -242,7 +242,7 @@ def test_a_new_body_on_which_nothing_is_painted_asks_for_spots(addon, tmp_path):
     cube = bpy.context.object
     cube.conjac.method, cube.conjac.suggestions = "conjac", 3
     assert gathered(cube, tmp_path / "none")[0].bodies[0].dynamic.suggested == 3
-    message = next(one.text for one in advice.look_at(cube, bpy.context.scene) if one.key == "wobble")
+    message = next(hint.text for hint in advice.look_at(cube, bpy.context.scene) if hint.key == "wobble")
     assert message == "A bake puts 3 dynamic spots where it swings most: it has none of its own"
     paint(cube, "Dynamic", [0])
     assert gathered(cube, tmp_path / "painted")[0].bodies[0].dynamic.suggested is None

@@ -100,8 +100,8 @@ def test_balls_that_hang_each_by_itself_touch_each_other(scene):  # noqa: F811
 def test_a_rigid_body_that_is_a_collider_too_is_there_once(scene, tmp_path):  # noqa: F811
     """After Add Collider before the mechanism a still collider stood for ever where the crate had been."""
     crate, post = add_box("Crate", (0, 0, 2)), add_box("Post", (3, 0, 0), active=False)
-    for one in (crate, post):
-        one.conjac.kind = "collider"
+    for scene_object in (crate, post):
+        scene_object.conjac.kind = "collider"
     bpy.ops.mesh.primitive_uv_sphere_add(radius=0.3, location=(0, 0, 0.5))
     ball = bpy.context.object
     bpy.ops.conjac.add_soft_body()
@@ -111,7 +111,7 @@ def test_a_rigid_body_that_is_a_collider_too_is_there_once(scene, tmp_path):  # 
     assert owner.conjac.mechanism.touch_soft and members.colliders(ball, scene) == [post]
     assert not any(one.key == "strange" for one in advice.look_at(ball, scene))
     document, _ = job_of(owner, tmp_path)
-    assert [one["name"] for one in document["obstacles"]] == ["Post"]
+    assert [obstacle["name"] for obstacle in document["obstacles"]] == ["Post"]
     # one that comes later goes to the others, and makes no second mechanism of all
     later = add_box("Later", (1, 0, 2))
     hint = next(one for one in advice.look_at(ball, scene) if one.key == "strange")
@@ -284,7 +284,7 @@ def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa
                                                                             "Box 1")
     assert loop["position"] == pytest.approx([0.5, 0, 1]) and turn_of(loop)[:, 2] == pytest.approx([0, -1, 0], abs=1e-6)
     assert loop["friction"]["mu"] == 0.3 and loop["friction"]["radius"] == pytest.approx(0.01)
-    assert {one["kind"] for one in found["joints"]} == {"revolute"} and len(found["joints"]) == 2
+    assert {joint["kind"] for joint in found["joints"]} == {"revolute"} and len(found["joints"]) == 2
     assert gather.changed_settings(owner, scene, tmp_path / "2") == []
     part.friction, part.motor = 0.4, "drive"
     closing.rigid_body_constraint.use_limit_ang_z = True

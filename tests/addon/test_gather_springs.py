@@ -92,9 +92,9 @@ def test_an_animated_bone_that_only_a_spring_holds_to_is_a_body(scene, tmp_path)
     bpy.ops.object.mode_set(mode="EDIT")
     rig.data.edit_bones["B1"].parent = None
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert [one["name"] for one in job_of(rig, tmp_path / "a")[0]["mechanisms"][0]["bodies"]] == ["B1"]
+    assert [body["name"] for body in job_of(rig, tmp_path / "a")[0]["mechanisms"][0]["bodies"]] == ["B1"]
     add_spring(rig, "B1", "B0")
-    assert {one["name"] for one in job_of(rig, tmp_path / "b")[0]["mechanisms"][0]["bodies"]} == {"B0", "B1"}
+    assert {entry["name"] for entry in job_of(rig, tmp_path / "b")[0]["mechanisms"][0]["bodies"]} == {"B0", "B1"}
 
 
 def test_bones_come_after_their_parents_however_they_are_stored(scene):  # noqa: F811

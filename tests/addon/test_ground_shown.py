@@ -19,7 +19,7 @@ def grounds():
 
     bpy.context.view_layer.update()
     ground_marks.forget()
-    return [ground_marks.plane(one) for one in ground_marks.grounds(bpy.context.scene)]
+    return [ground_marks.plane(ground) for ground in ground_marks.grounds(bpy.context.scene)]
 
 
 def raise_by(obj, height):

@@ -20,8 +20,8 @@ def pair(addon):
 
 def made(obj, add):
     bpy.context.view_layer.objects.active = obj
-    for one in bpy.context.view_layer.objects:
-        one.select_set(one == obj)
+    for scene_object in bpy.context.view_layer.objects:
+        scene_object.select_set(scene_object == obj)
     assert add() == {"FINISHED"}
 
 
@@ -81,7 +81,7 @@ def test_a_rigid_box_that_meets_a_jelly_touches_it_and_leads_with_its_solver_and
     made(sheet, bpy.ops.conjac.add_cloth)
     sheet.conjac.use_ground = False
     assert members.owner(sheet) == leading
-    assert "falls" not in {one.key for one in advice.look_at(sheet, bpy.context.scene)}
+    assert "falls" not in {hint.key for hint in advice.look_at(sheet, bpy.context.scene)}
     assert document["ground"]["friction"]["kind"] == "coulomb" and document["ground"]["stiffness_per_area"] > 0.0
 
 

@@ -46,8 +46,8 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     other = add_jelly("Other")
     other.location.x = 0.5
     bpy.context.scene.gravity = (0.0, 0.0, 0.0)  # nothing moves before the hand does
-    for one in (jelly, other):
-        one.conjac.contact.collides_with = "all"
+    for scene_object in (jelly, other):
+        scene_object.conjac.contact.collides_with = "all"
     fill(other)
     played = play(other, 0.05)
     corner = int(np.argmin(rest_of(jelly).sum(axis=1)))
@@ -82,11 +82,11 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     performance = Performance(jelly, bpy.context.scene, path, frames)
     assert performance.wait() == 0, performance.progress
     performed = {}
-    for one in (jelly, other):
-        status = bake.status(one)
+    for member in (jelly, other):
+        status = bake.status(member)
         assert (status.state, status.done) == ("complete", frames), status
-        assert_plays(one, (1, frames))
-        performed[one.name] = seen_at(one, 12)[corner] - rest_of(one)[corner]
+        assert_plays(member, (1, frames))
+        performed[member.name] = seen_at(member, 12)[corner] - rest_of(member)[corner]
     assert performed["Jelly"][1] < -0.03 < performed["Other"][1], performed
     # the solver does as the hand did
     jelly.conjac.edge_length = 0.06

@@ -67,6 +67,6 @@ def test_an_installed_extension_opens_its_own_web_pages(addon, tmp_path, monkeyp
 def test_the_panels_header_opens_the_manual(soft_cube, place):
     log = []
     panel = type("Panel", (), {"layout": FakeLayout(log)})()
-    (cls,) = [one for one in panels() if one.bl_idname == f"CONJAC_PT_{place}"]
+    (cls,) = [prop for prop in panels() if prop.bl_idname == f"CONJAC_PT_{place}"]
     cls.draw_header_preset(panel, Context(soft_cube))
     assert log == [("operator", "wm.url_open")]

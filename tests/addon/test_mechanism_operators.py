@@ -17,8 +17,8 @@ from conjac.solver.job.load import load  # noqa: E402
 
 def active(obj):
     bpy.context.view_layer.objects.active = obj
-    for one in bpy.context.scene.objects:
-        one.select_set(one == obj)
+    for scene_object in bpy.context.scene.objects:
+        scene_object.select_set(scene_object == obj)
 
 
 def test_a_ragdoll_leaves_out_fingers_and_controls(scene, tmp_path):  # noqa: F811
@@ -218,7 +218,7 @@ def test_jiggle_holds_the_skin_by_its_bones_except_where_it_is_soft(scene, tmp_p
     assert obj.conjac.enabled and [(a.part, a.group) for a in obj.conjac.attachments] == [("B0", "B0 Held"),
                                                                                        ("B1", "B1 Held")]
     document, job = job_of(rig, tmp_path)
-    weights = sum(job.array(one["weights"]) for one in document["bodies"][0]["attach"])
+    weights = sum(job.array(attachment["weights"]) for attachment in document["bodies"][0]["attach"])
     z = np.array([v.co.z for v in obj.data.vertices])
     np.testing.assert_array_equal(weights, (z <= 0).astype(float))
     bpy.ops.conjac.jiggle(nodes=0)  # again: nothing is doubled
@@ -287,7 +287,7 @@ def test_attachments_are_added_and_removed(scene):  # noqa: F811
 def test_a_tyre_is_attached_to_the_selected_rim_and_carries_it(scene):  # noqa: F811
     """The mechanism falls for ever until what hangs on it has something to stand on."""
     def falls():
-        return any(one.key == "falls" for one in advice.look_at(cart, scene))
+        return any(hint.key == "falls" for hint in advice.look_at(cart, scene))
 
     bpy.ops.rigidbody.world_add()
     for name, x in (("Chassis", 0.0), ("Rim", 1.5)):

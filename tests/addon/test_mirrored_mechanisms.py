@@ -64,7 +64,7 @@ def test_a_bone_that_its_own_pose_mirrors_begins_so(scene):  # noqa: F811
     bpy.context.view_layer.objects.active = rig
     assert bpy.ops.conjac.bake() == {"FINISHED"}
     scene.frame_set(1)
-    assert [world_of(rig, name) for name in BONES[:2]] == [pytest.approx(one, abs=5e-6) for one in posed]
+    assert [world_of(rig, name) for name in BONES[:2]] == [pytest.approx(pose, abs=5e-6) for pose in posed]
     assert bpy.ops.conjac.free_bake() == {"FINISHED"} and tuple(rig.pose.bones["B1"].scale) == (1, 1, -1)
 
 

@@ -17,8 +17,8 @@ def saved_asset(scene, path):  # noqa: F811
     obj = add_jelly()
     asset = bpy.data.collections.new("Asset")
     scene.collection.children.link(asset)
-    for one in obj.users_collection:
-        one.objects.unlink(obj)
+    for scene_object in obj.users_collection:
+        scene_object.objects.unlink(obj)
     asset.objects.link(obj)
     assert obj.conjac.bake() == 0
     bpy.ops.wm.save_as_mainfile(filepath=str(path))

@@ -276,8 +276,8 @@ def test_another_object_shows_one_button_or_nothing(addon):
     assert drawn(bpy.context.object) == [("operator", "conjac.add_soft_body"), ("operator", "conjac.add_cloth"),
                                            ("operator", "conjac.add_collider")]
     bpy.ops.object.light_add()
-    assert not [one for one in drawn(bpy.context.object) if one[0] != "label"]
-    assert not [one for one in drawn(None) if one[0] != "label"]
+    assert not [item for item in drawn(bpy.context.object) if item[0] != "label"]
+    assert not [entry for entry in drawn(None) if entry[0] != "label"]
 
 
 def test_the_hints_an_artist_needs(soft_cube):
@@ -317,7 +317,7 @@ def test_a_number_too_small_for_its_field_is_told_below(soft_cube):
 def test_the_tab_is_there_where_nothing_suitable_is_selected(addon):
     """It vanished with the selection, and came back elsewhere."""
     for obj in (None, bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))):
-        text = " ".join(str(one) for one in drawn(obj))
+        text = " ".join(str(item) for item in drawn(obj))
         assert "Select a mesh" in text and "conjac.add_soft_body" not in text
         assert drawn(obj, "physics") == []
 
@@ -379,7 +379,7 @@ def test_parts_of_a_section_are_drawn_in_it_and_not_where_it_is_folded(soft_cube
         made._draw(type("Panel", (), {"layout": Folded([]), "bl_space_type": "VIEW_3D"})(), Context(soft_cube))
         expected = [(section.key, section.inside) for section in made.SECTIONS
                     if made.BODY in section.of and section.inside not in folded]
-        assert [one for one in Folded.seen if one[0] != "notes"] == expected
+        assert [item for item in Folded.seen if item[0] != "notes"] == expected
     # what is a part of nothing that is shown stands by itself
     rig = mechanism()
     Folded.folded, Folded.seen = frozenset(), []

@@ -42,7 +42,7 @@ def test_stiffness_is_dark_where_soft_and_bright_where_painted(bar):
     sides = faces.corners[:, 1:] - faces.corners[:, :1]
     outward = np.einsum("bi,bi->b", np.cross(sides[:, 0], sides[:, 1]), faces.corners.mean(axis=1))
     assert (outward > 0).all()
-    assert [one.name for one in bpy.data.objects] == ["Cube"] and not bpy.data.materials
+    assert [scene_object.name for scene_object in bpy.data.objects] == ["Cube"] and not bpy.data.materials
 
 
 def test_one_value_everywhere_is_one_color(bar):

@@ -39,12 +39,12 @@ def swinging():
     blocks = [add_box(name, (x, 0, 0), active=False) for name, x in (("Block", 0.0), ("Crate", 3.0))]
     obstacles = bpy.data.collections.new("Obstacles")
     bpy.context.scene.collection.children.link(obstacles)
-    for one in blocks:
-        bpy.context.view_layer.objects.active = one
+    for block in blocks:
+        bpy.context.view_layer.objects.active = block
         bpy.ops.rigidbody.object_remove()
-        for collection in one.users_collection:
-            collection.objects.unlink(one)
-        obstacles.objects.link(one)
+        for collection in block.users_collection:
+            collection.objects.unlink(block)
+        obstacles.objects.link(block)
     owner.conjac.mechanism.obstacles = obstacles
     bpy.context.view_layer.objects.active = owner
     return owner, arms, joints, blocks
@@ -72,8 +72,8 @@ def test_renamed_rigid_objects_keep_their_bake(scene):  # noqa: F811
     assert owner.conjac.bake() == 0 and bake.status(owner).state == "complete", bake.status(owner).text
     before, shown = written(owner), {obj: seen(obj, LAST) for obj in (arm, hand)}
     arm.name, hand.name = "Zebra", "Arm"
-    for k, one in enumerate((*joints, *blocks)):
-        one.name = f"{9 - k} renamed"
+    for k, block in enumerate((*joints, *blocks)):
+        block.name = f"{9 - k} renamed"
     assert bake.status(owner).state == "complete", bake.status(owner).text
     assert owner.conjac.bake() == 0
     assert written(owner) == before
@@ -99,8 +99,8 @@ def test_renamed_bones_and_flesh_keep_their_bake(scene):  # noqa: F811
     rig = add_chain(2)
     flesh = [add_flesh(rig), add_flesh(rig)]
     flesh[1].name = "Other"
-    for one in flesh:
-        one.conjac.mesher, one.conjac.edge_length, one.conjac.youngs_modulus = "grid", 0.15, 1.0e5
+    for soft_body in flesh:
+        soft_body.conjac.mesher, soft_body.conjac.edge_length, soft_body.conjac.youngs_modulus = "grid", 0.15, 1.0e5
     bpy.context.view_layer.objects.active = rig
     assert rig.conjac.bake() == 0 and bake.status(rig).state == "complete"
     before = written(rig)

@@ -195,8 +195,8 @@ def test_it_is_welded_to_a_soft_body_and_carries_it(scene):  # noqa: F811
     cube.select_set(True)
     bpy.context.view_layer.objects.active = rope
     assert bpy.ops.conjac.add_weld() == {"FINISHED"}
-    for one in (rope, cube):
-        one.conjac.use_ground = False
+    for scene_object in (rope, cube):
+        scene_object.conjac.use_ground = False
     assert cube.conjac.bake(wait=True) == 0
     without_look(rope)
     rest, last = rest_of(rope), seen_at(rope, 12)

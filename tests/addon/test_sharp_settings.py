@@ -81,14 +81,14 @@ def test_it_hangs_on_a_soft_body_that_is_baked_with_it(scene):  # noqa: F811
     holder.vertex_groups.remove(holder.vertex_groups["Pin"])
     obj = add_sharp_cloth(cells=4)
     group = obj.vertex_groups.new(name="Holder")
-    attached = [k for k, one in enumerate(obj.data.vertices) if abs(one.co.x) < 0.1 and abs(one.co.y) < 0.1]
+    attached = [k for k, vertex in enumerate(obj.data.vertices) if abs(vertex.co.x) < 0.1 and abs(vertex.co.y) < 0.1]
     group.add(attached, 1.0, "REPLACE")
     obj.conjac.attachments.add().object = holder
     scene.frame_end = 3
     with pytest.raises(RuntimeError, match="Let them collide with each other"):
         bpy.ops.conjac.bake()
-    for one in (obj, holder):
-        one.conjac.contact.collides_with = "all"
+    for scene_object in (obj, holder):
+        scene_object.conjac.contact.collides_with = "all"
     assert bpy.ops.conjac.bake() == {"FINISHED"}
     cache = place.cache_of(place.job_folder(obj))
     sheet, flesh = cache.sheets(3)["Cloth"], cache.frame(3)["Holder"]

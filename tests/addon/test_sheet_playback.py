@@ -148,7 +148,7 @@ def judge(obj, meshes):
         # the material of the column of faces at rest that each face's middle lies in
         column = np.floor(middle[:, 0] * 8).clip(0, 7)
         assert (index == np.minimum((column + 0.5) / 8 * 3, 2).astype(int)).all() and set(index) == {0, 1, 2}
-        weight = np.array([sum(one.weight for one in vertex.groups) for vertex in mesh.vertices])
+        weight = np.array([sum(membership.weight for membership in vertex.groups) for vertex in mesh.vertices])
         assert np.abs(weight - X[:, 0]).max() < 1e-4
         tint = colours(mesh, "Tint")
         assert np.abs(tint[:, :2] - X[corners]).max() < 1e-4
@@ -190,7 +190,7 @@ def test_cloth_that_is_shaded_smooth_has_creases_where_it_folds(scene):  # noqa:
     assert bpy.ops.conjac.export(format="abc") == {"FINISHED"}
     mesh = evaluated(obj, 2)
     assert 0 < len(creases(mesh)) < 0.5 * len(mesh.edges)
-    assert creases(mesh) == {tuple(sorted(one.vertices)) for one in mesh.edges if one.use_edge_sharp}
+    assert creases(mesh) == {tuple(sorted(edge.vertices)) for edge in mesh.edges if edge.use_edge_sharp}
 
 
 def test_it_plays_from_the_saved_file_without_the_extension(scene, tmp_path):  # noqa: F811

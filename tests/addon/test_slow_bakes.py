@@ -12,7 +12,7 @@ from conjac.conjac_addon.ui import advice  # noqa: E402
 
 def test_shorter_steps_are_told_with_the_body_and_what_helps(scene):  # noqa: F811
     def is_hinted():
-        return [one.text for one in advice.look_at(obj, scene) if one.key == "halved"]
+        return [hint.text for hint in advice.look_at(obj, scene) if hint.key == "halved"]
 
     obj = add_jelly()
     scene.frame_end = 6

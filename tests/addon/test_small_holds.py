@@ -150,8 +150,8 @@ def test_what_is_taken_is_drawn_where_it_is_led(scene, name):  # noqa: F811
     assert left > 1e-2 * SIZE, "the rest of it moves by itself"
 
 
-@pytest.mark.parametrize("name", ["one of a ball", *(pytest.param(one, marks=pytest.mark.long)
-                                                      for one in drawn.SHAPES if one != "one of a ball")])
+@pytest.mark.parametrize("name", ["one of a ball", *(pytest.param(shape, marks=pytest.mark.long)
+                                                     for shape in drawn.SHAPES if shape != "one of a ball")])
 def test_what_is_painted_as_pin_is_drawn_where_its_animation_has_it(addon, tmp_path, monkeypatch, name):
     monkeypatch.setattr(drawn, "FRAMES", 8)
     assert drawn.per_mille(name, tmp_path) < 1.0

@@ -14,7 +14,7 @@ def smooth_sheet():
 
 
 def note_of(obj):
-    found = [one for one in advice.look_at(obj, bpy.context.scene) if one.key == "smoothed"]
+    found = [hint for hint in advice.look_at(obj, bpy.context.scene) if hint.key == "smoothed"]
     assert len(found) <= 1
     return notes._of_advice(found[0], obj) if found else None
 

@@ -43,7 +43,7 @@ def bake_by_hand(obj, present):
 
 def test_what_falls_through_itself_is_told_and_mended_by_a_button(scene):  # noqa: F811
     def hints():
-        return [one for one in advice.look_at(obj, scene) if one.key == "itself"]
+        return [hint for hint in advice.look_at(obj, scene) if hint.key == "itself"]
 
     obj = clamp()
     assert not hints()

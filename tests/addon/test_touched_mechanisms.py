@@ -214,7 +214,7 @@ def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_
     bpy.ops.mesh.primitive_cube_add(location=(6, 0, 0))
     arm.conjac.mechanism.obstacles.objects.link(bpy.context.object)
     document, job = job_of(arm, tmp_path / "apart")
-    assert [one["name"] for one in document["mechanisms"]] == ["Rig", "Rig Obstacles", "Rig Colliders"]
+    assert [mechanism["name"] for mechanism in document["mechanisms"]] == ["Rig", "Rig Obstacles", "Rig Colliders"]
     assert [[body["name"] for body in one["bodies"]] for one in document["mechanisms"][1:]] == [
         ["Cube.002"], ["Plane", "Cube"]]
     assert document["bodies"][0]["touches"] == ["Plane", "Cube", "Cube.001", "Rig", "Rig Obstacles"]
@@ -237,7 +237,7 @@ def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, m
     body, other = free_jelly(), arm.copy()
     scene.collection.objects.link(other)
     assert members.taken(arm, scene) == [] and members.taken(other, scene) == [(body, arm)]
-    hints = [one.text for one in advice.look_at(other, scene) if one.key == "taken"]
+    hints = [hint.text for hint in advice.look_at(other, scene) if hint.key == "taken"]
     assert hints == ['"Jelly" goes through it: it is baked with "Rig", and a soft body can touch only one mechanism']
     other.conjac.mechanism.touch_soft = False
     assert members.taken(other, scene) == []
@@ -262,7 +262,7 @@ def test_the_panel_tells_who_touches_a_mechanism_from_who_hangs_on_it(arm):
 
 def hints_of(obj):
     """Return the panel's text about colliders that bones pass."""
-    return {one.key: one.text for one in advice.look_at(obj, bpy.context.scene) if one.key in {"passed", "hollow"}}
+    return {hint.key: hint.text for hint in advice.look_at(obj, bpy.context.scene) if hint.key in {"passed", "hollow"}}
 
 
 def test_a_bone_rests_on_a_plane_that_the_button_gave_it(arm, scene):  # noqa: F811
@@ -288,7 +288,7 @@ def test_flesh_that_collides_with_nothing_says_that_colliders_do_not_stop_it(arm
     flesh.conjac.contact.collides_with = "none"
 
     def keys():
-        return {one.key for one in advice.look_at(flesh, bpy.context.scene)}
+        return {hint.key for hint in advice.look_at(flesh, bpy.context.scene)}
 
     assert "apart" not in keys()
     stairs = add_ball("Stairs", 0.0, 2.0)

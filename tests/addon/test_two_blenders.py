@@ -52,18 +52,18 @@ def test_of_two_that_begin_at_once_one_bakes_and_the_other_one_says_so(scene, tm
     command = [sys.executable, "-c", ANOTHER_BLENDER, str(Path(conjac.__file__).parent), bpy.data.filepath, str(gate)]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
     try:
-        for one in both:
-            while "READY" not in (output := one.stdout.readline()):
+        for process in both:
+            while "READY" not in (output := process.stdout.readline()):
                 assert output, "it ended before it was asked to bake"
         gate.touch()
-        outputs = [one.communicate(timeout=240)[0] for one in both]
+        outputs = [process.communicate(timeout=240)[0] for process in both]
     finally:
         for one in both:
             one.kill()
     codes = [one.returncode for one in both]
     assert sorted(codes) == [0, 4], outputs
     refused = [json.loads(line) for line in outputs[codes.index(4)].splitlines() if line.startswith("{")]
-    failed = next(one for one in refused if one["event"] == "baked")
+    failed = next(message for message in refused if message["event"] == "baked")
     assert failed["error"] == "cache_busy"
     assert f"already being baked by process {both[codes.index(0)].pid} on" in failed["text"], failed
     assert len(frames_of(obj)) == LAST

@@ -46,11 +46,11 @@ def test_what_a_copy_plays_and_what_another_file_baked_are_not_unused(baked, tmp
     remaining.select_set(True)
     bpy.ops.object.duplicate()
     bpy.data.objects.remove(remaining)
-    assert {one.folder for one in unused.found()} == {deleted}  # its copy plays it
+    assert {cache.folder for cache in unused.found()} == {deleted}  # its copy plays it
     # a folder of a .blend that is gone may be that of one that was renamed
     other = shutil.copytree(deleted, own.parent / "other")
     home.write(other, "another", "Ham", str(tmp_path / "renamed.blend"), "")
-    assert {one.folder for one in unused.found()} == {deleted}
+    assert {unused_cache.folder for unused_cache in unused.found()} == {deleted}
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "later.blend"))
     assert unused.found() == []  # the caches are those of the file that it was
 
@@ -62,6 +62,6 @@ def test_a_file_that_was_never_saved_has_those_of_its_own_session(scene, tmp_pat
     assert obj.conjac.bake() == 0
     folder = place.job_folder(obj)
     bpy.data.objects.remove(obj)
-    assert [one.folder for one in unused.found()] == [folder]
+    assert [cache.folder for cache in unused.found()] == [folder]
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     assert unused.found() == []

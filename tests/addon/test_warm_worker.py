@@ -51,7 +51,7 @@ def test_it_says_and_does_what_another_does(ready, monkeypatch, tmp_path):
 def test_it_dies_with_the_one_who_asked(ready, tmp_path):
     job = box_job(tmp_path / "job", end=2000)
     worker = Worker("solver", ["bake", str(job), "--json"])
-    while not any(one["event"] == "frame" for one in worker.messages(0.1)):
+    while not any(message["event"] == "frame" for message in worker.messages(0.1)):
         assert worker.exit_code is None, worker.last_lines
     bakes = holder(job / "cache").pid
     assert bakes != worker.pid and Path(f"/proc/{bakes}").exists()

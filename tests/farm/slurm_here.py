@@ -15,7 +15,7 @@ def free_ports(count):
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
+    ports = [connection.getsockname()[1] for connection in sockets]
     for one in sockets:
         one.close()
     return ports
@@ -140,7 +140,7 @@ def descendants(pid):
         parent = ahead.pop()
         for path in Path(f"/proc/{parent}/task").glob("*/children"):
             try:
-                children = [int(one) for one in path.read_text().split()]
+                children = [int(word) for word in path.read_text().split()]
             except OSError:
                 continue
             found += children

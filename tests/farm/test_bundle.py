@@ -149,7 +149,7 @@ def test_aws_deadline_cloud_reads_the_bundle_offline(tmp_path):
     assert ran.returncode == 0, ran.stderr
     listing = json.loads(ran.stdout)
     assert listing["steps"] == ["Tetrahedralize", "Simulate1", "Simulate2", "Export", "ContactSheet"]
-    shown = {one["name"]: one["_display_value"] for one in listing["parameters"]}
+    shown = {entry["name"]: entry["_display_value"] for entry in listing["parameters"]}
     assert shown["JobFolder"] == "job" and shown["OutputFolder"] == "out" and shown["Rows"] == "1-2"
 
 
@@ -170,7 +170,7 @@ def test_a_bundle_names_every_file_and_nothing_of_this_machine(tmp_path):
         content = (folder / path).read_bytes()
         assert str(tmp_path).encode() not in content and socket.gethostname().encode() not in content
     values = yaml.safe_load((folder / "parameter_values.yaml").read_text(encoding="utf-8"))["parameterValues"]
-    assert all(not str(one["value"]).startswith("/") for one in values)
+    assert all(not str(value["value"]).startswith("/") for value in values)
     (folder / "wedge.csv").write_text("time.step=0.01\n")
     assert bundle.damaged(folder) == ["wedge.csv"]
     (folder / "job/note.txt").write_text(f"baked below {tmp_path}")
@@ -184,7 +184,7 @@ def test_the_template_is_yaml_of_what_was_meant(tmp_path):
     steps = decode_job_template(template=meant).steps
     assert [step.name for step in steps] == ["Tetrahedralize", "Simulate1", "Simulate2", "Export", "ContactSheet"]
     assert [step.dependencies[0].dependsOn for step in steps[1:]] == [step.name for step in steps[:-1]]
-    needs = {one["name"]: one["min"] for one in meant["steps"][1]["hostRequirements"]["amounts"]}
+    needs = {entry["name"]: entry["min"] for entry in meant["steps"][1]["hostRequirements"]["amounts"]}
     assert needs == {"amount.worker.vcpu": 2, "amount.worker.memory": 1431}
 
 
@@ -260,7 +260,7 @@ def test_flamenco_joins_a_row_s_islands():
 def test_flamenco_gets_a_task_for_each_row_and_step_after_the_one_before(tmp_path):
     folder, _ = made(tmp_path, chunk="10")
     compiled_job = compiled((folder / "conjac.flamenco.js").read_text(encoding="utf-8"), tmp_path)
-    assert {one["key"] for one in compiled_job["type"]["settings"]} == {"bundle", "rows", "solver"}
+    assert {entry["key"] for entry in compiled_job["type"]["settings"]} == {"bundle", "rows", "solver"}
     after = {task["name"]: task["after"] for task in compiled_job["tasks"]}
     assert after == {
         "row 1 tetrahedralize": [], "row 1 simulate 1-11": ["row 1 tetrahedralize"],

@@ -52,7 +52,7 @@ def test_each_row_is_a_job_with_its_settings_and_the_arrays_of_the_first(tmp_pat
     made = [load(wedge.expand(job, row, tmp_path / "out")) for row in rows]
     bodies = [one.scene.bodies[0] for one in made]
     assert [body.material.params["youngs_modulus"] for body in bodies] == [2e4, 8e4]
-    assert [one.scene.time.step for one in made] == [0.01, 1 / 96]
+    assert [made_row.scene.time.step for made_row in made] == [0.01, 1 / 96]
     assert [one.scene.time.snapshot_every for one in made] == [10, 5]
     assert job.scene.time.snapshot_every == 10 and job.raw["bodies"][0]["material"]["params"]["youngs_modulus"] == 2e4
     assert all((one.array("arrays/nodes.npy") == job.array("arrays/nodes.npy")).all() for one in made)

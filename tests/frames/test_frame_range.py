@@ -133,8 +133,8 @@ def as_older(job):
     path = job / "cache" / MANIFEST
     manifest = json.loads(path.read_text())
     manifest["hashes"]["solve"] = hashes._older_solve(hashes.settings(load(job)))
-    for one in manifest["sources"].values():
-        one.pop("so_far", None)
+    for source in manifest["sources"].values():
+        source.pop("so_far", None)
     for body in manifest["bodies"]:
         body.pop("uuid")
     manifest.pop("uuid")
@@ -166,7 +166,7 @@ def test_digests_over_time_tell_where_two_arrays_part(tmp_path):
     whole[7] += 1
     np.save(tmp_path / "c.npy", whole)
     a, b, c = (over_time.digests(tmp_path / f"{name}.npy", 2) for name in "abc")
-    assert [len(one[1]) for one in (a, b, c)] == [7, 5, 7] and len({a[0], b[0], c[0]}) == 3
+    assert [len(digest[1]) for digest in (a, b, c)] == [7, 5, 7] and len({a[0], b[0], c[0]}) == 3
     assert b[1] == a[1][:5]
     assert c[1][:4] == a[1][:4] and not set(c[1][4:]) & set(a[1])
     np.save(tmp_path / "f.npy", np.asfortranarray(whole))

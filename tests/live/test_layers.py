@@ -43,7 +43,7 @@ def all_pairs(sheet, x, v, meet):
     """{(sheet, vertex, other sheet, vertex): normal from the second to the first} by looking at every pair."""
     found = {}
     normals = [vertex_normals(places, one.triangles) for one, places in zip(sheet, x)]
-    edge, thickness = (max(getattr(one, name) for one, own in zip(sheet, meet) if any(own))
+    edge, thickness = (max(getattr(layer, name) for layer, own in zip(sheet, meet) if any(own))
                        for name in ("edge", "thickness"))
     reach = np.hypot(FACING * edge, edge + 2.0 * thickness)  # they are fast: more is not looked for
     near = [set(one.near.tolist()) for one in sheet]
@@ -77,7 +77,7 @@ def test_pairs_are_those_of_a_search_over_all(meet, monkeypatch):
     planes = Layers(sheet, np.array(meet)).planes(x, v, H)
     assert len(expected) > 20
     assert sum(len(plane.nodes) for plane in planes) == 2 * len(expected)
-    known = {(s, int(node)): [] for s, one in enumerate(planes) for node in one.nodes}
+    known = {(s, int(node)): [] for s, layer in enumerate(planes) for node in layer.nodes}
     for s, one in enumerate(planes):
         for node, target, normal in zip(one.nodes.tolist(), one.targets, one.normals):
             known[s, node].append((target, normal))

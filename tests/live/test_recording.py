@@ -119,7 +119,7 @@ def test_bodies_and_mechanisms_are_kept_together(tmp_path):
     recording.save(tmp_path / "performed.npz")
     assert cli.main(["record", str(folder), str(tmp_path / "performed.npz")], read_stdin=False) == 0
     cache = Cache(folder / "cache")
-    assert [one["bodies"] for one in cache.mechanisms()] == [[body["name"] for body in bodies]]
+    assert [mechanism["bodies"] for mechanism in cache.mechanisms()] == [[body["name"] for body in bodies]]
     first = cache.frames_done()[0]
     for k, (places, poses) in enumerate(seen):
         np.testing.assert_allclose(cache.poses(first + k)["pose"], poses, atol=1e-9)

@@ -63,7 +63,7 @@ def facts(built_examples):
 
     def of(name):
         if name not in known:
-            names = MANY if name in MANY else [one for one in EXAMPLES if one not in MANY]
+            names = MANY if name in MANY else [example for example in EXAMPLES if example not in MANY]
             found = committed_and_built(names, FACTS, built_examples)
             known.update({one: (found["committed", one], found["built", one]) for one in names})
         return known[name]
@@ -90,6 +90,6 @@ def test_every_fact_is_told(facts):
 def test_pins_of_the_second_chain_are_twice_as_thick(facts):
     thin, thick = (facts("chain")[0]["now"][name]["joints"] for name in ("Chain R", "Chain 2R"))
     assert len(thin) == len(thick) == 10
-    for one, other in zip(thin, thick):
-        assert other["friction"]["radius"] == pytest.approx(2.0 * one["friction"]["radius"])
-        assert {**other["friction"], "radius": 0} == {**one["friction"], "radius": 0}
+    for joint, other in zip(thin, thick):
+        assert other["friction"]["radius"] == pytest.approx(2.0 * joint["friction"]["radius"])
+        assert {**other["friction"], "radius": 0} == {**joint["friction"], "radius": 0}

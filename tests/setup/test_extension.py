@@ -158,7 +158,7 @@ def test_blender_lets_a_zip_in_whose_python_is_another_and_a_repository_offers_t
             manifest = tomllib.loads(packed.read("blender_manifest.toml").decode())
             assert {f"./{name}" for name in packed.namelist() if name.endswith(".whl")} == set(manifest["wheels"])
         # one of each Python for Blender to let it in, and for this platform only what it is to unpack
-        assert all(any(f"-{tag(one)}-" in name for name in manifest["wheels"]) for one in wheels.PYTHONS)
+        assert all(any(f"-{tag(version)}-" in name for name in manifest["wheels"]) for version in wheels.PYTHONS)
         assert [name for name in manifest["wheels"] if "linux" in name] == [
             f"./wheels/real-1-{tag(python)}-{tag(python)}-manylinux2014_x86_64.whl"]
     build_extension.write_repository(folder)

@@ -12,7 +12,7 @@ def answer(**changed):
 
 
 def test_the_readme_says_what_the_kept_rows_say():
-    rows = {one["benchmark"]: one for one in run.stored_results()}
+    rows = {row["benchmark"]: row for row in run.stored_results()}
     assert marked.read(front_page.README, front_page.MARKS) == front_page.table(rows)
 
 
@@ -38,5 +38,5 @@ def test_each_line_names_a_benchmark_and_a_claim_that_its_code_makes():
 
 
 def test_the_table_of_what_lands_says_what_the_kept_row_says():
-    rows = {one["benchmark"]: one for one in run.stored_results()}
+    rows = {row["benchmark"]: row for row in run.stored_results()}
     assert marked.read(ground_page.PAGE, ground_page.MARKS) == ground_page.table(rows["impacts"])

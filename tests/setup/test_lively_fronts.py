@@ -17,7 +17,7 @@ def row(setting, steps, retained=None, cost=None):
     return values | ({"failed": "blew up"} if retained is None else {"kept": retained, "cpu_s_s": cost})
 
 
-ROWS = {str(k): one for k, one in enumerate((
+ROWS = {str(k): row_ for k, row_ in enumerate((
     row("calm", 24, 0.2, 0.5), row("calm", 48, 0.4, 1.0), row("lively", 24, 0.9, 0.8), row("lively", 48, 1.0, 1.5),
     row("wild", 24, 1.7, 0.4), row("wild", 48)))}
 

@@ -61,7 +61,7 @@ def probes(tree):
                 found.append((node.lineno, name))
         if isinstance(node, ast.Compare):
             found += [(node.lineno, probe) for probe, fits in (("kind", _is_kind), ("type", _is_type))
-                      if any(fits(one) for one in (node.left, *node.comparators))]
+                      if any(fits(operand) for operand in (node.left, *node.comparators))]
     return found
 
 

@@ -32,8 +32,8 @@ def definitions():
 def is_kernel(function):
     names = {node.id for one in function.decorator_list for node in ast.walk(one) if isinstance(node, ast.Name)}
     return bool(names & set(KERNELS)) or any(
-        isinstance(node, ast.Attribute) and node.attr in KERNELS for one in function.decorator_list
-        for node in ast.walk(one))
+        isinstance(node, ast.Attribute) and node.attr in KERNELS for decorator in function.decorator_list
+        for node in ast.walk(decorator))
 
 
 def measured(kind, size, limit):

@@ -285,7 +285,7 @@ def memory_keys(tree):
             key = [node.left]
         elif isinstance(node, ast.Dict) and any(value is None for value in node.keys):
             key = node.keys
-        yield from (part.id for one in key if one is not None for part in ast.walk(one)
+        yield from (part.id for expression in key if expression is not None for part in ast.walk(expression)
                     if isinstance(part, ast.Name) and part.id in names)
 
 

@@ -4,7 +4,7 @@ from benchmarks import run, table_2_1
 
 
 def test_the_page_has_ours_beside_the_dissertations():
-    stored = {one["benchmark"]: one for one in run.stored_results()}
+    stored = {stored_row["benchmark"]: stored_row for stored_row in run.stored_results()}
     lines = table_2_1.lines(stored)
     page = (run.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert "\n".join(lines) in page

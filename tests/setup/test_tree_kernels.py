@@ -19,8 +19,8 @@ STRUCTS = [SOLVER / name for name in ("coordinates/tree_structs.py", "forces/rig
 def decorated(path, kinds):
     """(node, name of the decorator) of what one of some decorators makes in a file."""
     for node in ast.walk(tree_of(path)):
-        for one in getattr(node, "decorator_list", ()):
-            name = one.func if isinstance(one, ast.Call) else one
+        for decorator in getattr(node, "decorator_list", ()):
+            name = decorator.func if isinstance(decorator, ast.Call) else decorator
             if isinstance(name, ast.Name) and name.id in kinds:
                 yield node, name.id
 
