@@ -120,11 +120,11 @@ def drive(rig, path, variable):
     """A driver that reads one property, or a place."""
     curve = rig.driver_add(path)
     curve.driver.expression = "switch"
-    one = curve.driver.variables.new()
-    one.name, one.type = "switch", "TRANSFORMS" if variable is None else "SINGLE_PROP"
-    one.targets[0].id = rig
+    variable_entry = curve.driver.variables.new()
+    variable_entry.name, variable_entry.type = "switch", "TRANSFORMS" if variable is None else "SINGLE_PROP"
+    variable_entry.targets[0].id = rig
     if variable is not None:
-        one.targets[0].data_path = variable
+        variable_entry.targets[0].data_path = variable
     return curve
 
 
@@ -180,7 +180,7 @@ def test_strips_are_looked_at_too(scene):  # noqa: F811
     assert gather.animated_refusal(obj, scene) == ""
     strip = scene.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
     if slot:
-        strip.action_slot = next(one for one in action.slots if one.identifier == slot)
+        strip.action_slot = next(action_slot for action_slot in action.slots if action_slot.identifier == slot)
     assert "Gravity" in gather.animated_refusal(obj, scene)
     strip.mute = True
     assert gather.animated_refusal(obj, scene) == ""

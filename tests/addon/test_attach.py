@@ -25,8 +25,8 @@ def add_flesh(rig, name="Flesh", groups=("B0", "B1")):
     x = np.array([v.co.x for v in obj.data.vertices])
     for group, chosen in zip(groups, (x < -0.29, x > 0.29)):
         obj.vertex_groups.new(name=group).add(np.flatnonzero(chosen).tolist(), 1.0, "REPLACE")
-        one = obj.conjac.attachments.add()
-        one.object, one.part = rig, group
+        attachment = obj.conjac.attachments.add()
+        attachment.object, attachment.part = rig, group
     obj.conjac.enabled = True
     return obj
 

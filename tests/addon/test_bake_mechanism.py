@@ -111,11 +111,11 @@ def test_a_bake_that_stops_shows_what_there_is(scene):  # noqa: F811
     rig = pendulum()
     from conjac.conjac_addon.bake import session
 
-    one = session.Bake(rig, scene)
-    while one.progress.frame is None or one.progress.frame < 5:
-        assert one.tick(), one.progress
-    one.pause()
-    one.wait()
+    run = session.Bake(rig, scene)
+    while run.progress.frame is None or run.progress.frame < 5:
+        assert run.tick(), run.progress
+    run.pause()
+    run.wait()
     status = bake.status(rig)
     assert status.state == "partial" and 5 <= status.done < 200
     scene.frame_set(5)

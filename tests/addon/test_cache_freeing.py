@@ -113,7 +113,7 @@ def test_a_bake_that_was_pushed_down_into_the_nla_goes_with_free(scene, own):  #
     free(rig)
     assert not rig.animation_data.nla_tracks and not constraint.mute
     assert rig.animation_data.action == (bpy.data.actions["Over It"] if own else own_action)
-    assert not [one for one in bpy.data.actions if action.FOUND in one]
+    assert not [listed for listed in bpy.data.actions if action.FOUND in listed]
     if not own:
         scene.frame_set(1)
         np.testing.assert_allclose(world_of(rig, "B2"), before, atol=1e-6)

@@ -159,7 +159,7 @@ def test_a_copy_gets_handles_of_its_own_where_the_originals_are_on_the_original(
     assert copy.conjac.bake() == 0
     own = copy.conjac.handles[0].object
     assert own != handle and own.parent == copy and obj.conjac.handles[0].object == handle
-    assert [one.conjac.handles[1].object for one in (obj, copy)] == [free, free]  # it hangs on none of them
+    assert [jelly.conjac.handles[1].object for jelly in (obj, copy)] == [free, free]  # it hangs on none of them
     bpy.context.view_layer.update()
     wanted = copy.matrix_world @ obj.matrix_world.inverted() @ handle.matrix_world.translation
     np.testing.assert_allclose(own.matrix_world.translation, wanted, atol=1e-6)

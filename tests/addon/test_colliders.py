@@ -57,7 +57,7 @@ def test_colliders_are_gathered_still_moving_and_deforming(balls, scene, tmp_pat
         ("Still", 0.0, False), ("Lift", 0.5, True), ("Soft", 0.5, True)]
     assert [body["touches"] for body in document["bodies"]] == [
         ["High", "Still", "Lift", "Soft"], ["Low", "Still", "Lift", "Soft"]]
-    places = [job.array(one["vertices"]) for one in document["obstacles"]]
+    places = [job.array(obstacle["vertices"]) for obstacle in document["obstacles"]]
     np.testing.assert_allclose(np.abs(places[0] - [1, 0, 0]), 0.07, atol=1e-6)  # each face 2 cm out
     motion = job.array(document["obstacles"][1]["motion"])
     assert motion.shape == (2 * LAST - 1, 8, 3)

@@ -67,14 +67,14 @@ def test_each_kind_bakes_from_its_button(addon, tmp_path, kind):
         other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
     assert bpy.ops.conjac.add_constraint(kind=kind) == {"FINISHED"}
-    [one] = body.conjac.constraints
-    assert one.object == other and one.place is not None and one.hold == "hard"
-    assert one.radius == pytest.approx(0.02), "as the Empty is drawn"
+    [constraint] = body.conjac.constraints
+    assert constraint.object == other and constraint.place is not None and constraint.hold == "hard"
+    assert constraint.radius == pytest.approx(0.02), "as the Empty is drawn"
     if slides:
-        one.place.location = body.location
+        constraint.place.location = body.location
     elif kind == "hinge":
-        one.place.location, one.place.rotation_euler = (0.06, 0.03, 0.0), (np.pi / 2, 0.0, 0.0)
-        one.place.empty_display_size = 0.06
+        constraint.place.location, constraint.place.rotation_euler = (0.06, 0.03, 0.0), (np.pi / 2, 0.0, 0.0)
+        constraint.place.empty_display_size = 0.06
     bpy.context.view_layer.update()
     rest_body = shown(body, 1)
     frames(tmp_path, body)
@@ -100,25 +100,25 @@ def test_what_is_soft_gives_way_and_keyframes_let_it_go(addon, tmp_path):
     other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
     bpy.ops.conjac.add_constraint(kind="ball")
-    [one] = body.conjac.constraints
-    one.hold, one.stiffness = "soft", 200.0
+    [constraint] = body.conjac.constraints
+    constraint.hold, constraint.stiffness = "soft", 200.0
     frames(tmp_path, body)
     soft = shown(body, 13)[:, 2].mean()
     from conjac.conjac_addon import bake
 
-    one.strength = 1.0
-    one.keyframe_insert("strength", frame=6)
-    one.strength = 0.0
-    one.keyframe_insert("strength", frame=7)
+    constraint.strength = 1.0
+    constraint.keyframe_insert("strength", frame=6)
+    constraint.strength = 0.0
+    constraint.keyframe_insert("strength", frame=7)
     frames(tmp_path, body)
     assert shown(body, 13)[:, 2].mean() < soft - 0.05, "it falls once it is let go"
     for name in ("stiffness", "length"):
-        assert one.keyframe_insert(name, frame=1), "they may have keyframes"
-    assert one.keyframe_insert("hold", frame=1)
-    one.until = 3
+        assert constraint.keyframe_insert(name, frame=1), "they may have keyframes"
+    assert constraint.keyframe_insert("hold", frame=1)
+    constraint.until = 3
     with pytest.raises(TypeError):
-        one.keyframe_insert("until", frame=1)
-    one.is_released, one.until = True, 5
+        constraint.keyframe_insert("until", frame=1)
+    constraint.is_released, constraint.until = True, 5
     assert "Constraints" in bake.status(body).text
 
 
@@ -127,11 +127,11 @@ def test_whether_it_is_hard_or_soft_may_have_keyframes(addon, tmp_path):
     other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
     bpy.ops.conjac.add_constraint(kind="distance")
-    [one] = body.conjac.constraints
-    one.radius, one.stiffness, one.place.location = 0.0, 50.0, (0.06, 0.05, 0.05)
+    [constraint] = body.conjac.constraints
+    constraint.radius, constraint.stiffness, constraint.place.location = 0.0, 50.0, (0.06, 0.05, 0.05)
     for frame, hold in ((1, "soft"), (7, "hard")):
-        one.hold = hold
-        one.keyframe_insert("hold", frame=frame)
+        constraint.hold = hold
+        constraint.keyframe_insert("hold", frame=frame)
     frames(tmp_path, body)
     near, far = ([v.index for v in each.data.vertices if v.co.x * side > 0.0 and v.co.y > 0.0 and v.co.z > 0.0]
                  for each, side in ((other, 1.0), (body, -1.0)))
@@ -144,10 +144,10 @@ def test_a_distance_holds_what_is_before_it_and_in_older_files_the_nearest_verte
     other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
     bpy.ops.conjac.add_constraint(kind="distance")
-    [one] = body.conjac.constraints
+    [constraint] = body.conjac.constraints
     middles, corners = ([[0.07, off, off], [0.05, off, off]] for off in (0.0, 0.05))
     for radius, points in ((0.02, middles), (0.0, corners)):
-        one.radius = radius
+        constraint.radius = radius
         ends = gathered(body, tmp_path / f"{radius}")[0].constraints[0].ends
         assert np.allclose(np.abs([end.point for end in ends]), points, atol=1e-6)
 
@@ -162,18 +162,18 @@ def test_one_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, sentence)
     other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
     bpy.ops.conjac.add_constraint(kind="ball")
-    [one] = body.conjac.constraints
-    assert one.place.location.x == pytest.approx(0.06, abs=1e-6)
+    [constraint] = body.conjac.constraints
+    assert constraint.place.location.x == pytest.approx(0.06, abs=1e-6)
     ends = scene_settings(body, bpy.context.scene)["constraints"][0]["ends"]
     assert [end["radius"] for end in ends] == pytest.approx([0.02, 0.02])
     if wrong == "nothing":
-        one.object = None
+        constraint.object = None
     elif wrong == "nowhere":
-        one.place = None
+        constraint.place = None
     elif wrong == "alone":
         other.conjac.contact.collides_with = "none"
     else:
-        one.is_released, one.until = True, 1
+        constraint.is_released, constraint.until = True, 1
     with pytest.raises(BadInput, match=sentence):
         scene_settings(body, bpy.context.scene)
 

@@ -60,18 +60,18 @@ def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # n
     # at other frames they stay as they are, or follow where that is asked
     high.conjac.contact.attributes_follow = True
     scene.frame_set(1)
-    whole = [sum(one.value for one in obj.data.attributes["contact_force"].data) for obj in balls]
+    whole = [sum(element.value for element in obj.data.attributes["contact_force"].data) for obj in balls]
     assert whole[0] == pytest.approx(np.linalg.norm(rows[:, 3:6], axis=1).sum(), rel=1e-4) and whole[1] == 0.0
     scene.frame_set(touch[-1])
     shown = high.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.attributes["contact_force"].data
     assert sum(element.value for element in shown) == pytest.approx(whole[0], rel=1e-4)
     # also below modifiers that make more vertices, which get what lies between
-    before = np.array([one.value for one in high.data.attributes["contact_pressure"].data])
+    before = np.array([element.value for element in high.data.attributes["contact_pressure"].data])
     high.modifiers.new("Smoother", "SUBSURF").levels = 1
     scene.frame_set(1)
-    assert max(one.value for one in high.data.attributes["contact_pressure"].data) == 0.0
+    assert max(element.value for element in high.data.attributes["contact_pressure"].data) == 0.0
     scene.frame_set(touch[-1])
-    after = np.array([one.value for one in high.data.attributes["contact_pressure"].data])
+    after = np.array([element.value for element in high.data.attributes["contact_pressure"].data])
     np.testing.assert_allclose(after, before, rtol=1e-3, atol=1e-3 * before.max())
     finer = high.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.attributes["contact_pressure"].data
     assert len(finer) > len(before) and max(element.value for element in finer) > 0.0

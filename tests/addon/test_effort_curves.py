@@ -30,7 +30,7 @@ def points_of(curve):
 def efforts_of(owner, name):
     """The cached effort of a joint with one rate, frame by frame."""
     cache = place.cache_of(place.job_folder(owner))
-    joint = next(one for one in cache.mechanisms()[0]["joints"] if one["name"] == name)
+    joint = next(entry for entry in cache.mechanisms()[0]["joints"] if entry["name"] == name)
     return {frame: cache.poses(frame)["effort"][joint["first"]] for frame in cache.frames_done()}
 
 
@@ -117,7 +117,7 @@ def test_an_action_of_a_library_is_left_as_it_is(scene, tmp_path):  # noqa: F811
     with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
         into.actions = ["Borrowed"]
     compat.assign_action(arm, bpy.data.actions["Borrowed"])
-    one = effort.Pushed("Arm", "revolute", np.array([2, 3], np.int32), np.ones((2, 1)))
-    note, = effort.show(mechanism(), [one])
+    effort_rows = effort.Pushed("Arm", "revolute", np.array([2, 3], np.int32), np.ones((2, 1)))
+    note, = effort.show(mechanism(), [effort_rows])
     assert note.startswith('"Arm": the effort of its motors is not drawn, as its action cannot be changed')
     assert "Effort (N m)" not in arm

@@ -90,8 +90,8 @@ def test_it_bakes_and_nothing_jumps(addon, tmp_path, place, gap):
 
     notes = []
     assert foreground.bake_object(bodies[0], True, notes.append) == 0, notes[-3:]
-    for one, stood in zip(bodies, rest):
-        assert np.abs(positions(one, 1) - stood).max() < 1.5 * HAIR * size, "it is drawn where it was put"
+    for body, stood in zip(bodies, rest):
+        assert np.abs(positions(body, 1) - stood).max() < 1.5 * HAIR * size, "it is drawn where it was put"
         for frame in (2, 3):
-            moved = np.abs(positions(one, frame) - stood).max() / size
-            assert moved < 2 * HAIR, f"{one.name} at frame {frame} by {moved:.4f} of the size"
+            moved = np.abs(positions(body, frame) - stood).max() / size
+            assert moved < 2 * HAIR, f"{body.name} at frame {frame} by {moved:.4f} of the size"

@@ -106,11 +106,11 @@ def rig(scene, obj):
 def instances(scene, obj, leader):
     """Geometry Nodes that add a collection which nothing else shows, of an object that is animated."""
     hidden = bpy.data.collections.new("Instanced")
-    one = grid("Instance", size=0.2)
-    for collection in list(one.users_collection):
-        collection.objects.unlink(one)
-    hidden.objects.link(one)
-    key(one, "location", {1: 0.0, FRAMES: 0.3}, 1)
+    original = grid("Instance", size=0.2)
+    for collection in list(original.users_collection):
+        collection.objects.unlink(original)
+    hidden.objects.link(original)
+    key(original, "location", {1: 0.0, FRAMES: 0.3}, 1)
     tree = bpy.data.node_groups.new("Instances", "GeometryNodeTree")
     tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
     info, real = tree.nodes.new("GeometryNodeCollectionInfo"), tree.nodes.new("GeometryNodeRealizeInstances")

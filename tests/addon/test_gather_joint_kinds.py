@@ -48,21 +48,22 @@ def test_a_new_kind_is_read_and_turned_by_its_entry(made_up, motions):
     made_up(tuple("length" if motion.startswith("slide") else "angle" for motion in motions), motions)
     for q in np.random.default_rng(3).uniform(-1.2, 1.2, (20, len(motions))):
         shift = np.zeros(3)
-        for one, value in zip(motions, q):
-            if one.startswith("slide"):
-                shift["xyz".index(one[-1])] = value
+        for axis_motion, value in zip(motions, q):
+            if axis_motion.startswith("slide"):
+                shift["xyz".index(axis_motion[-1])] = value
         turn = articulation.turned("made_up", q)
         assert turn @ turn.T == pytest.approx(np.eye(3), abs=1e-12)
         assert articulation.coordinates("made_up", turn, shift) == pytest.approx(q, abs=1e-12)
     # whole turns are counted and no jumps are left
     wound = np.zeros((9, len(motions)))
-    for k, one in enumerate(motions):
-        if one.startswith("turn"):
+    for k, motion in enumerate(motions):
+        if motion.startswith("turn"):
             wound[:, k] = 1.5 * np.arange(9)
     read = np.array([articulation.coordinates("made_up", articulation.turned("made_up", q), np.zeros(3)) for q in wound]
                     ).reshape(wound.shape)
-    if motions and not any(one.startswith("turn_x") for one in motions[1:]):  # the second of two turns ends at 90°
-        rates = tuple("length" if one.startswith("slide") else "angle" for one in motions)
+    if motions and not any(motion.startswith("turn_x") for motion in motions[1:]):
+        # the second of two turns ends at 90°
+        rates = tuple("length" if motion.startswith("slide") else "angle" for motion in motions)
         assert articulation.smooth("made_up", rates, read) == pytest.approx(wound, abs=1e-9)
 
 

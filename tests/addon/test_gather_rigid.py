@@ -106,15 +106,15 @@ def test_a_rigid_body_that_is_a_collider_too_is_there_once(scene, tmp_path):  # 
     ball = bpy.context.object
     bpy.ops.conjac.add_soft_body()
     assert members.colliders(ball, scene) == [crate, post]
-    assert [one.key for one in advice.look_at(ball, scene)][:1] == ["strange"]
+    assert [advised.key for advised in advice.look_at(ball, scene)][:1] == ["strange"]
     owner = mechanism()
     assert owner.conjac.mechanism.touch_soft and members.colliders(ball, scene) == [post]
-    assert not any(one.key == "strange" for one in advice.look_at(ball, scene))
+    assert not any(advised.key == "strange" for advised in advice.look_at(ball, scene))
     document, _ = job_of(owner, tmp_path)
     assert [obstacle["name"] for obstacle in document["obstacles"]] == ["Post"]
     # one that comes later goes to the others, and makes no second mechanism of all
     later = add_box("Later", (1, 0, 2))
-    hint = next(one for one in advice.look_at(ball, scene) if one.key == "strange")
+    hint = next(advised for advised in advice.look_at(ball, scene) if advised.key == "strange")
     assert f'"{later.name}" on its own' in hint.text and '"Mechanism Parts"' in hint.text and not hint.operator
     owner.conjac.mechanism.touch_soft = False
     assert members.colliders(ball, scene) == [crate, post]
@@ -241,7 +241,7 @@ def test_rings_are_closed_by_loops(scene, tmp_path):  # noqa: F811
     assert loops[0]["position"] == pytest.approx([1, 0, 1])
     closing.rigid_body_constraint.type = "SLIDER"
     document, _ = job_of(owner, tmp_path / "slider")
-    assert [one["kind"] for one in document["mechanisms"][0]["loops"]] == ["hinge"]
+    assert [loop["kind"] for loop in document["mechanisms"][0]["loops"]] == ["hinge"]
     for obj in scene.objects:
         if obj.rigid_body_constraint is not None:
             obj.rigid_body_constraint.type = "SLIDER"
@@ -271,7 +271,7 @@ def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa
     for a, b in ((1, 2), (2, 0)):
         join("HINGE", boxes[a], boxes[b], (a + 0.5, 0, 1), flat)
     owner = mechanism()
-    assert [one["kind"] for one in job_of(owner, tmp_path / "1")[0]["mechanisms"][0]["loops"]] == ["hinge"]
+    assert [loop["kind"] for loop in job_of(owner, tmp_path / "1")[0]["mechanisms"][0]["loops"]] == ["hinge"]
     assert gather.changed_settings(owner, scene, tmp_path / "1") == []
     part = closing.conjac.part
     part.planar, part.friction, part.bearing_radius = True, 0.3, 0.01

@@ -33,12 +33,12 @@ def test_two_selected_bones_are_joined_and_of_more_each_with_its_parent(scene, t
     assert {spring.first, spring.second} == {"B0", "B3"}
     select(rig, "B0", "B1", "B3", "B2")
     assert bpy.ops.conjac.add_spring() == {"FINISHED"}
-    pairs = [(one.first, one.second) for one in rig.conjac.mechanism.springs]
+    pairs = [(entry.first, entry.second) for entry in rig.conjac.mechanism.springs]
     assert pairs[1:] == [("B0", "B1"), ("B1", "B2"), ("B2", "B3")]
     assert len(job_of(rig, tmp_path)[1].scene.mechanisms[0].springs) == 4
     rig.conjac.mechanism.active_spring = 0
     assert bpy.ops.conjac.remove_spring() == {"FINISHED"}
-    assert [(one.first, one.second) for one in rig.conjac.mechanism.springs] == pairs[1:]
+    assert [(entry.first, entry.second) for entry in rig.conjac.mechanism.springs] == pairs[1:]
 
 
 def test_points_of_bones_and_of_the_world_arrive_where_they_are_placed(scene, tmp_path):  # noqa: F811

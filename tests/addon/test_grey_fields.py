@@ -74,14 +74,14 @@ def test_every_grey_field_says_why(soft_cube, kind, seen):
     settings.contact.collides_with = "none"
     found |= greys(soft_cube)
     assert len(found) >= seen
-    assert not [one for one in found if "Grayed out while" not in one[2]]
+    assert not [field for field in found if "Grayed out while" not in field[2]]
 
 
 def test_so_do_those_of_a_mechanism(addon):
     rig = mechanism()
     found = greys(rig)
     assert {"let_go", "tolerance"} <= {name for _, name, _ in found}
-    assert not [one for one in found if "Grayed out while" not in one[2]]
+    assert not [field for field in found if "Grayed out while" not in field[2]]
 
 
 def test_what_is_never_grey_does_not_say_when(addon):

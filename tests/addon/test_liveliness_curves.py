@@ -70,9 +70,9 @@ def test_the_artists_own_animation_stays(scene):  # noqa: F811
         obj.keyframe_insert("location", index=2, frame=frame)
     action = obj.animation_data.action
     obj["Liveliness of Ears"] = 0.5
-    one = Lively(np.array([1, 2, 4], np.int32), np.array([[0.0], [0.5], [0.25]], np.float32), np.ones((3, 1), bool))
+    lively = Lively(np.array([1, 2, 4], np.int32), np.array([[0.0], [0.5], [0.25]], np.float32), np.ones((3, 1), bool))
     for _ in range(2):
-        assert liveliness.show(obj, one) is None
+        assert liveliness.show(obj, lively) is None
         assert obj.animation_data.action == action and len(compat.fcurves(obj)) == 2
         assert points_of(curves_of(obj)[0]).tolist() == [[1.0, 0.0], [2.0, 0.5], [4.0, 0.25]]
     scene.frame_set(3)
@@ -94,6 +94,6 @@ def test_an_action_of_a_library_is_left_as_it_is(scene, tmp_path):  # noqa: F811
     obj.animation_data.action = bpy.data.actions["Borrowed"]
     if hasattr(obj.animation_data, "action_suitable_slots"):
         obj.animation_data.action_slot = obj.animation_data.action.slots[0]
-    one = Lively(np.array([1], np.int32), np.ones((1, 1), np.float32), np.ones((1, 1), bool))
-    assert "cannot be changed" in liveliness.show(obj, one)
+    lively = Lively(np.array([1], np.int32), np.ones((1, 1), np.float32), np.ones((1, 1), bool))
+    assert "cannot be changed" in liveliness.show(obj, lively)
     assert "Liveliness 1" not in obj and not curves_of(obj)

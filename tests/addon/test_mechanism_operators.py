@@ -278,8 +278,8 @@ def test_attachments_are_added_and_removed(scene):  # noqa: F811
     obj.conjac.enabled = True
     rig.data.bones.active = rig.data.bones["B1"]
     bpy.ops.conjac.add_attachment()
-    one = obj.conjac.attachments[0]
-    assert one.object == rig and one.part == "B1"
+    attachment = obj.conjac.attachments[0]
+    assert attachment.object == rig and attachment.part == "B1"
     bpy.ops.conjac.remove_attachment(index=0)
     assert not len(obj.conjac.attachments)
 
@@ -309,7 +309,8 @@ def test_a_tyre_is_attached_to_the_selected_rim_and_carries_it(scene):  # noqa: 
     bpy.ops.conjac.add_attachment()  # the only mechanism there is
     axle.object2.select_set(True)
     bpy.ops.conjac.add_attachment()
-    assert [(one.object, one.part) for one in tyre.conjac.attachments] == [(cart, ""), (cart, "Rim")]
+    assert [(attachment.object, attachment.part) for attachment in tyre.conjac.attachments] == [
+        (cart, ""), (cart, "Rim")]
     assert falls()
     bpy.ops.mesh.primitive_plane_add(size=9.0)
     bpy.ops.conjac.add_collider()

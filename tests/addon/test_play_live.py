@@ -28,7 +28,7 @@ def labels(obj):
 
 def test_it_moves_on_the_object_and_leaves_nothing(unfilled):  # noqa: F811
     jelly = unfilled  # noqa: F811
-    rest, modifiers = rest_of(jelly), [one.name for one in jelly.modifiers]
+    rest, modifiers = rest_of(jelly), [modifier.name for modifier in jelly.modifiers]
     blocks = {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "node_groups", "cache_files")}
     played = play(jelly)
     assert live.is_played(jelly) and live.played(jelly) is played

@@ -71,7 +71,7 @@ def test_each_format_can_be_changed_for_each_other_one(tmp_path):
     keys = list(playback.formats())
     # each after each other one and after itself, once: a de Bruijn sequence
     after_each = [key for i, first in enumerate(keys)
-                  for key in (first, *chain(*((first, one) for one in keys[i + 1:])))]
+                  for key in (first, *chain(*((first, later) for later in keys[i + 1:])))]
     assert len({*pairwise([*after_each, keys[0]])}) == len(after_each) == len(keys) ** 2
     for key in (*after_each, keys[0]):
         playback.show(obj, bpy.context.scene, frames, tmp_path / "jelly", key)
@@ -223,11 +223,11 @@ def test_modifiers_that_were_renamed_come_back_too(tmp_path):
     for name, shown in (("One", True), ("Two", False)):
         obj.modifiers.new(name, "SIMPLE_DEFORM").show_viewport = shown
     playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "jelly", "shapekeys")
-    one, two = obj.modifiers
-    one.name, two.name, one.name = "Other", "One", "Two"
+    first, second = obj.modifiers
+    first.name, second.name, first.name = "Other", "One", "Two"
     with playback.set_aside(obj):
-        assert (one.show_viewport, two.show_viewport) == (True, False)
-    assert not one.show_viewport
+        assert (first.show_viewport, second.show_viewport) == (True, False)
+    assert not first.show_viewport
     playback.hide(obj)
     assert [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers] == [("Two", True, True),
                                                                                  ("One", False, True)]

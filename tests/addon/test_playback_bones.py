@@ -86,7 +86,7 @@ def test_an_armature_that_moves_and_bones_above_that_are_left_out(scene, tmp_pat
 def state_of(rig):
     data = rig.animation_data
     return {"action": data.action.name if data is not None and data.action is not None else None,
-            "actions": sorted(one.name for one in bpy.data.actions), "data": data is not None,
+            "actions": sorted(listed.name for listed in bpy.data.actions), "data": data is not None,
             "mutes": [(b.name, c.name, c.mute) for b in rig.pose.bones for c in b.constraints],
             "drivers": [d.mute for d in data.drivers] if data is not None else [],
             "channels": [[round(v, 5) for channel in action.CHANNELS for v in getattr(b, channel)]
@@ -188,7 +188,7 @@ def test_a_saved_file_plays_and_frees_after_loading(scene, tmp_path):  # noqa: F
     rig = bpy.data.objects["Rig"]
     assert_shown(rig, bpy.context.scene, mechanism, tmp_path / "arrays", places)
     playback.hide(rig)
-    assert rig.animation_data.action.name == own and [one.name for one in bpy.data.actions] == [own]
+    assert rig.animation_data.action.name == own and [listed.name for listed in bpy.data.actions] == [own]
 
 
 def test_fewer_keyframes_stay_within_the_tolerance(scene, tmp_path):  # noqa: F811

@@ -86,7 +86,8 @@ def pinned_heights(obj):
     """Return z, in the simulated mesh, of hard-pinned vertices and of the others."""
     mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     index = obj.vertex_groups[obj.conjac.pin_group].index
-    pinned = [any(one.group == index and one.weight > 0.5 for one in vertex.groups) for vertex in mesh.vertices]
+    pinned = [any(membership.group == index and membership.weight > 0.5 for membership in vertex.groups)
+              for vertex in mesh.vertices]
     heights = np.array([vertex.co.z for vertex in mesh.vertices])
     return heights[pinned], heights[~np.array(pinned)]
 

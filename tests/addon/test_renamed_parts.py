@@ -62,7 +62,7 @@ def copied(rig, name):
     assert bpy.ops.armature.duplicate() == {"FINISHED"}
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.context.view_layer.update()
-    return next(one for one in rig.pose.bones if one.name not in before)
+    return next(bone for bone in rig.pose.bones if bone.name not in before)
 
 
 def test_renamed_rigid_objects_keep_their_bake(scene):  # noqa: F811
@@ -170,16 +170,16 @@ def test_constraints_that_were_renamed_and_moved_come_back(scene):  # noqa: F811
         bone.constraints.new(kind)
     bone.constraints[3].target = constraint.target
     assert rig.conjac.bake() == 0
-    assert all(one.mute for one in bone.constraints)
+    assert all(constraint.mute for constraint in bone.constraints)
     bone.constraints[0].name, bone.constraints[3].name = "First", "Last"
     bone.constraints.move(0, 2)
     bone.constraints.move(3, 1)
     assert bake.status(rig).state == "complete", bake.status(rig).text
     with action.set_aside(rig):
-        assert {one.name for one in bone.constraints if one.mute} == {"Mine"}
-    assert all(one.mute for one in bone.constraints)
+        assert {constraint.name for constraint in bone.constraints if constraint.mute} == {"Mine"}
+    assert all(constraint.mute for constraint in bone.constraints)
     free(rig)
-    assert {one.name for one in bone.constraints if one.mute} == {"Mine"}
+    assert {constraint.name for constraint in bone.constraints if constraint.mute} == {"Mine"}
 
 
 def test_what_a_bake_muted_on_a_copied_bone_comes_back_too(scene):  # noqa: F811

@@ -27,7 +27,7 @@ def test_a_tablecloth_bends_at_the_edges_of_a_table(scene):  # noqa: F811
     rest = len(obj.data.vertices)
     scene.frame_end = 3
     assert bpy.ops.conjac.bake() == {"FINISHED"}
-    assert [one.type for one in obj.modifiers] == ["MESH_SEQUENCE_CACHE", "NODES"]
+    assert [modifier.type for modifier in obj.modifiers] == ["MESH_SEQUENCE_CACHE", "NODES"]
     cache = place.cache_of(place.job_folder(obj))
     assert cache.sheet_names() == ["Tablecloth"] and cache.frames_done() == [1, 2, 3]
     for frame in (1, 2, 3):

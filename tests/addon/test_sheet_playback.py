@@ -84,9 +84,9 @@ def maps_of(mesh):
 
 
 def colours(mesh, name):
-    one = mesh.attributes[name]
-    values = np.empty(4 * len(one.data), np.float32)
-    one.data.foreach_get("color", values)
+    attribute = mesh.attributes[name]
+    values = np.empty(4 * len(attribute.data), np.float32)
+    attribute.data.foreach_get("color", values)
     return values.reshape(-1, 4)
 
 
@@ -160,8 +160,8 @@ def creases(mesh):
     for polygon in mesh.polygons:
         for pair in polygon.edge_keys:
             normals.setdefault(tuple(sorted(pair)), []).append(polygon.normal)
-    for pair, (one, *other) in normals.items():
-        if other and one.angle(other[0]) > np.deg2rad(40.0):
+    for pair, (normal, *others) in normals.items():
+        if others and normal.angle(others[0]) > np.deg2rad(40.0):
             found.add(pair)
     return found
 
@@ -180,8 +180,8 @@ def test_alembic_has_the_faces_of_each_frame_with_all_that_the_artist_painted(sc
     scene.frame_set(2, subframe=0.5)
     assert len(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices) == len(meshes[1].x)
     # the artist's mesh is untouched, and nothing is left behind
-    assert len(obj.data.vertices) == 81 and [one.name for one in obj.data.uv_layers] == ["UVMap", "Second.one two"]
-    assert len(bpy.data.scenes) == 1 and [one.name for one in bpy.data.objects] == ["Sheet", "Sheet Rest"]
+    assert len(obj.data.vertices) == 81 and [layer.name for layer in obj.data.uv_layers] == ["UVMap", "Second.one two"]
+    assert len(bpy.data.scenes) == 1 and [shown.name for shown in bpy.data.objects] == ["Sheet", "Sheet Rest"]
 
 
 def test_cloth_that_is_shaded_smooth_has_creases_where_it_folds(scene):  # noqa: F811
@@ -237,7 +237,7 @@ def test_other_formats_keep_the_artists_vertices(scene, key):  # noqa: F811
     bpy.ops.conjac.export(format="abc")
     assert len(evaluated(obj, 2).vertices) != len(rest) and obj.data.shape_keys is None
     playback.hide(obj)
-    assert not obj.modifiers and [one.name for one in bpy.data.objects] == ["Sheet"] and not bpy.data.node_groups
+    assert not obj.modifiers and [shown.name for shown in bpy.data.objects] == ["Sheet"] and not bpy.data.node_groups
     assert np.array_equal(seen_at(obj, 3), rest)
 
 

@@ -15,7 +15,7 @@ from conjac.conjac_addon.playback import modifier, simulate_after  # noqa: E402
 
 
 def names(obj):
-    return [one.name for one in obj.modifiers]
+    return [modifier.name for modifier in obj.modifiers]
 
 
 def add_half(name="Half"):

@@ -249,7 +249,8 @@ def test_the_command_line_bakes_what_touches_once(balls, scene, capfd):  # noqa:
     scene.frame_end = 3
     assert cli.run(["bake", "--json", "--object", "High", "--object", "Low"]) == 0
     events = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
-    assert [(one["object"], one["objects"]) for one in events if one["event"] == "baked"] == [("Low", ["Low", "High"])]
+    assert [(event["object"], event["objects"]) for event in events if event["event"] == "baked"] == [
+        ("Low", ["Low", "High"])]
     assert "Low, High" in [event["text"] for event in events if event["event"] == "baked"][0]
     assert cli.run(["bake"]) == 0
     assert "Low, High" in capfd.readouterr().out

@@ -39,7 +39,7 @@ def test_the_panel_shows_it_while_it_bakes(scene, monkeypatch):  # noqa: F811
     class Running:
         progress = frames(7.0, 5)
 
-    monkeypatch.setattr(session, "running_bake", lambda one: Running() if one == obj else None)
+    monkeypatch.setattr(session, "running_bake", lambda baked: Running() if baked == obj else None)
     status = type("Status", (), {"state": "baking", "mine": True})()
     [note] = sections._notes_of(obj, status)
     assert note.text.startswith("A frame takes 7 s")

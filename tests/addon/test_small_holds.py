@@ -41,9 +41,9 @@ def attach(body, vertices, carrier, part):
     paint(body, "Grip", vertices)
     chosen(body, carrier)
     assert bpy.ops.conjac.add_attachment() == {"FINISHED"}
-    one = body.conjac.attachments[-1]
-    assert one.object is not None
-    one.part, one.group = part, "Grip"
+    attachment = body.conjac.attachments[-1]
+    assert attachment.object is not None
+    attachment.part, attachment.group = part, "Grip"
 
 
 def on_a_bone(count):

@@ -54,7 +54,7 @@ def test_a_body_is_hard_where_it_is_painted_1_and_follows_its_animation_softly(s
         out[stiffness] = seen_at(obj, 5) - rest
     hard, below = rest[:, 2] > 0.09, np.abs(rest[:, 2]) < 0.09
     assert all(np.abs(array[hard]).max() < 1e-5 for array in out.values())
-    lag = {k: np.abs(one[below, 0]).max() for k, one in out.items()}
+    lag = {k: np.abs(positions[below, 0]).max() for k, positions in out.items()}
     assert lag[3.0e4] < 0.2 * lag[1.0] and lag[1.0] > 0.01
 
 

@@ -51,8 +51,8 @@ def test_spots_of_three_kinds_bake_in_one_body(addon, tmp_path):
     for vertex, kind in ((top[1], "affine"), (top[2], "none")):
         bpy.ops.conjac.add_spots()
         bpy.ops.object.mode_set(mode="OBJECT")
-        one = cube.conjac.spots[-1]
-        one.spot = kind
-        paint(cube, one.group, [vertex])
+        spot = cube.conjac.spots[-1]
+        spot.spot = kind
+        paint(cube, spot.group, [vertex])
     away, messages = baked(cube, tmp_path)
     assert away > 0.02 and "swings most" not in messages and "no free node" not in messages

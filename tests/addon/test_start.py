@@ -94,10 +94,10 @@ def test_an_operator_is_what_its_module_says_from_its_first_use_on():
     assert lines, ran.stdout + ran.stderr
     operators = json.loads(lines[-1][5:])
     assert len(operators) > 40
-    for name, one in operators.items():
+    for name, operator in operators.items():
         # Blender calls nothing that an operator did not have when it was registered
-        assert one["says"] == one["has"], name
-        assert one["is"] and one["poll"] and one["execute"] and not one["left"], name
+        assert operator["says"] == operator["has"], name
+        assert operator["is"] and operator["poll"] and operator["execute"] and not operator["left"], name
     assert sum(operator["waited"] for operator in operators.values()) > 15
     assert operators["CONJAC_OT_add_soft_body"]["may"] and not operators["CONJAC_OT_bake"]["may"]
 

@@ -215,7 +215,7 @@ def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_
     arm.conjac.mechanism.obstacles.objects.link(bpy.context.object)
     document, job = job_of(arm, tmp_path / "apart")
     assert [mechanism["name"] for mechanism in document["mechanisms"]] == ["Rig", "Rig Obstacles", "Rig Colliders"]
-    assert [[body["name"] for body in one["bodies"]] for one in document["mechanisms"][1:]] == [
+    assert [[body["name"] for body in mechanism["bodies"]] for mechanism in document["mechanisms"][1:]] == [
         ["Cube.002"], ["Plane", "Cube"]]
     assert document["bodies"][0]["touches"] == ["Plane", "Cube", "Cube.001", "Rig", "Rig Obstacles"]
     assert gather.changed_settings(arm, scene, tmp_path / "apart") == []
@@ -249,9 +249,9 @@ def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, m
     for module in (sections, fields):
         monkeypatch.setattr(module, "setting", lambda layout, owner, name: shown.append((owner.id_data, name)))
     sections.draw_advanced(FakeLayout([]), bpy.context)
-    assert {name for one, name in shown if one == body} & {"method", "step", "largest_deformation"} == {
+    assert {name for owner, name in shown if owner == body} & {"method", "step", "largest_deformation"} == {
         "step", "largest_deformation"}
-    assert {one for one, _ in shown} == {arm, body} and (arm, "method") in shown
+    assert {owner for owner, _ in shown} == {arm, body} and (arm, "method") in shown
 
 
 def test_the_panel_tells_who_touches_a_mechanism_from_who_hangs_on_it(arm):

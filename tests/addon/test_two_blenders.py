@@ -58,9 +58,9 @@ def test_of_two_that_begin_at_once_one_bakes_and_the_other_one_says_so(scene, tm
         gate.touch()
         outputs = [process.communicate(timeout=240)[0] for process in both]
     finally:
-        for one in both:
-            one.kill()
-    codes = [one.returncode for one in both]
+        for process in both:
+            process.kill()
+    codes = [process.returncode for process in both]
     assert sorted(codes) == [0, 4], outputs
     refused = [json.loads(line) for line in outputs[codes.index(4)].splitlines() if line.startswith("{")]
     failed = next(message for message in refused if message["event"] == "baked")

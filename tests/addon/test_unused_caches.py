@@ -26,10 +26,11 @@ def baked(scene):  # noqa: F811
 
 def test_the_cache_of_a_deleted_object_is_listed_and_deleted_and_no_other_one(baked, capfd):
     remaining, deleted, own = baked
-    [one] = unused.found()
+    [unused_cache] = unused.found()
     on_disk = sum(path.stat().st_size for path in deleted.rglob("*") if path.is_file())
-    assert (one.folder, one.name, one.frames, one.size) == (deleted, "Gone", 2, on_disk)
-    assert one.in_words().startswith('"Gone": 2 frames, ')
+    assert (unused_cache.folder, unused_cache.name, unused_cache.frames, unused_cache.size) == (
+        deleted, "Gone", 2, on_disk)
+    assert unused_cache.in_words().startswith('"Gone": 2 frames, ')
     stranger = deleted / "notes.txt"
     stranger.write_text("mine")
     assert bpy.ops.conjac.remove_unused_caches() == {"FINISHED"}

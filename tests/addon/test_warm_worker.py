@@ -32,8 +32,9 @@ def run_command(*argv):
     while not worker.ended():
         messages += worker.messages(0.1)
     messages += worker.messages()
-    return worker.exit_code, [{key: value for key, value in one.items() if key in ("event", "frame", "code", "exit")}
-                              for one in messages if one["event"] != "stage"]
+    return worker.exit_code, [
+        {key: value for key, value in message.items() if key in ("event", "frame", "code", "exit")}
+        for message in messages if message["event"] != "stage"]
 
 
 def test_it_says_and_does_what_another_does(ready, monkeypatch, tmp_path):

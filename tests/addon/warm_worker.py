@@ -73,36 +73,36 @@ def serve(path, root):
         for child in list(connections):
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
-                with connections.pop(child) as one:
-                    answer(one, os.waitstatus_to_exitcode(status))
+                with connections.pop(child) as connection:
+                    answer(connection, os.waitstatus_to_exitcode(status))
         if listener in ready:
-            one = listener.accept()[0]
-            request, pipes, _, _ = socket.recv_fds(one, SIZE, 3)
+            connection = listener.accept()[0]
+            request, pipes, _, _ = socket.recv_fds(connection, SIZE, 3)
             caller = json.loads(request)
             differs = caller["environment"].items() ^ environment.items()
             if any(not key.startswith("PYTEST_") for key, _ in differs):
-                answer(one, None)  # what was loaded may have read it
-                one.close()
+                answer(connection, None)  # what was loaded may have read it
+                connection.close()
             elif child := os.fork():
-                connections[child] = one
+                connections[child] = connection
             else:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 for socket_of_parent in (listener, waking, wake, *connections.values()):
                     socket_of_parent.close()
-                begin(one, caller, pipes)
+                begin(connection, caller, pipes)
             for pipe in pipes:
                 os.close(pipe)
 
 
-def answer(one, code):
+def answer(connection, code):
     try:
-        one.sendall(json.dumps(code).encode())
+        connection.sendall(json.dumps(code).encode())
     except OSError:
         pass  # who asked has gone
 
 
-def begin(one, caller, pipes):
+def begin(connection, caller, pipes):
     """In the fork: be the worker. Never returns."""
     import runpy
 
@@ -116,7 +116,7 @@ def begin(one, caller, pipes):
 
     def end_with_who_asked():
         try:
-            one.recv(1)
+            connection.recv(1)
         finally:
             os.killpg(0, signal.SIGKILL)
 
@@ -127,11 +127,11 @@ def begin(one, caller, pipes):
 
 
 def ask(path, boot):
-    one = socket.socket(socket.AF_UNIX)
-    one.connect(path)
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(path)
     caller = {"environment": dict(os.environ), "folder": os.getcwd(), "boot": boot}
-    socket.send_fds(one, [json.dumps(caller).encode()], [0, 1, 2])
-    code = json.loads(one.recv(64) or b"1")
+    socket.send_fds(connection, [json.dumps(caller).encode()], [0, 1, 2])
+    code = json.loads(connection.recv(64) or b"1")
     if code is None:
         os.execv(sys.executable, [sys.executable, "-I", boot])
     if code < 0:

@@ -13,11 +13,11 @@ NODES = ("n1", "n2")
 
 def free_ports(count):
     sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
+    for connection in sockets:
+        connection.bind(("127.0.0.1", 0))
     ports = [connection.getsockname()[1] for connection in sockets]
-    for one in sockets:
-        one.close()
+    for connection in sockets:
+        connection.close()
     return ports
 
 

@@ -199,7 +199,7 @@ def test_a_shot_with_a_blend_is_rendered_before_the_contact_sheet():
 def test_what_only_blender_exports_is_a_step_of_its_own(word, step):
     meant = template.template(template.Shot("Ear", 2, ((1, 20),), 100.0, 1, None, "scene.blend", word))
     steps = decode_job_template(template=meant).steps
-    assert [one.name for one in steps[2:]] == ["Export", step, "Render", "ContactSheet"]
+    assert [bundle_step.name for bundle_step in steps[2:]] == ["Export", step, "Render", "ContactSheet"]
     assert steps[3].script.actions.onRun.args[7] == word
 
 

@@ -50,12 +50,12 @@ def test_each_row_is_a_job_with_its_settings_and_the_arrays_of_the_first(tmp_pat
     job = load(box_job(tmp_path / "a job"))
     rows = wedge.read_rows(rows_of(tmp_path, WEDGE))
     made = [load(wedge.expand(job, row, tmp_path / "out")) for row in rows]
-    bodies = [one.scene.bodies[0] for one in made]
+    bodies = [made_row.scene.bodies[0] for made_row in made]
     assert [body.material.params["youngs_modulus"] for body in bodies] == [2e4, 8e4]
     assert [made_row.scene.time.step for made_row in made] == [0.01, 1 / 96]
-    assert [one.scene.time.snapshot_every for one in made] == [10, 5]
+    assert [made_row.scene.time.snapshot_every for made_row in made] == [10, 5]
     assert job.scene.time.snapshot_every == 10 and job.raw["bodies"][0]["material"]["params"]["youngs_modulus"] == 2e4
-    assert all((one.array("arrays/nodes.npy") == job.array("arrays/nodes.npy")).all() for one in made)
+    assert all((made_row.array("arrays/nodes.npy") == job.array("arrays/nodes.npy")).all() for made_row in made)
 
 
 @pytest.mark.parametrize("cell, message", [
@@ -136,9 +136,9 @@ def test_tasks_bake_rows_in_chunks_and_what_is_done_is_told_at_once(tmp_path):
     assert image.shape[0] > 2 * looks.CELL[1] and (lines == picture.EMPTY).any() and (lines < 120).sum() > 3000
     assert "complete" in (out / "wedge.csv").read_text()
 
-    one = standing.all_below(out)[0]
-    assert (one.name, one.state, one.frame, one.done, one.total) == ("row-0002", "complete", 13, 13, 13)
-    assert one.memory_mb > 50 and one.seconds_a_frame > 0
+    state = standing.all_below(out)[0]
+    assert (state.name, state.state, state.frame, state.done, state.total) == ("row-0002", "complete", 13, 13, 13)
+    assert state.memory_mb > 50 and state.seconds_a_frame > 0
     code, output, _ = run("watch", tmp_path, "--json")
     assert code == 0 and {bake["name"] for bake in json.loads(output.splitlines()[0])["bakes"]} == {
         "job", "out put/row-0002"}

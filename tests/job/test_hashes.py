@@ -146,7 +146,7 @@ def test_a_cache_that_tells_how_spots_move_that_nothing_follows_is_still_true(tm
     read = settings(load(job))
     old = replace(read, bodies={"Ear": {**read.bodies["Ear"], "spot.kind": "mean"}})
     manifest = {"settings": old.plain(), "hashes": hashes(old).plain(), "end": read.scene["time.end"],
-                "sources": {name: {"digest": one} for name, one in read.digests.items()}}
+                "sources": {name: {"digest": digest} for name, digest in read.digests.items()}}
     assert hashes(old).solve != hashes(read).solve and same_solve(manifest, read)
     change(job, "bodies.0.density", 900.0)
     assert not same_solve(manifest, settings(load(job)))

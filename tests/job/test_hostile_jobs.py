@@ -186,7 +186,7 @@ WHOLE = {"format": 1, "name": "box", "start": 1, "end": 5, "fps": 24,
                                             ("sources", {"a": 1}), ("mechanisms", [{}]), ("start", 2**63)])
 def test_a_manifest_that_lacks_something_is_damaged(tmp_path, key, value):
     (tmp_path / "cache").mkdir()
-    found = {name: one for name, one in WHOLE.items() if name != key} | ({} if value is None else {key: value})
+    found = {name: entry for name, entry in WHOLE.items() if name != key} | ({} if value is None else {key: value})
     (tmp_path / "cache" / MANIFEST).write_text(json.dumps(found))
     with pytest.raises(BadInput, match=f"damaged.*{key}"):
         assert Cache(tmp_path / "cache").manifest

@@ -57,7 +57,7 @@ def test_what_was_never_filled_gets_tetrahedra_like_those_of_its_bake(job, monke
     found, [volume] = filled_quickly(own, 500, quiet)
     assert found.scene.bodies[0].mesher.kind == module.QUICK["tetwild"]
     [bake] = volumes_of(own, quiet)
-    whole, quick = (float(tet_volumes(one.nodes, one.tets).sum()) for one in (bake, volume))
+    whole, quick = (float(tet_volumes(mesh.nodes, mesh.tets).sum()) for mesh in (bake, volume))
     assert quick == pytest.approx(whole, rel=0.03) and 0.5 < len(volume.tets) / len(bake.tets) < 2.0
     monkeypatch.setattr(QuickTetWild, "seconds", 0.01)
     change(job.path, "bodies.0.mesher.params.edge_length", 0.6)

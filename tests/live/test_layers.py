@@ -42,16 +42,16 @@ def vertex_normals(x, triangles):
 def all_pairs(sheet, x, v, meet):
     """{(sheet, vertex, other sheet, vertex): normal from the second to the first} by looking at every pair."""
     found = {}
-    normals = [vertex_normals(places, one.triangles) for one, places in zip(sheet, x)]
+    normals = [vertex_normals(places, layer.triangles) for layer, places in zip(sheet, x)]
     edge, thickness = (max(getattr(layer, name) for layer, own in zip(sheet, meet) if any(own))
                        for name in ("edge", "thickness"))
     reach = np.hypot(FACING * edge, edge + 2.0 * thickness)  # they are fast: more is not looked for
-    near = [set(one.near.tolist()) for one in sheet]
-    for s, one in enumerate(sheet):
+    near = [set(layer.near.tolist()) for layer in sheet]
+    for s, layer in enumerate(sheet):
         for t, other in enumerate(sheet):
-            for i in range(one.count):
+            for i in range(layer.count):
                 for j in range(i + 1 if s == t else 0, other.count):
-                    if t < s or not meet[s][t] or s == t and i * one.count + j in near[s]:
+                    if t < s or not meet[s][t] or s == t and i * layer.count + j in near[s]:
                         continue
                     along = np.sign(normals[s][i] @ normals[t][j]) or 1.0
                     normal = normals[t][j] + along * normals[s][i]
@@ -59,11 +59,11 @@ def all_pairs(sheet, x, v, meet):
                     away = x[s][i] - x[t][j]
                     normal *= np.sign(away @ normal)
                     height = away @ normal
-                    gap = max(one.thickness, other.thickness)
+                    gap = max(layer.thickness, other.thickness)
                     if np.linalg.norm(away) > reach:
                         continue
-                    if (np.linalg.norm(away - height * normal) < FACING * min(one.edge, other.edge)
-                            and height + H * (v[s][i] - v[t][j]) @ normal < WITHIN * gap):
+                    if (np.linalg.norm(away - height * normal) < FACING * min(layer.edge, other.edge)
+                        and height + H * (v[s][i] - v[t][j]) @ normal < WITHIN * gap):
                         found[s, i, t, j] = normal
     return found
 
@@ -78,8 +78,8 @@ def test_pairs_are_those_of_a_search_over_all(meet, monkeypatch):
     assert len(expected) > 20
     assert sum(len(plane.nodes) for plane in planes) == 2 * len(expected)
     known = {(s, int(node)): [] for s, layer in enumerate(planes) for node in layer.nodes}
-    for s, one in enumerate(planes):
-        for node, target, normal in zip(one.nodes.tolist(), one.targets, one.normals):
+    for s, layer in enumerate(planes):
+        for node, target, normal in zip(layer.nodes.tolist(), layer.targets, layer.normals):
             known[s, node].append((target, normal))
     for (s, i, t, j), normal in expected.items():
         middle = 0.5 * (x[s][i] + x[t][j]) + 0.5 * H * (v[s][i] + v[t][j])

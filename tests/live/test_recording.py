@@ -138,10 +138,10 @@ def test_hands_on_soft_bodies_are_told(job):  # noqa: F811
         assert engine.grabbed == ()
         for _ in range(3):
             engine.step(0, Inputs(DOWN, grabs=(Hold(5, place, place + [0.0, 0.0, 0.1], 0.0, 1.0),)))
-        [one] = engine.grabbed
-        assert (one.id, one.vertex) == (5, vertex)
-        np.testing.assert_allclose(one.target, place + [0.0, 0.0, 0.1], atol=0.02)
-        stiffness.append(one.stiffness)
+        [grabbed] = engine.grabbed
+        assert (grabbed.id, grabbed.vertex) == (5, vertex)
+        np.testing.assert_allclose(grabbed.target, place + [0.0, 0.0, 0.1], atol=0.02)
+        stiffness.append(grabbed.stiffness)
         engine.step(0, Inputs(DOWN))
         assert engine.grabbed == ()
     assert min(stiffness) > 0.0

@@ -56,10 +56,10 @@ def test_a_hand_pulls_a_rigid_body_and_lets_go(pendulum):
 
 
 def test_gravity_of_a_mechanism_is_the_scenes_at_that_moment(pendulum):
-    one, other = engine_of("", pendulum, quiet), engine_of("", pendulum, quiet)
-    play(one, 0.3)
-    play(other, 0.3, -DOWN)
-    assert np.abs(one.poses - other.poses).max() > 0.1
+    first, second = engine_of("", pendulum, quiet), engine_of("", pendulum, quiet)
+    play(first, 0.3)
+    play(second, 0.3, -DOWN)
+    assert np.abs(first.poses - second.poses).max() > 0.1
 
 
 def test_a_rope_hangs_and_is_pulled(tmp_path):

@@ -79,7 +79,7 @@ class Weight(SteppedPart):
         count = self.inertia.count
         units = np.eye(3 * count).reshape(-1, count, 3)
         A = np.array([self.inertia.momentum(unit).ravel() for unit in units])
-        J = np.array([self.inertia.velocities(one)[under, 2] for one in units])
+        J = np.array([self.inertia.velocities(impulse)[under, 2] for impulse in units])
         spread = np.linalg.solve(A, J)
         return J.T @ spread, -h * spread.T @ self.inertia.gathered(self.inertia.forces).ravel()
 

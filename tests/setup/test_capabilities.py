@@ -10,7 +10,7 @@ from solver import catalogue
 FROM_OUTSIDE = {"touches bodies": "tests/room/test_room_touching_part.py"}
 
 
-@pytest.mark.parametrize("entry", [one for one in catalogue.ENTRIES if one.can or one.lacks],
+@pytest.mark.parametrize("entry", [known for known in catalogue.ENTRIES if known.can or known.lacks],
                          ids=lambda entry: f"{entry.family}-{entry.key}")
 def test_an_entry_says_what_it_can_in_words_of_its_family(entry):
     for word in entry.can:

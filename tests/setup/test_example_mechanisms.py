@@ -65,7 +65,7 @@ def facts(built_examples):
         if name not in known:
             names = MANY if name in MANY else [example for example in EXAMPLES if example not in MANY]
             found = committed_and_built(names, FACTS, built_examples)
-            known.update({one: (found["committed", one], found["built", one]) for one in names})
+            known.update({example: (found["committed", example], found["built", example]) for example in names})
         return known[name]
 
     return of

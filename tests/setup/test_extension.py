@@ -165,7 +165,7 @@ def test_blender_lets_a_zip_in_whose_python_is_another_and_a_repository_offers_t
     listed = json.loads((folder / "index.json").read_text())["data"]
     assert len(listed) == len(wheels.PYTHONS)
     for entry in listed:
-        assert entry["python_versions"] == ["3." + one for one in re.findall(r"-py3(\d+)-", entry["archive_url"])]
+        assert entry["python_versions"] == ["3." + digits for digits in re.findall(r"-py3(\d+)-", entry["archive_url"])]
     for row in (folder / "index.html").read_text().split("<tr>"):
         for python in re.findall(r"-py3(\d+)-", row):
             assert re.findall(r'python_versions=([^&"]+)', row) == [f"3.{python}"] and f"<td>3.{python}</td>" in row

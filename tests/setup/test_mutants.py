@@ -53,6 +53,6 @@ def test_a_text_that_does_not_stand_there_once_is_an_error(tree):
 
 def test_every_one_of_the_list_can_be_tried():
     """Each mutant's line stands where its entry says, so that a list which code has left behind is noticed at once."""
-    assert len(mutants()) >= 5 and all(os.path.exists(one.tests[0]) for one in mutants())
-    for one in mutants():
-        assert broken(one, ROOT) != (ROOT / one.file).read_text(encoding="utf-8")
+    assert len(mutants()) >= 5 and all(os.path.exists(mutant.tests[0]) for mutant in mutants())
+    for mutant in mutants():
+        assert broken(mutant, ROOT) != (ROOT / mutant.file).read_text(encoding="utf-8")

@@ -30,7 +30,8 @@ def definitions():
 
 
 def is_kernel(function):
-    names = {node.id for one in function.decorator_list for node in ast.walk(one) if isinstance(node, ast.Name)}
+    names = {node.id for decorator in function.decorator_list for node in ast.walk(decorator)
+             if isinstance(node, ast.Name)}
     return bool(names & set(KERNELS)) or any(
         isinstance(node, ast.Attribute) and node.attr in KERNELS for decorator in function.decorator_list
         for node in ast.walk(decorator))

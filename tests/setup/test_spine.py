@@ -261,7 +261,7 @@ def written(function):
     for node in ast.walk(function):
         targets = (node.targets if isinstance(node, ast.Assign)
                    else [node.target] if isinstance(node, ast.AugAssign | ast.AnnAssign) else [])
-        for target in (item for one in targets for item in (one.elts if isinstance(one, ast.Tuple) else [one])):
+        for target in (item for assigned in targets for item in (assigned.elts if isinstance(assigned, ast.Tuple) else [assigned])):
             if isinstance(target, ast.Attribute) and not (
                     isinstance(target.value, ast.Name) and target.value.id in {"self", "cls"} | copies):
                 yield ast.unparse(target)
@@ -310,9 +310,9 @@ def test_parts_in_a_coupling_have_no_integrator():
     bare = CLASSES["Part"] - CLASSES["Subsystem"]
     assert bare == {"NodesPart", "JointsPart"}
     named = {node.name for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
-             if any(ast.unparse(one) in ("integrator", "self.integrator") for item in node.body
-                    for one in ([item.target] if isinstance(item, ast.AnnAssign) else ast.walk(item))
-                    if isinstance(one, ast.Attribute) or one is getattr(item, "target", None))}
+             if any(ast.unparse(name) in ("integrator", "self.integrator") for item in node.body
+                    for name in ([item.target] if isinstance(item, ast.AnnAssign) else ast.walk(item))
+                    if isinstance(name, ast.Attribute) or name is getattr(item, "target", None))}
     assert not named & {*bare, "SoftSystem", "SoftBodies", "Part"} and {"Nodes", "Joints"} <= named
 
 
@@ -320,8 +320,8 @@ def test_every_write_on_another_object_is_known():
     found = {f"{file} {node.name} {target}" for file, tree in trees().items() if file.split("/")[0] in ROOMS
              for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "__init__"
              for target in written(node)}
-    unknown = {one for one in found if not one.startswith(tuple(WRITES))}
-    missing = {one for one in WRITES if not any(write.startswith(one) for write in found)}
+    unknown = {write for write in found if not write.startswith(tuple(WRITES))}
+    missing = {write for write in WRITES if not any(write.startswith(write) for write in found)}
     assert not unknown and not missing
 
 

@@ -25,7 +25,7 @@ def requirements(wheel, python, target):
     there = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": SYSTEMS[target],
              "extra": "", "platform_machine": "arm64" if target.endswith("arm64") else "x86_64"}
     found = [Requirement(line) for line in wheel.requires]
-    return [one for one in found if one.marker is None or one.marker.evaluate(there)]
+    return [requirement for requirement in found if requirement.marker is None or requirement.marker.evaluate(there)]
 
 
 @pytest.mark.parametrize("python, target", ZIPS)
@@ -49,14 +49,14 @@ def test_no_wheel_asks_for_one_version_of_another_alone(python, target):
     """All extensions of a Blender share one folder of packages: who pins another breaks somebody else's."""
     for wheel in wheels.locked(python, target):
         for needed in requirements(wheel, python, target):
-            assert not any(one.operator in ("==", "===") for one in needed.specifier), (wheel.file, str(needed))
+            assert not any(clause.operator in ("==", "===") for clause in needed.specifier), (wheel.file, str(needed))
 
 
 @pytest.mark.parametrize("python, target", ZIPS)
 def test_wheels_are_of_this_python_and_platform(python, target):
     tag = "cp" + python.replace(".", "")
     for wheel in wheels.locked(python, target):
-        assert wheel.file.endswith(".whl") and any(one in wheel.file for one in wheels.TAGS[target]), wheel.file
+        assert wheel.file.endswith(".whl") and any(part in wheel.file for part in wheels.TAGS[target]), wheel.file
         assert f"-{tag}-{tag}-" in wheel.file or "-abi3-" in wheel.file, wheel.file
         assert Version(wheel.file.split("-")[1]) == Version(wheel.version)
 
