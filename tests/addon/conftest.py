@@ -19,18 +19,18 @@ def warm_worker(tmp_path_factory):
     While that loads, which takes minutes where kernels have changed, it is the command that Blender uses
     (`test_warm_worker.py` sees that it does load).
     """
-    place, started = tmp_path_factory.mktemp("warm") / "socket", []
+    socket_path, started = tmp_path_factory.mktemp("warm") / "socket", []
     script = str(Path(__file__).with_name("warm_worker.py"))
     boot = str(ROOT / "conjac_addon" / "bake" / "worker_boot.py")
 
     def command():
         if not started:
-            started.append(subprocess.Popen([sys.executable, "-I", script, "serve", str(place), str(ROOT)],
+            started.append(subprocess.Popen([sys.executable, "-I", script, "serve", str(socket_path), str(ROOT)],
                                             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL))
             soon = time.monotonic() + 5.0
-            while not place.exists() and time.monotonic() < soon:
+            while not socket_path.exists() and time.monotonic() < soon:
                 time.sleep(0.02)
-        return (sys.executable, "-I", *(("-S", script, "ask", str(place)) if place.exists() else ()), boot)
+        return (sys.executable, "-I", *(("-S", script, "ask", str(socket_path)) if socket_path.exists() else ()), boot)
 
     yield command
     for process in started:

@@ -110,11 +110,11 @@ def advised(obj):
     return drawn(obj)
 
 
-def drawn(obj, place="view3d"):
+def drawn(obj, space="view3d"):
     """Return all that panels of one place draw for an object."""
     log, context = [], Context(obj)
     for cls in panels():
-        if cls.bl_idname.startswith(f"CONJAC_PT_{place}") and cls.poll(context):
+        if cls.bl_idname.startswith(f"CONJAC_PT_{space}") and cls.poll(context):
             panel = type("Panel", (), {"layout": FakeLayout(log), "bl_space_type": cls.bl_space_type})()
             cls.draw(panel, context)
     return log

@@ -51,15 +51,15 @@ def world_at(obj, frame):
 
 def crosses(objects, frame):
     """Whether any face that is seen of them goes through another one, by the exact test of ipctk."""
-    places, faces, first = [], [], 0
+    positions, faces, first = [], [], 0
     for obj in objects:
-        places.append(world_at(obj, frame))
+        positions.append(world_at(obj, frame))
         obj.data.calc_loop_triangles()
         faces.append(np.array([triangle.vertices for triangle in obj.data.loop_triangles]) + first)
-        first += len(places[-1])
-    places, faces = np.concatenate(places).astype(float), np.concatenate(faces).astype(np.int32)
-    mesh = ipctk.CollisionMesh(places, ipctk.edges(faces), faces)
-    return ipctk.has_intersections(mesh, places)
+        first += len(positions[-1])
+    positions, faces = np.concatenate(positions).astype(float), np.concatenate(faces).astype(np.int32)
+    mesh = ipctk.CollisionMesh(positions, ipctk.edges(faces), faces)
+    return ipctk.has_intersections(mesh, positions)
 
 
 def add_collider(name, size, location, scale=(1, 1, 1)):

@@ -199,8 +199,8 @@ def test_an_instance_that_it_falls_through_is_told_of(soft_cube):
     shown = bpy.context.object
     bpy.context.view_layer.update()
     assert "instanced" in keys(soft_cube) and f'falls through what "{shown.name}" shows' in labels_of(soft_cube)
-    for place in (20, 9, 4), (20, 0, 8):
-        shown.location = place
+    for location in (20, 9, 4), (20, 0, 8):
+        shown.location = location
         bpy.context.view_layer.update()
         assert "instanced" not in keys(soft_cube)
 

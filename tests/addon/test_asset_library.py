@@ -119,26 +119,27 @@ def test_what_was_dropped_bakes_where_it_was_put(addon, tmp_path, name):
     body.location.x += 3.0
     bpy.context.view_layer.objects.active = body
     assert bpy.ops.conjac.bake() == {"FINISHED"}
-    places = []
+    positions = []
     for frame in (1, 6):
         scene.frame_set(frame)
         mesh = body.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
         at = np.empty(3 * len(mesh.vertices), np.float32)
         mesh.vertices.foreach_get("co", at)
-        places.append(at.reshape(-1, 3) + np.array(body.matrix_world)[:3, 3])
-    assert abs(places[0][:, 0].mean() - 3.0) < 0.3
-    moved = np.linalg.norm(places[1].mean(axis=0) - places[0].mean(axis=0))
+        positions.append(at.reshape(-1, 3) + np.array(body.matrix_world)[:3, 3])
+    assert abs(positions[0][:, 0].mean() - 3.0) < 0.3
+    moved = np.linalg.norm(positions[1].mean(axis=0) - positions[0].mean(axis=0))
     assert 0.01 < moved < 3.0, moved
 
 
 def test_the_nodding_head_is_led_to_where_it_was_put_and_not_to_where_it_was_made(addon):
     (head,) = append("collections", "Nodding Head").objects
     head.location.x += 3.0
-    places = []
+    positions = []
     for frame in (1, 6, 11):
         bpy.context.scene.frame_set(frame)
-        places.append(head.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation.x)
-    assert places[0] == pytest.approx(2.2) and places[2] == pytest.approx(3.0) and places[0] < places[1] < places[2]
+        positions.append(head.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation.x)
+    assert positions[0] == pytest.approx(2.2) and positions[2] == pytest.approx(3.0) and (
+        positions[0] < positions[1] < positions[2])
 
 
 def libraries():

@@ -49,8 +49,8 @@ def test_colours_go_from_dark_to_light_on_a_scale_that_stands_still(baked, scene
     context = bpy.context
     for key, low in (("stress", 0.0), ("stretch", 1.0), ("speed", 0.0)):
         value = value_marks.VALUES[key]
-        places, triangles, tints = value_marks.coloured(baked, value, context)
-        assert places.shape == (len(baked.data.vertices), 3) and triangles.max() < len(places)
+        positions, triangles, tints = value_marks.coloured(baked, value, context)
+        assert positions.shape == (len(baked.data.vertices), 3) and triangles.max() < len(positions)
         rows = stress_frames.rows(baked, scene)[:, value.column]
         light = tints[:, :3] @ (0.2, 0.7, 0.1)
         assert light[rows.argmax()] > 2.0 * light[rows.argmin()]

@@ -150,8 +150,8 @@ def test_what_the_job_says_of_cloth(scene, tmp_path):  # noqa: F811
     uv, corners = np.load(folder / cloth["uv"]), np.load(folder / body["surface"]["triangles"])
     assert uv.shape == (len(corners), 3, 2) and "material" not in body and "mesher" not in body
     # the map of a grid is the grid: lengths in it are those of the mesh, but for one scale
-    places = np.load(folder / body["surface"]["vertices"])[corners]
-    ratio = (np.linalg.norm(places[:, 1] - places[:, 0], axis=1) / np.linalg.norm(uv[:, 1] - uv[:, 0], axis=1))
+    positions = np.load(folder / body["surface"]["vertices"])[corners]
+    ratio = (np.linalg.norm(positions[:, 1] - positions[:, 0], axis=1) / np.linalg.norm(uv[:, 1] - uv[:, 0], axis=1))
     assert np.ptp(ratio) <= 1e-4 * ratio.mean()
     assert changed_settings(obj, scene, folder) == []
     settings.area_density, settings.shear = 0.5, 100.0
@@ -195,9 +195,10 @@ def test_a_mirrored_object_has_its_uv_map_the_right_way_round(scene, tmp_path): 
     write_job(obj, scene, folder)
     [body] = json.loads((folder / "scene.json").read_text())["bodies"]
     uv, corners = np.load(folder / body["cloth"]["uv"]), np.load(folder / body["surface"]["triangles"])
-    places = np.load(folder / body["surface"]["vertices"])[corners]
+    positions = np.load(folder / body["surface"]["vertices"])[corners]
     for a, b in ((0, 1), (1, 2), (2, 0)):
-        ratio = (np.linalg.norm(places[:, a] - places[:, b], axis=1) / np.linalg.norm(uv[:, a] - uv[:, b], axis=1))
+        ratio = (np.linalg.norm(positions[:, a] - positions[:, b], axis=1)
+                 / np.linalg.norm(uv[:, a] - uv[:, b], axis=1))
         assert np.ptp(ratio) <= 1e-4 * ratio.mean()
 
 

@@ -57,8 +57,8 @@ def test_colliders_are_gathered_still_moving_and_deforming(balls, scene, tmp_pat
         ("Still", 0.0, False), ("Lift", 0.5, True), ("Soft", 0.5, True)]
     assert [body["touches"] for body in document["bodies"]] == [
         ["High", "Still", "Lift", "Soft"], ["Low", "Still", "Lift", "Soft"]]
-    places = [job.array(obstacle["vertices"]) for obstacle in document["obstacles"]]
-    np.testing.assert_allclose(np.abs(places[0] - [1, 0, 0]), 0.07, atol=1e-6)  # each face 2 cm out
+    positions = [job.array(obstacle["vertices"]) for obstacle in document["obstacles"]]
+    np.testing.assert_allclose(np.abs(positions[0] - [1, 0, 0]), 0.07, atol=1e-6)  # each face 2 cm out
     motion = job.array(document["obstacles"][1]["motion"])
     assert motion.shape == (2 * LAST - 1, 8, 3)
     np.testing.assert_allclose(motion[-1] - motion[0], np.broadcast_to([0, 0, 0.5], (8, 3)), atol=1e-6)
@@ -66,7 +66,7 @@ def test_colliders_are_gathered_still_moving_and_deforming(balls, scene, tmp_pat
     assert np.abs(deformed[-1] - deformed[0]).max() == pytest.approx(0.2, abs=1e-5)
     for k in (0, 1, 2):  # outwards, also of the mirrored one
         faces = job.array(document["obstacles"][k]["triangles"])
-        corners = places[k][faces] - places[k].mean(axis=0)
+        corners = positions[k][faces] - positions[k].mean(axis=0)
         assert np.linalg.det(corners).sum() > 0.0
     assert gather.changed_settings(low, scene, tmp_path) == [] and gather.moved(low, scene, tmp_path) == []
     still.name = "Table"

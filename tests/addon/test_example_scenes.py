@@ -131,14 +131,14 @@ def test_a_thousand_links_fall_open_and_spring_back(scene, tmp_path):  # noqa: F
     bpy.context.view_layer.objects.active = rig
     assert bpy.ops.conjac.bake() == {"FINISHED"}
     cache = place.cache_of(place.job_folder(rig))
-    places = {frame: cache.poses(frame)["pose"][:, :3, 3] for frame in (1, 19, 37)}
-    assert len(places[1]) == 1000 and len(rig.conjac.mechanism.springs) == 999
-    lowest = {frame: x[:, 2].min() for frame, x in places.items()}
+    positions = {frame: cache.poses(frame)["pose"][:, :3, 3] for frame in (1, 19, 37)}
+    assert len(positions[1]) == 1000 and len(rig.conjac.mechanism.springs) == 999
+    lowest = {frame: x[:, 2].min() for frame, x in positions.items()}
     assert lowest[19] < lowest[1] - 1.2 and lowest[37] > lowest[19] + 0.9
-    assert all(np.abs(x[:, 1]).max() < 1e-4 and np.ptp(x[:, 0]) < 0.5 for x in places.values())
+    assert all(np.abs(x[:, 1]).max() < 1e-4 and np.ptp(x[:, 0]) < 0.5 for x in positions.values())
     # where more hangs below, folds stand wider apart
-    folds = places[19][20:980, 2].reshape(24, 40).mean(axis=1)
+    folds = positions[19][20:980, 2].reshape(24, 40).mean(axis=1)
     assert folds[0] - folds[6] > 1.5 * (folds[17] - folds[23])
     bpy.context.scene.frame_set(19)
     tip = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["Link 1000"].head
-    assert rig.location.z + tip.z == pytest.approx(places[19][-1, 2], abs=0.02)
+    assert rig.location.z + tip.z == pytest.approx(positions[19][-1, 2], abs=0.02)

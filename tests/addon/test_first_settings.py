@@ -76,18 +76,18 @@ def test_new_cloth_lands_where_no_collider_is_as_a_soft_body_does(addon):
     assert not bpy.context.object.conjac.use_ground
 
 
-@pytest.mark.parametrize("places,apart", [
+@pytest.mark.parametrize("others,apart", [
     ([], False),                       # one cube
     ([(1.5, 0, 0)], True),             # two letters of a word
     ([(0.9, 0, 0)], False),            # they cross, so one is filled
     ([(0.9, 0, 0), (1.8, 0, 0)], False),  # the middle one joins the others
     ([(0, 0, 0, 0.2)], False)])        # an eye inside a head
-def test_pieces_of_one_mesh_touch_each_other(addon, places, apart):
+def test_pieces_of_one_mesh_touch_each_other(addon, others, apart):
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, 1))
     word = bpy.context.object
     mesh = bmesh.new()
     mesh.from_mesh(word.data)
-    for x, y, z, *size in places:
+    for x, y, z, *size in others:
         bmesh.ops.create_cube(mesh, size=size[0] if size else 1.0, matrix=Matrix.Translation((x, y, z)))
     mesh.to_mesh(word.data)
     mesh.free()

@@ -76,15 +76,15 @@ def hole(gap):
     return [soft(bpy.context.object)], 2 * radius
 
 
-@pytest.mark.parametrize("place, gap", [(slab, 0.0), *(
-    pytest.param(place, gap, marks=pytest.mark.long) for place in (slab, stack, hole, shelf)
-    for gap in (HAIR, 0.0, -HAIR) if (place, gap) != (slab, 0.0))])
-def test_it_bakes_and_nothing_jumps(addon, tmp_path, place, gap):
+@pytest.mark.parametrize("arrange, gap", [(slab, 0.0), *(
+    pytest.param(arrange, gap, marks=pytest.mark.long) for arrange in (slab, stack, hole, shelf)
+    for gap in (HAIR, 0.0, -HAIR) if (arrange, gap) != (slab, 0.0))])
+def test_it_bakes_and_nothing_jumps(addon, tmp_path, arrange, gap):
     """Without gravity, which would deform resting bodies: two frames later nothing has moved visibly."""
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps, scene.gravity = 1, 3, 24, (0.0, 0.0, 0.0)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
-    bodies, size = place(gap)
+    bodies, size = arrange(gap)
     rest = [positions(body, 1) for body in bodies]
     from conjac.conjac_addon.bake import foreground
 

@@ -175,13 +175,13 @@ def test_what_has_nothing_to_do_with_it_is_left_alone(scene, tmp_path, _no_funct
     seen = count_evaluations(other)
     bpy.context.view_layer.update()
     scenes, frame = list(bpy.data.scenes), scene.frame_current
-    place = body.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.copy()
+    pose = body.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.copy()
     seen.clear()
     read(body, scene, tmp_path / "job")
     assert len(seen) <= 1, "evaluated at every frame"
     assert list(bpy.data.scenes) == scenes and scene.frame_current == frame
     assert body.users_scene == (scene,) and other.select_get() and not other.hide_viewport
-    assert body.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world == place
+    assert body.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world == pose
 
 
 def test_the_window_gets_the_artists_scenes(scene, tmp_path, _no_functions):

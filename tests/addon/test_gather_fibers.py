@@ -90,8 +90,8 @@ def combed(kind):
         for points in curves:
             spline = data.splines.new("POLY")
             spline.points.add(len(points) - 1)
-            for point, place in zip(spline.points, points):
-                point.co = (*place, 1.0)
+            for point, position in zip(spline.points, points):
+                point.co = (*position, 1.0)
     obj = bpy.data.objects.new("Comb", data)
     obj.location.z = 2.0
     bpy.context.scene.collection.objects.link(obj)

@@ -13,13 +13,13 @@ from conjac.solver.errors import BadInput  # noqa: E402
 from solver import catalogue  # noqa: E402
 
 
-def place_of(kind, q):
+def pose_of(kind, q):
     """Return where the solver's own joint has its child (4, 4) at these coordinates."""
     joint = catalogue.find("joint", kind).load()()
-    place, d = np.eye(4)[None].copy(), len(q)
+    pose, d = np.eye(4)[None].copy(), len(q)
     joint.fill(np.zeros(1, np.int32), np.array([0, d], np.int32), q, np.zeros(d), np.zeros(2, np.int32),
-               np.array(joint.centre, dtype=float), place, np.zeros((max(d, 1), 6)), np.zeros((1, 6)))
-    return place[0]
+               np.array(joint.centre, dtype=float), pose, np.zeros((max(d, 1), 6)), np.zeros((1, 6)))
+    return pose[0]
 
 
 @pytest.mark.parametrize("kind", catalogue.family("joint"))
@@ -27,9 +27,9 @@ def test_what_the_solver_places_reads_as_the_coordinates_that_it_was_placed_by(k
     motions = catalogue.find("joint", kind).motions
     assert len(motions) == len(catalogue.find("joint", kind).rates)
     for q in np.random.default_rng(7).uniform(-1.2, 1.2, (20, len(motions))):
-        place = place_of(kind, q)
-        assert articulation.coordinates(kind, place[:3, :3], place[:3, 3]) == pytest.approx(q, abs=1e-12)
-        assert articulation.turned(kind, q) == pytest.approx(place[:3, :3], abs=1e-12)
+        pose = pose_of(kind, q)
+        assert articulation.coordinates(kind, pose[:3, :3], pose[:3, 3]) == pytest.approx(q, abs=1e-12)
+        assert articulation.turned(kind, q) == pytest.approx(pose[:3, :3], abs=1e-12)
 
 
 @pytest.fixture

@@ -57,12 +57,12 @@ def hide_collection(empty):
 @pytest.mark.parametrize("take_away", [delete, unlink, press_h, disable, hide_collection])
 def test_a_handle_that_is_gone_or_hidden_does_not_count(two_handles, tmp_path, take_away):
     cube, (right, left) = two_handles
-    places, messages = gathered(cube, tmp_path / "both")
-    assert places == [[1, 0, 0], [-1, 0, 0]] and not messages
+    positions, messages = gathered(cube, tmp_path / "both")
+    assert positions == [[1, 0, 0], [-1, 0, 0]] and not messages
     name = right.name
     take_away(right)
-    places, messages = gathered(cube, tmp_path / "one")
-    assert places == [[-1, 0, 0]]
+    positions, messages = gathered(cube, tmp_path / "one")
+    assert positions == [[-1, 0, 0]]
     if take_away is not delete:  # which takes it from the list, too
         assert f'"Cube": its handle "{name}" picks no dynamic node: hidden or deleted' in messages
 
@@ -75,6 +75,6 @@ def test_with_no_handle_left_it_is_quasistatic(two_handles, tmp_path):
     for empty in empties:
         empty.hide_set(True)
     assert not advice.has_dynamic_node(cube)
-    places, messages = gathered(cube, tmp_path)
-    assert places == []  # what follows from that a bake says, see test_bake_session
+    positions, messages = gathered(cube, tmp_path)
+    assert positions == []  # what follows from that a bake says, see test_bake_session
     assert any("and 1 more picks" in text for text in messages)

@@ -54,9 +54,9 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     played.record(True)
     before = played.frame["time"]
     play_until(played, lambda: played.frame["time"] > before + 0.15)
-    place = seen(jelly)[corner].astype(float)
-    grab = played.take(place)
-    played.pull(grab, place + [0.0, -0.1, 0.0], 3.0)
+    position = seen(jelly)[corner].astype(float)
+    grab = played.take(position)
+    played.pull(grab, position + [0.0, -0.1, 0.0], 3.0)
     play_until(played, lambda: played.frame["time"] > before + 0.6)
     played.let_go(grab)
     play_until(played, lambda: played.frame["time"] > before + 0.7)
@@ -75,7 +75,7 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     assert pull.strength == 0.0
     bpy.context.scene.frame_set(10)
     # it moves on until the worker has heard of the hand
-    np.testing.assert_allclose(pull.object.matrix_world.translation, place + [0.0, -0.1, 0.0], atol=0.03)
+    np.testing.assert_allclose(pull.object.matrix_world.translation, position + [0.0, -0.1, 0.0], atol=0.03)
     assert pull.strength == 1.0
     bpy.context.scene.frame_set(frames)
     assert pull.strength == 0.0

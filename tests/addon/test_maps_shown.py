@@ -26,12 +26,12 @@ def test_a_map_is_dark_where_it_is_zero_and_bright_where_one_a_little_above_the_
     weigh(soft_cube, "Stiffness", {0: 1.0, 1: 0.5})
     soft_cube.conjac.stiffness_group = "Stiffness"
     bpy.context.view_layer.update()
-    places, triangles, tints = marks.heat(soft_cube, "stiffness", bpy.context)
-    assert places.shape == (8, 3) and triangles.shape == (12, 3) and triangles.max() == 7
+    positions, triangles, tints = marks.heat(soft_cube, "stiffness", bpy.context)
+    assert positions.shape == (8, 3) and triangles.shape == (12, 3) and triangles.max() == 7
     world = np.array([soft_cube.matrix_world @ vertex.co for vertex in soft_cube.data.vertices])
-    away = np.linalg.norm(places - world, axis=1)
+    away = np.linalg.norm(positions - world, axis=1)
     assert away == pytest.approx(np.full(8, 0.002 * 4.0), rel=1e-3)
-    assert (np.linalg.norm(places - (3.0, 0.0, 0.0), axis=1) > np.linalg.norm(world - (3.0, 0.0, 0.0), axis=1)).all()
+    assert (np.linalg.norm(positions - (3.0, 0.0, 0.0), axis=1) > np.linalg.norm(world - (3.0, 0.0, 0.0), axis=1)).all()
     light = tints[:, :3] @ (0.2, 0.7, 0.1)
     assert light[0] > 1.5 * light[1] > 3.0 * light[2] and np.ptp(light[2:]) == 0.0
 

@@ -132,12 +132,12 @@ def test_a_ragdoll_that_slides_on_the_ground_comes_to_rest(scene):  # noqa: F811
     assert (rig.conjac.friction, rig.conjac.friction_coefficient) == ("coulomb", 0.5)
     assert bpy.ops.conjac.bake() == {"FINISHED"}
 
-    def place_at(frame):
+    def position_at(frame):
         scene.frame_set(frame)
         return world_of(rig, "Log")[0, 3]
 
-    assert place_at(5) - place_at(4) > 0.01  # it slides on when it is let go
-    assert abs(place_at(14) - place_at(12)) < 1e-4  # and stops within v / (μ g), five frames
+    assert position_at(5) - position_at(4) > 0.01  # it slides on when it is let go
+    assert abs(position_at(14) - position_at(12)) < 1e-4  # and stops within v / (μ g), five frames
 
 
 def test_drive_by_animation_then_let_go(scene, tmp_path):  # noqa: F811

@@ -185,9 +185,9 @@ def test_a_hand_pulls_it(jelly):  # noqa: F811
     played = play(jelly)
     low = seen(jelly)
     corner = int(np.argmin(low.sum(axis=1)))
-    place = np.array(jelly.matrix_world) @ [*low[corner], 1.0]
-    grab = played.take(place[:3])
-    played.pull(grab, place[:3] + [-0.1, 0.0, 0.0], harder=4.0)
+    position = np.array(jelly.matrix_world) @ [*low[corner], 1.0]
+    grab = played.take(position[:3])
+    played.pull(grab, position[:3] + [-0.1, 0.0, 0.0], harder=4.0)
     before = played.frame["time"]
     play_until(played, lambda: played.frame["time"] > before + 0.5)
     assert seen(jelly)[corner, 0] < low[corner, 0] - 0.03

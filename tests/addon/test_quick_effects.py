@@ -41,13 +41,13 @@ def test_the_default_cube_falls_from_above_the_ground_and_is_fine_enough(addon):
     assert bpy.ops.conjac.quick_jelly() == {"FINISHED"}
     assert cube.conjac.kind == "soft_body" and len(cube.data.vertices) == 8, "its mesh is as it was"
     bpy.context.view_layer.update()
-    places = seen(cube, 1)
-    assert len(places) > 300 and places[:, 2].min() == pytest.approx(1.0)
-    assert np.ptp(places, axis=0).max() == pytest.approx(2.0)
+    positions = seen(cube, 1)
+    assert len(positions) > 300 and positions[:, 2].min() == pytest.approx(1.0)
+    assert np.ptp(positions, axis=0).max() == pytest.approx(2.0)
     assert cube.conjac.use_ground and cube.conjac.ground_height == 0.0
     from conjac.conjac_addon.gather import count_at_mark
 
-    assert count_at_mark(cube) == len(places), "the subdivision stands above what is simulated"
+    assert count_at_mark(cube) == len(positions), "the subdivision stands above what is simulated"
 
 
 @pytest.mark.parametrize("prepared", ["parent", "keyframes", "pin"])

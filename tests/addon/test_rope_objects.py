@@ -14,9 +14,9 @@ from solver.job.load import load
 
 def add_chain(links=12, length=1.0, faces=(), name="Rope"):
     """A level chain of edges, a metre above the ground."""
-    places = np.stack([np.linspace(0.0, length, links + 1), np.zeros(links + 1), np.full(links + 1, 2.0)], 1)
+    positions = np.stack([np.linspace(0.0, length, links + 1), np.zeros(links + 1), np.full(links + 1, 2.0)], 1)
     mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(places.tolist(), [(k, k + 1) for k in range(links)], faces)
+    mesh.from_pydata(positions.tolist(), [(k, k + 1) for k in range(links)], faces)
     obj = bpy.data.objects.new(name, mesh)
     bpy.context.collection.objects.link(obj)
     bpy.context.view_layer.objects.active = obj

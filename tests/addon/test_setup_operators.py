@@ -182,9 +182,9 @@ def test_preview_shows_the_very_tetrahedra_of_the_bake(soft_cube, tmp_path):
     for _ in range(2):  # the second takes the first one's place
         assert bpy.ops.conjac.preview_tets() == {"FINISHED"}
     # 2 x 2 x 4 cells of six tetrahedra between 3 x 3 x 5 nodes, in the object's own space
-    places = np.unique(previews.shown[soft_cube.session_uid]["conjac_tets"].ends, axis=0)
-    assert len(places) == 45 and [o.name for o in bpy.data.objects] == ["Cube"]
-    np.testing.assert_allclose([places.min(axis=0), places.max(axis=0)], [[-1, -1, -1], [1, 1, 1]], atol=1e-6)
+    positions = np.unique(previews.shown[soft_cube.session_uid]["conjac_tets"].ends, axis=0)
+    assert len(positions) == 45 and [o.name for o in bpy.data.objects] == ["Cube"]
+    np.testing.assert_allclose([positions.min(axis=0), positions.max(axis=0)], [[-1, -1, -1], [1, 1, 1]], atol=1e-6)
 
     folder = bake.job_folder(soft_cube)
     gather.write_job(soft_cube, bpy.context.scene, folder)

@@ -159,13 +159,13 @@ def test_what_a_stranger_left_for_playing_bones_is_refused_in_a_sentence(scene, 
     for key, values in arrays.items():
         np.save(folder / f"mechanism_{key}.npy", values)
     rig = add_chain(1)
-    places = mechanism.Places(1, 1, ("B0",), lambda frame: np.eye(4)[None])
+    poses = mechanism.Places(1, 1, ("B0",), lambda frame: np.eye(4)[None])
     with memory_at_most(2**31):
-        mechanism.show(rig, places, folder, 1, 1.0)
+        mechanism.show(rig, poses, folder, 1, 1.0)
         (folder / f"mechanism_{name}.npy").unlink()
         odd(folder / f"mechanism_{name}.npy")
         with pytest.raises(BadInput, match="needed to play the bake|other frames or bones") as refused:
-            mechanism.show(rig, places, folder, 1, 1.0)
+            mechanism.show(rig, poses, folder, 1, 1.0)
     assert refused.value.object == "Rig"
 
 

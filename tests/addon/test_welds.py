@@ -79,9 +79,9 @@ def test_what_slides_hangs_and_goes_where_it_is_drawn_along(addon, tmp_path):
     for sliding in (False, True):
         down.conjac.welds[0].is_sliding = sliding
         assert foreground.bake_object(down, True, lambda text: None) == 0
-        places = {frame: seen(down, frame) for frame in (1, 5)}
-        moved[sliding] = (places[5] - places[1]).mean(axis=0)[0]
-        hanging[sliding] = places[1][:, 2].max() - places[5][:, 2].max()
+        positions = {frame: seen(down, frame) for frame in (1, 5)}
+        moved[sliding] = (positions[5] - positions[1]).mean(axis=0)[0]
+        hanging[sliding] = positions[1][:, 2].max() - positions[5][:, 2].max()
     assert moved[False] < 0.03 and moved[True] == pytest.approx(0.5 * 3.0 * (4 / 24) ** 2, rel=0.15)
     assert abs(hanging[True]) < 2e-3, "it falls by 14 cm where nothing holds it"
 

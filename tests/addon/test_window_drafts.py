@@ -41,7 +41,7 @@ def artist():
         yield from rest()
         seen(stages or method)
         yield from seen_where_it_is(layers)
-        moved[method] = np.stack([places(layers, frame) for frame in range(1, 11)])
+        moved[method] = np.stack([positions_at(layers, frame) for frame in range(1, 11)])
     draft, whole = moved["subspace"], moved["vanilla"]
     swung = abs(whole - whole[0]).max()
     apart = np.linalg.norm(draft - whole, axis=2).max()

@@ -13,7 +13,7 @@ from test_window import ROOT, in_a_window
 HEAD = """
 import os, subprocess, sys, time
 sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
-from window_steps import bpy, np, override, places_of, run, seen_where_it_is
+from window_steps import bpy, np, override, positions_of, run, seen_where_it_is
 from conjac.conjac_addon import bake, live
 from conjac.conjac_addon.bake import place, session, takes
 
@@ -74,7 +74,7 @@ def seen(name=""):
     return np.frombuffer(raw, np.uint8).reshape(-1, window().width, 3).astype(int)
 
 def height():
-    heights = places_of(cube)[:, 2] - cube.matrix_world.translation.z
+    heights = positions_of(cube)[:, 2] - cube.matrix_world.translation.z
     return float(np.ptp(heights)), float(heights.mean())
 
 def tab():

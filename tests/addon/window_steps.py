@@ -49,7 +49,7 @@ def with_and_without(switch):
     return found
 
 
-def places_of(obj):
+def positions_of(obj):
     """Return the vertices of an object at this frame, or the ends of its bones, in the world, (n, 3) [m]."""
     at = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     matrix = np.array(at.matrix_world)
@@ -111,7 +111,7 @@ def seen_where_it_is(obj):
         setattr(owner, name, value)
     obj.select_set(selected)
     bpy.context.view_layer.objects.active = active
-    at = np.array([location_3d_to_region_2d(view, space.region_3d, Vector(place)) for place in places_of(obj)])
+    at = np.array([location_3d_to_region_2d(view, space.region_3d, Vector(position)) for position in positions_of(obj)])
     pixels = np.stack((abs(found[1] - found[0]).max(axis=2) > 8).nonzero()[::-1], axis=1)
     around = 16  # half the thickness of a rope or a bone, and of an outline [px]
     inside = ((pixels > at.min(axis=0) - around) & (pixels < at.max(axis=0) + around)).all(axis=1)

@@ -33,9 +33,9 @@ def test_a_wedge_outlives_a_worker_a_stop_and_a_node(tmp_path):
     command.write_text(f'#!/bin/sh\nexec env PYTHONPATH="{ROOT}" "{sys.executable}" -m solver "$@"\n')
     command.chmod(0o755)
 
-    place = tmp_path / "slurm"
-    place.mkdir()
-    with SlurmHere(place) as slurm:
+    slurm_folder = tmp_path / "slurm"
+    slurm_folder.mkdir()
+    with SlurmHere(slurm_folder) as slurm:
         slurm.environment |= {"CONJAC_SOLVER": str(command), "OMP_NUM_THREADS": "1"}
         ran = subprocess.run(["bash", folder / "slurm.sh"], env=slurm.environment, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stderr

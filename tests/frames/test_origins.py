@@ -39,9 +39,9 @@ def test_a_body_ten_thousand_kilometres_off_moves_as_at_home(tmp_path):
     assert home.origins() == {} and home.frame(END)["Ear"].dtype == np.float32
     assert far.origins()["Ear"] == pytest.approx(shift, rel=1e-7)
     for frame in (1, END):
-        places = far.frame(frame)["Ear"]
-        assert np.abs(places - shift - home.frame(frame)["Ear"]).max() < 1e-7
-        assert np.array_equal(far.shown(frame)["Ear"], places)
+        positions = far.frame(frame)["Ear"]
+        assert np.abs(positions - shift - home.frame(frame)["Ear"]).max() < 1e-7
+        assert np.array_equal(far.shown(frame)["Ear"], positions)
 
 
 def test_what_plays_in_the_objects_own_space_has_no_origin(tmp_path):

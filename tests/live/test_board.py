@@ -46,11 +46,11 @@ def test_places_and_controls_arrive_as_they_were_sent(tmp_path):
         assert pinned.shape == (0, 3)
         assert sent["settings"][0] == 3 and sent["run"][0] == 1 and sent["gravity"][0, 2] == -9.81
         assert opened.read_control() is None  # it was read before
-        places = origin + np.arange(15.0).reshape(5, 3) / 7.0
-        opened.show(frame_at(2.5), places)
+        positions = origin + np.arange(15.0).reshape(5, 3) / 7.0
+        opened.show(frame_at(2.5), positions)
         frame, seen, _ = made.shown()
         assert frame["time"][0] == 2.5 and seen.dtype == np.float32
-        np.testing.assert_allclose(seen + origin, places, atol=1e-6)
+        np.testing.assert_allclose(seen + origin, positions, atol=1e-6)
         assert made.shown() is None
     made.close()
 
@@ -97,8 +97,8 @@ def test_no_frame_is_ever_a_mixture_of_two_while_another_process_writes(tmp_path
         if found is None:
             time.sleep(0.0005)
             continue
-        frame, places, _ = found
-        assert (places == frame["time"][0]).all() and frame["time"][0] > last
+        frame, positions, _ = found
+        assert (positions == frame["time"][0]).all() and frame["time"][0] > last
         last, seen = frame["time"][0], seen + 1
     assert writer.returncode == 0 and seen > 20
     made.close()

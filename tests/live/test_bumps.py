@@ -131,8 +131,8 @@ def test_a_block_that_is_moved_against_it_pushes_it_aside(engine):
     slab, wall = BumpMesh(*block([-2, -2, -0.5], [2, 2, 0.0])), BumpMesh(*block([-0.6, -0.5, -0.1], [-0.1, 0.5, 0.5]))
     play(engine, 0.5, bumps=(Bump(slab, np.eye(4)), Bump(wall, np.eye(4))))
     for k in range(60):
-        places = play(engine, 1 / 60, bumps=(Bump(slab, np.eye(4)), Bump(wall, moved(x=0.4 * (k + 1) / 60))))
-    assert places[:, 0].min() > 0.28  # the wall's face is at 0.3
+        positions = play(engine, 1 / 60, bumps=(Bump(slab, np.eye(4)), Bump(wall, moved(x=0.4 * (k + 1) / 60))))
+    assert positions[:, 0].min() > 0.28  # the wall's face is at 0.3
 
 
 @pytest.mark.parametrize("friction, way", [(0.0, 0.5), (0.05, 0.255), (0.2, 0.0)])
@@ -176,8 +176,8 @@ def test_files_of_a_job_folder_are_read_until_one_lacks(tmp_path):
 
 def test_a_half_life_does_not_brake_what_falls_and_turns(engine):
     before = engine.positions.mean(axis=0)
-    places = play(engine, 0.5)
-    assert before[2] - places[:, 2].mean() == pytest.approx(0.5 * 9.81 * 0.25, rel=0.05)
+    positions = play(engine, 0.5)
+    assert before[2] - positions[:, 2].mean() == pytest.approx(0.5 * 9.81 * 0.25, rel=0.05)
 
 
 @pytest.mark.parametrize("cut", [0, 40])

@@ -42,7 +42,7 @@ def vertex_normals(x, triangles):
 def all_pairs(sheet, x, v, meet):
     """{(sheet, vertex, other sheet, vertex): normal from the second to the first} by looking at every pair."""
     found = {}
-    normals = [vertex_normals(places, layer.triangles) for layer, places in zip(sheet, x)]
+    normals = [vertex_normals(positions, layer.triangles) for layer, positions in zip(sheet, x)]
     edge, thickness = (max(getattr(layer, name) for layer, own in zip(sheet, meet) if any(own))
                        for name in ("edge", "thickness"))
     reach = np.hypot(FACING * edge, edge + 2.0 * thickness)  # they are fast: more is not looked for
@@ -84,9 +84,9 @@ def test_pairs_are_those_of_a_search_over_all(meet, monkeypatch):
     for (s, i, t, j), normal in expected.items():
         middle = 0.5 * (x[s][i] + x[t][j]) + 0.5 * H * (v[s][i] + v[t][j])
         half = 0.5 * max(sheet[s].thickness, sheet[t].thickness)
-        for place, sign in (((s, i), 1.0), ((t, j), -1.0)):
+        for vertex, sign in (((s, i), 1.0), ((t, j), -1.0)):
             assert any(np.allclose(target, middle + sign * half * normal, atol=1e-9)
-                       and np.allclose(out, sign * normal, atol=1e-9) for target, out in known[place])
+                       and np.allclose(out, sign * normal, atol=1e-9) for target, out in known[vertex])
 
 
 def test_sheets_that_touch_nothing_have_no_planes():

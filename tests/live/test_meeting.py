@@ -16,12 +16,12 @@ from solver.live.skins import Skin, SurfaceMotion, surface_contacts
 SIZE = 0.1
 
 
-def cubes(folder, places, ground=True, density=(1000.0, 1000.0), **contact):
+def cubes(folder, positions, ground=True, density=(1000.0, 1000.0), **contact):
     """A job of cubes of 10 cm whose middles stand at places [m]."""
     bodies, arrays = [], {}
-    for k, (place, rho) in enumerate(zip(places, density)):
+    for k, (position, rho) in enumerate(zip(positions, density)):
         nodes, tets = box_tets((3, 3, 3), (SIZE, SIZE, SIZE))
-        arrays |= {f"n{k}": nodes - 0.5 * SIZE + place, f"t{k}": tets}
+        arrays |= {f"n{k}": nodes - 0.5 * SIZE + position, f"t{k}": tets}
         bodies.append({"name": f"Cube {k}", "tets": {"nodes": f"arrays/n{k}.npy", "tets": f"arrays/t{k}.npy"},
                        "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 4e4,
                                                                              "poisson_ratio": 0.4}},

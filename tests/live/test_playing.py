@@ -47,8 +47,8 @@ class Window:
             self.live.update()
             self.clock.wait(1 / 48)
         self.live.update()
-        self.frame, places, self.poses = self.board.shown()
-        return places + self.board.origin
+        self.frame, positions, self.poses = self.board.shown()
+        return positions + self.board.origin
 
 
 @pytest.fixture(params=list(catalogue.family("live_engine")))
@@ -75,9 +75,9 @@ def test_a_computer_that_sleeps_owes_no_steps(window):
     before = window.frame["time"][0]
     window.clock.wait(30_000.0)
     window.live.update()
-    frame, places, _ = window.board.shown()
+    frame, positions, _ = window.board.shown()
     assert 0.0 < frame["time"][0] - before < 0.3
-    assert window.engine.restarts == 0 and np.isfinite(places).all()
+    assert window.engine.restarts == 0 and np.isfinite(positions).all()
 
 
 @pytest.mark.parametrize("seconds", [0.05, 0.011], ids=["slow", "two in three redraws"])
@@ -116,12 +116,12 @@ def test_with_a_fixed_clock_it_is_the_same_to_the_last_bit(key, job, tmp_path):
 
 
 def test_a_hand_pulls_what_it_has_hold_of_to_where_it_is(window):
-    place = window.start[np.argmax(window.start[:, 0])]
-    hand = place + [0.0, 0.05, 0.05]
-    near = np.linalg.norm(window.start - place, axis=1) < 0.03
+    position = window.start[np.argmax(window.start[:, 0])]
+    hand = position + [0.0, 0.05, 0.05]
+    near = np.linalg.norm(window.start - position, axis=1) < 0.03
     lacks = []
     for strength in (0.2, 5.0):
-        pulled = window.play(1.5, control(np.zeros(3), grabs=(Hold(1, place, hand, 0.0, strength),)))
+        pulled = window.play(1.5, control(np.zeros(3), grabs=(Hold(1, position, hand, 0.0, strength),)))
         lacks.append(np.linalg.norm((pulled - window.start)[near].mean(axis=0) - [0.0, 0.05, 0.05]))
     assert lacks[0] < 0.05 and lacks[1] < 0.5 * lacks[0], lacks  # the wheel makes it stronger
     window.play(0.5, control(np.zeros(3)))
@@ -133,9 +133,9 @@ def test_what_is_pinned_follows_the_object(window):
     carrier = np.eye(4)
     carrier[:3, 3] = 0.0, 0.3, 0.1
     window.play(0.1, control(np.zeros(3)))
-    places = window.play(0.1, control(np.zeros(3), carrier))
+    positions = window.play(0.1, control(np.zeros(3), carrier))
     pinned = window.start[:, 0] == 0.0
-    np.testing.assert_allclose(places[pinned], window.start[pinned] + carrier[:3, 3], atol=1e-6)
+    np.testing.assert_allclose(positions[pinned], window.start[pinned] + carrier[:3, 3], atol=1e-6)
 
 
 def test_what_is_pinned_softly_hangs_on_springs(key, tmp_path, monkeypatch):
@@ -167,8 +167,8 @@ def test_what_is_pinned_softly_hangs_on_springs(key, tmp_path, monkeypatch):
 def test_it_begins_where_the_object_is_now(window):
     carrier = np.eye(4)
     carrier[:3, :3] = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
-    places = window.play(0.1, control(np.zeros(3), carrier))
-    np.testing.assert_allclose(places, window.start @ carrier[:3, :3].T, atol=1e-6)
+    positions = window.play(0.1, control(np.zeros(3), carrier))
+    np.testing.assert_allclose(positions, window.start @ carrier[:3, :3].T, atol=1e-6)
 
 
 def test_settings_act_at_once_and_it_goes_on_from_where_it_is(window, job):
@@ -265,8 +265,8 @@ def test_what_cannot_go_on_begins_anew(window, monkeypatch):
         moved = vars(window.engine).get("_world") or window.engine.bodies[0].body
         for name in ("step", "rescue"):
             broken.setattr(type(moved), name, fails, raising=False)  # however it is stepped
-        places = window.play(1 / 48)
-    np.testing.assert_allclose(places, window.start, atol=1e-6)
+        positions = window.play(1 / 48)
+    np.testing.assert_allclose(positions, window.start, atol=1e-6)
     assert window.frame["restarts"][0] == 1 and "Restarted" in window.notes[0]
     assert window.play(0.2)[:, 2].min() < window.start[:, 2].min() - 0.005  # and it plays on
 

@@ -26,9 +26,9 @@ def test_frames_stand_between_steps(tmp_path):
         recording.add(3.0 + k / 60, np.full((2, 3), k / 60))
     assert recording.frames == 5  # a sixth of a second
     recording.save(tmp_path / "performed.npz")
-    places = read_npz(tmp_path / "performed.npz")["places"]
-    assert places.shape == (5, 2, 3) and places.dtype == np.float32
-    np.testing.assert_allclose(places[:, 0, 0], np.arange(5) / 24, atol=1e-6)
+    positions = read_npz(tmp_path / "performed.npz")["places"]
+    assert positions.shape == (5, 2, 3) and positions.dtype == np.float32
+    np.testing.assert_allclose(positions[:, 0, 0], np.arange(5) / 24, atol=1e-6)
 
 
 def test_poses_stand_between_steps_too_and_hands_are_kept(tmp_path):
@@ -63,9 +63,9 @@ def test_what_is_played_while_it_records_is_told_when_it_ends(job, tmp_path):  #
     assert saved == []
     window.play(0.1, control(DOWN, run=PLAYED))
     [(path, frames)] = saved
-    places = read_npz(path)["places"]
-    assert frames == len(places) == 13  # half a second at 24 a second, and the first one
-    assert places[0, :, 2].min() > places[5, :, 2].min()  # it goes on sagging
+    positions = read_npz(path)["places"]
+    assert frames == len(positions) == 13  # half a second at 24 a second, and the first one
+    assert positions[0, :, 2].min() > positions[5, :, 2].min()  # it goes on sagging
     window.play(0.2, control(DOWN, run=RECORDED))
     window.play(0.1, control(DOWN))
     assert len(saved) == 2 and saved[1][0] != path
@@ -121,10 +121,10 @@ def test_bodies_and_mechanisms_are_kept_together(tmp_path):
     cache = Cache(folder / "cache")
     assert [mechanism["bodies"] for mechanism in cache.mechanisms()] == [[body["name"] for body in bodies]]
     first = cache.frames_done()[0]
-    for k, (places, poses) in enumerate(seen):
+    for k, (positions, poses) in enumerate(seen):
         np.testing.assert_allclose(cache.poses(first + k)["pose"], poses, atol=1e-9)
         frame = cache.frame(first + k)
-        np.testing.assert_allclose(np.concatenate([frame["Jelly 0"], frame["Jelly 1"]]), places, atol=1e-5)
+        np.testing.assert_allclose(np.concatenate([frame["Jelly 0"], frame["Jelly 1"]]), positions, atol=1e-5)
     assert len(cache.frames_done()) == len(seen) == 7
 
 
@@ -134,13 +134,13 @@ def test_hands_on_soft_bodies_are_told(job):  # noqa: F811
     for key in ("modes", "world"):
         engine = engine_of(key, job, quiet)
         vertex = int(engine.positions[:, 0].argmax())
-        place = engine.positions[vertex].copy()
+        position = engine.positions[vertex].copy()
         assert engine.grabbed == ()
         for _ in range(3):
-            engine.step(0, Inputs(DOWN, grabs=(Hold(5, place, place + [0.0, 0.0, 0.1], 0.0, 1.0),)))
+            engine.step(0, Inputs(DOWN, grabs=(Hold(5, position, position + [0.0, 0.0, 0.1], 0.0, 1.0),)))
         [grabbed] = engine.grabbed
         assert (grabbed.id, grabbed.vertex) == (5, vertex)
-        np.testing.assert_allclose(grabbed.target, place + [0.0, 0.0, 0.1], atol=0.02)
+        np.testing.assert_allclose(grabbed.target, position + [0.0, 0.0, 0.1], atol=0.02)
         stiffness.append(grabbed.stiffness)
         engine.step(0, Inputs(DOWN))
         assert engine.grabbed == ()

@@ -63,12 +63,12 @@ def test_gravity_of_a_mechanism_is_the_scenes_at_that_moment(pendulum):
 
 
 def test_a_rope_hangs_and_is_pulled(tmp_path):
-    places = np.linspace([0, 0, 0], [0.5, 0, 0], 9)
-    job = rope_job(tmp_path / "job", places, end=1, step=1 / 60)
+    positions = np.linspace([0, 0, 0], [0.5, 0, 0], 9)
+    job = rope_job(tmp_path / "job", positions, end=1, step=1 / 60)
     engine = engine_of("", job, quiet)
     play(engine, 1.5)
     assert engine.positions.shape == (9, 3) and engine.positions[-1, 2] < -0.2
-    np.testing.assert_allclose(engine.positions[0], places[0], atol=1e-9)
+    np.testing.assert_allclose(engine.positions[0], positions[0], atol=1e-9)
     links = np.linalg.norm(np.diff(engine.positions[chain(8)].reshape(-1, 2, 3), axis=1), axis=-1)
     assert links.max() < 0.08
     end = engine.positions[-1].copy()

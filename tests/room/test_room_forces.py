@@ -62,10 +62,10 @@ def test_a_made_up_force_between_bodies_bakes_with_a_soft_body_and_a_made_up_par
     change(job, "forces", [])
     loose = world_of(load(job))
     apart = bake(loose, h, 96)
-    place = {name: (first, count) for name, first, count in loose.bodies}
-    first, count = place["Apart"]
+    ranges = {name: (first, count) for name, first, count in loose.bodies}
+    first, count = ranges["Apart"]
     assert np.abs(loose.output(apart, 1)[first:first + count] - vertices["Apart"]).max() <= 1e-7
-    first, count = place["Lamp"]
+    first, count = ranges["Lamp"]
     assert (loose.output(apart, 1)[first:first + count] - rest["Lamp"])[:, 2].mean() < -1.0
 
 
@@ -174,8 +174,8 @@ def test_what_a_force_joins_to_flesh_on_bones_is_solved_with_it(room, tmp_path):
     assert [sorted(name for name, _, _ in part.bodies) for part in world.parts] == [["Apart"], ["Ear", "Lamp"], []]
     assert isinstance(world.parts[1].condensation, ConJac)  # one, as their rows meet
     state = bake(world, 1 / 192, 48)
-    place = {name: (first, count) for name, first, count in world.bodies}
-    first, count = place["Lamp"]
+    ranges = {name: (first, count) for name, first, count in world.bodies}
+    first, count = ranges["Lamp"]
     fallen = (world.output(state, 1)[first:first + count] - np.load(job / "arrays" / "below.npy"))[:, 2].mean()
     assert -0.15 < fallen < -0.002  # 0.3 m where nothing holds it
     change(job, "bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0.1, 0, 0], "normal": [1, 0, 0]}])

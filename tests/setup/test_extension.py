@@ -94,12 +94,12 @@ def test_the_manual_is_in_the_zip_and_its_links_lead_to_pages_that_are_there(lig
     assert set(pages) == {folder + name for name in (*written, "index.html")}
     for name, text in pages.items():
         assert "\0" not in text and "](" not in re.sub(r"<(code|pre)>.*?</\1>", "", text, flags=re.S)
-        for target, place in re.findall(r'(?:href|src)="([^"#]*)#?([^"]*)"', text):
+        for target, anchor in re.findall(r'(?:href|src)="([^"#]*)#?([^"]*)"', text):
             if "://" in target:
                 continue
             linked = os.path.normpath(os.path.join(os.path.dirname(name), target)) if target else name
             assert linked in names, (name, target)
-            assert not place or f'id="{place}"' in pages[linked], (name, target, place)
+            assert not anchor or f'id="{anchor}"' in pages[linked], (name, target, anchor)
 
 
 def test_pictures_of_the_manual_are_small_in_the_zip(light_zip):

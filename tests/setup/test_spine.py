@@ -261,7 +261,8 @@ def written(function):
     for node in ast.walk(function):
         targets = (node.targets if isinstance(node, ast.Assign)
                    else [node.target] if isinstance(node, ast.AugAssign | ast.AnnAssign) else [])
-        for target in (item for assigned in targets for item in (assigned.elts if isinstance(assigned, ast.Tuple) else [assigned])):
+        for target in (item for assigned in targets
+                       for item in (assigned.elts if isinstance(assigned, ast.Tuple) else [assigned])):
             if isinstance(target, ast.Attribute) and not (
                     isinstance(target.value, ast.Name) and target.value.id in {"self", "cls"} | copies):
                 yield ast.unparse(target)
