@@ -27,10 +27,10 @@ def test_only_what_is_read_over_time_can_have_keyframes(scene):  # noqa: F811
               "nails": obj.conjac.nails.add(), "cuts": obj.conjac.cuts.add(), "handles": obj.conjac.handles.add(),
               "attachments": obj.conjac.attachments.add(), "springs": rig.conjac.mechanism.springs.add(),
               "pulls": obj.conjac.pulls.add()}
-    found = {f"{name}.{prop.identifier}" for name, group in groups.items() for prop in group.bl_rna.properties
-             if prop.is_animatable and prop.identifier != "name"}
-    assert found == {"conjac.activation", "conjac.follow_share", "conjac.pin_stiffness", "conjac.wobble_half_life",
-                     "conjac.rope_twist", "pulls.strength"}
+    animatable = {f"{name}.{prop.identifier}" for name, group in groups.items() for prop in group.bl_rna.properties
+                  if prop.is_animatable and prop.identifier != "name"}
+    assert animatable == {"conjac.activation", "conjac.follow_share", "conjac.pin_stiffness", "conjac.wobble_half_life",
+                          "conjac.rope_twist", "pulls.strength"}
     assert obj.bl_rna.properties["conjac_motor_target"].is_animatable
 
 
@@ -195,8 +195,8 @@ def test_an_animated_handle_makes_no_difference_between_frames(scene):  # noqa: 
     scene.frame_set(1)
     assert obj.conjac.bake() == 0
     animate(handle, "location", (0.05, 0.05, 0.05), (0.5, 0, 0))
-    found = set()
+    digests = set()
     for frame in (1, 2, 6, 12):
         scene.frame_set(frame)
-        found.add(bake.status(obj))
-    assert len(found) == 1
+        digests.add(bake.status(obj))
+    assert len(digests) == 1

@@ -31,7 +31,7 @@ def append(family, name):
 
 def settings_of(group):
     """Return the values that a group of settings and its subgroups have; of objects, whether there is one."""
-    found = {}
+    settings = {}
     for prop in group.bl_rna.properties:
         if prop.identifier in ("rna_type", "version") or not group.is_property_set(prop.identifier):
             continue
@@ -40,8 +40,8 @@ def settings_of(group):
             value = [settings_of(part) for part in value]
         elif prop.type == "POINTER":
             value = settings_of(value) if isinstance(value, bpy.types.PropertyGroup) else value is None
-        found[prop.identifier] = tuple(value) if getattr(prop, "is_array", False) else value
-    return found
+        settings[prop.identifier] = tuple(value) if getattr(prop, "is_array", False) else value
+    return settings
 
 
 def described(obj):

@@ -152,11 +152,11 @@ def test_a_mechanism_in_which_nothing_moves_is_baked_and_says_so(scene):  # noqa
 
     def ends():
         assert bpy.ops.conjac.bake() == {"FINISHED"}
-        found = []
+        ends_seen = []
         for frame in (1, 6):
             scene.frame_set(frame)
-            found.append(np.array(arm.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world))
-        return found
+            ends_seen.append(np.array(arm.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world))
+        return ends_seen
 
     swings = ends()
     assert np.abs(swings[1] - swings[0]).max() > 1e-2

@@ -54,12 +54,12 @@ def test_names_are_safe_on_windows_too():
 
 
 def test_two_files_beside_each_other_do_not_share_a_folder(tmp_path):
-    found = set()
+    folders = set()
     for blend, name in (("a", "b_c"), ("a_b", "c"), ("A", "b_c")):
         bpy.ops.wm.read_factory_settings(use_empty=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / f"{blend}.blend"))
-        found.add(place.job_folder(make_object(name)).name.casefold())
-    assert len(found) == 3
+        folders.add(place.job_folder(make_object(name)).name.casefold())
+    assert len(folders) == 3
 
 
 def test_a_folder_of_the_artists_choice(tmp_path):

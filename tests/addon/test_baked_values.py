@@ -10,9 +10,9 @@ from conjac.conjac_addon.ui import value_marks
 
 
 def values_of(mesh, name):
-    found = np.empty(len(mesh.vertices), np.float32)
-    mesh.attributes[name].data.foreach_get("value", found)
-    return found
+    values = np.empty(len(mesh.vertices), np.float32)
+    mesh.attributes[name].data.foreach_get("value", values)
+    return values
 
 
 @pytest.fixture()
@@ -24,15 +24,15 @@ def baked(scene):  # noqa: F811
 
 
 def test_attributes_follow_the_frames_and_modifiers_below_pass_them_on(baked, scene):  # noqa: F811
-    found = {}
+    values = {}
     for frame in (2, LAST):
         scene.frame_set(frame)
-        found[frame] = {name: values_of(baked.data, name) for name in stress_frames.NAMES}
+        values[frame] = {name: values_of(baked.data, name) for name in stress_frames.NAMES}
     top, bottom = (np.array([sign * vertex.co.z > 0.09 for vertex in baked.data.vertices]) for sign in (1.0, -1.0))
-    stress, stretch, _, speed = found[LAST].values()
+    stress, stretch, _, speed = values[LAST].values()
     # it hangs from its top, which is strained most, and its bottom moves
     assert stress[top].mean() > 1.5 * stress[bottom].mean() > 0.0 and stretch.max() > 1.01
-    assert speed[top].max() < 1e-4 < speed.max() and np.abs(stress - found[2]["conjac_stress"]).max() > 1.0
+    assert speed[top].max() < 1e-4 < speed.max() and np.abs(stress - values[2]["conjac_stress"]).max() > 1.0
     baked.modifiers.new("Finer", "SUBSURF").levels = 1
     scene.frame_set(LAST)
     mesh = baked.evaluated_get(bpy.context.evaluated_depsgraph_get()).data

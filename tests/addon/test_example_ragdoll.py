@@ -22,11 +22,11 @@ LAST = LET_GO + 3
 
 def poses(rig, frames):
     """Return the poses of all bones in world, (frames, bones, 4, 4)."""
-    found = []
+    poses_seen = []
     for frame in frames:
         bpy.context.scene.frame_set(frame)
-        found.append([world_of(rig, bone.name) for bone in rig.pose.bones])
-    return np.array(found)
+        poses_seen.append([world_of(rig, bone.name) for bone in rig.pose.bones])
+    return np.array(poses_seen)
 
 
 @pytest.mark.examples

@@ -81,8 +81,8 @@ def test_an_inverted_map_counts_the_other_way_wherever_it_is_read(soft_cube, tmp
     assert (len(hard), len(soft)) == (6, 0)
     tints = map_marks.heat(soft_cube, "stiffness", bpy.context)[2]
     assert (tints[1] != tints[0]).any() and (tints[2:] == tints[2]).all() and (tints[2] != tints[0]).any()
-    found = painted_state.look_at(soft_cube)
-    assert found["pin"].startswith("6 of 8 vertices are held") and found["stiffness"].startswith("7 of 8"), found
+    painted = painted_state.look_at(soft_cube)
+    assert painted["pin"].startswith("6 of 8 vertices are held") and painted["stiffness"].startswith("7 of 8"), painted
     assert advice.is_painted(soft_cube, "pin")
     paint(soft_cube, "Pin", range(8), 1.0)
     assert not advice.is_painted(soft_cube, "pin")

@@ -42,12 +42,12 @@ def mechanism():
 
 
 def heights(frames, *bodies):
-    found = []
+    heights_seen = []
     for frame in frames:
         bpy.context.scene.frame_set(frame)
         seen = bpy.context.evaluated_depsgraph_get()
-        found.append([body.evaluated_get(seen).matrix_world.translation.z for body in bodies])
-    return np.array(found)
+        heights_seen.append([body.evaluated_get(seen).matrix_world.translation.z for body in bodies])
+    return np.array(heights_seen)
 
 
 def test_loose_bodies_stand_on_each_other_and_on_the_ground(scene):  # noqa: F811
@@ -167,10 +167,10 @@ def test_constraints_become_joints_in_a_tree(scene, tmp_path):  # noqa: F811
     join("PISTON", slide, rod, (0.75, 0, 1), use_limit_lin_x=True, limit_lin_x_lower=-0.1, limit_lin_x_upper=0.2)
     owner = mechanism()
     document, job = job_of(owner, tmp_path / "job")
-    found = document["mechanisms"][0]
-    assert found["name"] == owner.name and {body["name"] for body in found["bodies"]} == {
+    mechanism_entry = document["mechanisms"][0]
+    assert mechanism_entry["name"] == owner.name and {body["name"] for body in mechanism_entry["bodies"]} == {
         "Post", "Arm", "Slide", "Rod", "Free"}
-    joints = {joint["child"]: joint for joint in found["joints"]}
+    joints = {joint["child"]: joint for joint in mechanism_entry["joints"]}
     assert {name: (j.get("parent"), j["kind"]) for name, j in joints.items()} == {
         "Post": (None, "fixed"), "Arm": ("Post", "revolute"), "Slide": ("Arm", "prismatic"),
         "Rod": ("Slide", "cylindrical")}
@@ -179,7 +179,7 @@ def test_constraints_become_joints_in_a_tree(scene, tmp_path):  # noqa: F811
     axis = turn_of(joints["Arm"])[:, 2]
     assert axis == pytest.approx([0, -1, 0], abs=1e-6)  # the Empty's Z
     assert turn_of(joints["Slide"])[:, 2] == pytest.approx([1, 0, 0], abs=1e-6)  # the Empty's X
-    bodies = {body["name"]: body for body in found["bodies"]}
+    bodies = {body["name"]: body for body in mechanism_entry["bodies"]}
     assert bodies["Arm"]["mass"] == 2.0 and bodies["Arm"]["shape"]["params"]["size_x"] == pytest.approx(0.2)
     assert bodies["Slide"]["shape"] == {"kind": "sphere", "params": {"radius": pytest.approx(0.1)}}
     assert bodies["Rod"]["shape"]["kind"] == "hull" and job.array(bodies["Rod"]["vertices"]).shape == (8, 3)
@@ -259,9 +259,9 @@ def test_a_ring_is_closed_where_nothing_is_lost(scene, tmp_path):  # noqa: F811
             empty.rigid_body_constraint.use_limit_ang_z = empty is hinges[0] and empty is not plain
             empty.conjac.part.stiffness = 2.0 if empty is not hinges[0] and empty is not plain else 0.0
         hinges[0].conjac.part.motor = "none" if plain is hinges[0] else "servo"
-        found = job_of(owner, tmp_path / plain.name, notes)[0]["mechanisms"][0]
-        assert [loop["name"] for loop in found["loops"]] == [plain.name] and notes == []
-        assert sum("low" in joint for joint in found["joints"]) == (plain is not hinges[0])
+        mechanism_entry = job_of(owner, tmp_path / plain.name, notes)[0]["mechanisms"][0]
+        assert [loop["name"] for loop in mechanism_entry["loops"]] == [plain.name] and notes == []
+        assert sum("low" in joint for joint in mechanism_entry["joints"]) == (plain is not hinges[0])
 
 
 def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa: F811
@@ -277,14 +277,14 @@ def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa
     part.planar, part.friction, part.bearing_radius = True, 0.3, 0.01
     assert gather.changed_settings(owner, scene, tmp_path / "1") != []
     notes = []
-    found = job_of(owner, tmp_path / "2", notes)[0]["mechanisms"][0]
+    entry = job_of(owner, tmp_path / "2", notes)[0]["mechanisms"][0]
     assert notes == []
-    loop, = found["loops"]
+    loop, = entry["loops"]
     assert (loop["name"], loop["kind"], loop["body_a"], loop["body_b"]) == (closing.name, "point_on_line", "Box 0",
                                                                             "Box 1")
     assert loop["position"] == pytest.approx([0.5, 0, 1]) and turn_of(loop)[:, 2] == pytest.approx([0, -1, 0], abs=1e-6)
     assert loop["friction"]["mu"] == 0.3 and loop["friction"]["radius"] == pytest.approx(0.01)
-    assert {joint["kind"] for joint in found["joints"]} == {"revolute"} and len(found["joints"]) == 2
+    assert {joint["kind"] for joint in entry["joints"]} == {"revolute"} and len(entry["joints"]) == 2
     assert gather.changed_settings(owner, scene, tmp_path / "2") == []
     part.friction, part.motor = 0.4, "drive"
     closing.rigid_body_constraint.use_limit_ang_z = True

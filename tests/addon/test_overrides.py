@@ -35,8 +35,8 @@ def overridden(path):
 
 def local():
     """Return the one mesh object of this file."""
-    found, = (obj for obj in bpy.data.objects if obj.type == "MESH" and obj.library is None)
-    return found
+    obj_local, = (obj for obj in bpy.data.objects if obj.type == "MESH" and obj.library is None)
+    return obj_local
 
 
 def test_a_linked_jelly_is_overridden_set_baked_saved_and_opened_again(scene, tmp_path):  # noqa: F811

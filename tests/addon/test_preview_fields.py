@@ -115,9 +115,9 @@ def test_tetrahedra_that_are_there_are_not_made_again(bar, monkeypatch):
 
     class Watched(still.Worker):
         def messages(self, wait=0.0):
-            found = super().messages(wait)
-            messages.extend(found)
-            return found
+            received = super().messages(wait)
+            messages.extend(received)
+            return received
 
     monkeypatch.setattr(still, "Worker", Watched)
     bpy.ops.conjac.preview_field(field="density")

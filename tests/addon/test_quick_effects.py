@@ -117,12 +117,12 @@ def test_a_poke_pushes_its_top_as_the_bake_begins_and_lets_go(addon):
     bpy.ops.conjac.quick_jelly(poked=0.25)
     pull, = cube.conjac.pulls
     assert cube.location.z == 0.0
-    found = []
+    tops = []
     for frame in (11, 15, 16):
         scene.frame_set(frame)
-        found.append((*pull.object.location, pull.strength))
-    assert np.allclose(found[0], [0.0, 0.0, 1.0, 1.0]) and np.allclose(found[1], [0.5, 0.0, 1.0, 1.0])
-    assert found[2][3] == 0.0
+        tops.append((*pull.object.location, pull.strength))
+    assert np.allclose(tops[0], [0.0, 0.0, 1.0, 1.0]) and np.allclose(tops[1], [0.5, 0.0, 1.0, 1.0])
+    assert tops[2][3] == 0.0
 
 
 @pytest.mark.long

@@ -80,8 +80,8 @@ def test_each_spline_of_a_curve_is_a_strand(scene, tmp_path):  # noqa: F811
     scene.collection.objects.link(fringe)
     bpy.context.view_layer.objects.active = fringe
     assert bpy.ops.conjac.add_rope() == {"FINISHED"}
-    found, array = gathered(bpy.context.object, tmp_path)
-    [body] = found.bodies
+    read, array = gathered(bpy.context.object, tmp_path)
+    [body] = read.bodies
     x, edges = array(body.surface.vertices), array(body.rope.edges)
     assert len(x) == 12 and len(edges) == 9 and np.allclose(x[edges[:, 0], 1], x[edges[:, 1], 1])
     assert np.allclose(x[array(body.pin.weights) > 0.5], [[0.0, y, 2.0] for y in (0.0, 0.1, 0.2)])
@@ -119,8 +119,8 @@ def test_its_numbers_and_pins_stand_in_the_job(scene, tmp_path):  # noqa: F811
     obj.conjac.wobble_half_life, obj.conjac.rope_keeps_shape, obj.conjac.most_stretch = 0.5, True, 0.25
     paint(obj, "Pin", [0], 1.0)
     paint(obj, "Pin", [4], 0.5)
-    found, array = gathered(obj, tmp_path)
-    [body] = found.bodies
+    read, array = gathered(obj, tmp_path)
+    [body] = read.bodies
     assert body.rope.length.kind == "springy" and body.rope.length.params == {
         "axial_stiffness": 250.0, "most_stretch": 0.25}
     assert body.wobble_half_life == 0.5 and body.rope.keeps_shape
@@ -147,8 +147,8 @@ def test_its_twist_and_its_half_life_may_have_keyframes(scene, tmp_path):  # noq
         obj.keyframe_insert("conjac.rope_twist", frame=frame)
         obj.keyframe_insert("conjac.wobble_half_life", frame=frame)
     scene.frame_set(1)
-    found, array = gathered(obj, tmp_path)
-    [body] = found.bodies
+    read, array = gathered(obj, tmp_path)
+    [body] = read.bodies
     turns, halves = array(body.rope.twist), array(body.wobble_half_life)
     assert turns[0] == 0.0 and turns[-1] == pytest.approx(6.0) and (np.diff(turns) >= 0.0).all()
     assert halves[0] == 1.0 and halves[-1] == pytest.approx(0.5) and len(turns) == len(halves) == load(tmp_path).samples

@@ -17,7 +17,7 @@ def hung(soft_cube, tmp_path):
     return soft_cube
 
 
-def found(obj):
+def frequency_of(obj):
     """Return the slowest wobble that a bake itself finds [Hz]."""
     from conjac.conjac_addon.operators import still
 
@@ -31,10 +31,10 @@ def found(obj):
 
 
 def test_it_wobbles_as_asked(hung):
-    before, stiffness = found(hung), hung.conjac.youngs_modulus
+    before, stiffness = frequency_of(hung), hung.conjac.youngs_modulus
     painted = hung.conjac.youngs_modulus_high
     assert bpy.ops.conjac.set_wobble(hertz=4.0) == {"FINISHED"}
-    assert found(hung) == pytest.approx(4.0, rel=0.01)
+    assert frequency_of(hung) == pytest.approx(4.0, rel=0.01)
     times = hung.conjac.youngs_modulus / stiffness
     # its weight, which makes a hanging bar stiffer across, stays as it is
     assert 1.01 * (4.0 / before) ** 2 < times < 1.1 * (4.0 / before) ** 2
@@ -46,7 +46,7 @@ def test_what_is_painted_goes_along(hung):
     hung.conjac.youngs_modulus_high = 10.0 * hung.conjac.youngs_modulus
     paint(hung, "Stiffness", [v.index for v in hung.data.vertices if v.co.z < 0])
     bpy.ops.conjac.set_wobble(hertz=4.0)
-    assert found(hung) == pytest.approx(4.0, rel=0.01)
+    assert frequency_of(hung) == pytest.approx(4.0, rel=0.01)
     assert hung.conjac.youngs_modulus_high == pytest.approx(10.0 * hung.conjac.youngs_modulus, rel=0.01)
 
 

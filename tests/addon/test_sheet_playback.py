@@ -69,18 +69,18 @@ def coordinates(mesh):
 
 
 def corners_of(mesh):
-    found = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("vertex_index", found)
-    return found
+    corners = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("vertex_index", corners)
+    return corners
 
 
 def maps_of(mesh):
-    found = {}
+    maps = {}
     for layer in mesh.uv_layers:
         values = np.empty(2 * len(mesh.loops), np.float32)
         layer.uv.foreach_get("vector", values)
-        found[layer.name] = values.reshape(-1, 2)
-    return found
+        maps[layer.name] = values.reshape(-1, 2)
+    return maps
 
 
 def colours(mesh, name):
@@ -156,14 +156,14 @@ def judge(obj, meshes):
 
 def creases(mesh):
     """Edges whose faces turn by more than 40 degrees, as pairs of vertices."""
-    normals, found = {}, set()
+    normals, sharp = {}, set()
     for polygon in mesh.polygons:
         for pair in polygon.edge_keys:
             normals.setdefault(tuple(sorted(pair)), []).append(polygon.normal)
     for pair, (normal, *others) in normals.items():
         if others and normal.angle(others[0]) > np.deg2rad(40.0):
-            found.add(pair)
-    return found
+            sharp.add(pair)
+    return sharp
 
 
 def test_alembic_has_the_faces_of_each_frame_with_all_that_the_artist_painted(scene):  # noqa: F811

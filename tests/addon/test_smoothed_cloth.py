@@ -14,9 +14,9 @@ def smooth_sheet():
 
 
 def note_of(obj):
-    found = [hint for hint in advice.look_at(obj, bpy.context.scene) if hint.key == "smoothed"]
-    assert len(found) <= 1
-    return notes._of_advice(found[0], obj) if found else None
+    hints = [hint for hint in advice.look_at(obj, bpy.context.scene) if hint.key == "smoothed"]
+    assert len(hints) <= 1
+    return notes._of_advice(hints[0], obj) if hints else None
 
 
 def test_what_smooths_cloth_that_touches_is_told_and_simulated_after(addon):

@@ -64,8 +64,8 @@ def test_keyframes_of_the_stiffness_are_read_at_every_sample(soft_cube, tmp_path
     for frame, value in ((1, 100.0), (4, 1000.0)):
         soft_cube.conjac.pin_stiffness = value
         soft_cube.keyframe_insert("conjac.pin_stiffness", frame=frame)
-    found, array = gathered(soft_cube, tmp_path)
-    np.testing.assert_allclose(array(found.bodies[0].pin.stiffness)[[0, 3, 6]], [100.0, 550.0, 1000.0], rtol=1e-6)
+    read, array = gathered(soft_cube, tmp_path)
+    np.testing.assert_allclose(array(read.bodies[0].pin.stiffness)[[0, 3, 6]], [100.0, 550.0, 1000.0], rtol=1e-6)
     load(tmp_path)
     from conjac.conjac_addon.gather import changed_settings
 
@@ -111,15 +111,15 @@ def test_an_older_file_holds_hard_above_a_half_and_is_told_so(soft_cube, tmp_pat
     paint(soft_cube, "Pin", (0, 1, 2), 0.3)
     paint(soft_cube, "Pin", (4, 5), 0.7)
     notes = []
-    found, _ = gathered(soft_cube, tmp_path, notes=notes)
-    assert found.bodies[0].pin.stiffness is None
+    read, _ = gathered(soft_cube, tmp_path, notes=notes)
+    assert read.bodies[0].pin.stiffness is None
     [message] = [note for note in notes if "between 0 and 1" in note]
     assert '"Cube": 5 vertices have weights of Pin' in message and "above 0.5 they hold hard" in message
     soft_cube.conjac.soft_pins = True
     notes = []
-    found, array = gathered(soft_cube, tmp_path, notes=notes)
-    assert found.bodies[0].pin.stiffness == 1000.0 and not any("between 0 and 1" in note for note in notes)
-    assert sorted(array(found.bodies[0].pin.weights)[[0, 4, 7]]) == pytest.approx([0.0, 0.3, 0.7])
+    read, array = gathered(soft_cube, tmp_path, notes=notes)
+    assert read.bodies[0].pin.stiffness == 1000.0 and not any("between 0 and 1" in note for note in notes)
+    assert sorted(array(read.bodies[0].pin.weights)[[0, 4, 7]]) == pytest.approx([0.0, 0.3, 0.7])
 
 
 def test_new_bodies_have_soft_pins_and_what_was_set_stays(addon):
@@ -136,9 +136,9 @@ def test_sharp_edges_keep_hard_pins(addon, tmp_path):
     bpy.context.scene.frame_end = 2
     flag.conjac.sharp_edges = True
     notes = []
-    found, _ = gathered(flag, tmp_path, notes=notes)
-    assert found.bodies[0].pin.stiffness is None and any("Sharp Edges do not support Soft "
-                                                         "Pins" in note for note in notes)
+    read, _ = gathered(flag, tmp_path, notes=notes)
+    assert read.bodies[0].pin.stiffness is None and any("Sharp Edges do not support Soft "
+                                                        "Pins" in note for note in notes)
 
 
 def test_nothing_painted_is_refused(soft_cube, tmp_path):

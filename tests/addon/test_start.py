@@ -42,7 +42,7 @@ os._exit(0)
 
 
 @pytest.fixture(scope="module")
-def found():
+def loaded():
     ran = subprocess.run([sys.executable, "-c", START], cwd=ROOT, capture_output=True, text=True,
                          env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=300)
     lines = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
@@ -50,19 +50,19 @@ def found():
     return json.loads(lines[-1][5:])
 
 
-def test_what_registers_loads_no_numpy_and_starts_nothing_of_a_bake(found):
+def test_what_registers_loads_no_numpy_and_starts_nothing_of_a_bake(loaded):
     heavy = {"numpy", "scipy", "numba", "msgspec", "json", "subprocess", "tempfile", "tomllib", "socket", "ssl", "uuid",
              "argparse", "ctypes", "zipfile", "urllib"}
-    assert not heavy & {name.partition(".")[0] for name in found["others"]}
+    assert not heavy & {name.partition(".")[0] for name in loaded["others"]}
     waits = ("conjac_addon.gather.", "conjac_addon.playback.", "conjac_addon.bake.session", "conjac_addon.bake.place",
              "solver.frames.", "solver.job.")
-    assert not [name for name in found["registered"] if name.removeprefix("conjac.").startswith(waits)]
+    assert not [name for name in loaded["registered"] if name.removeprefix("conjac.").startswith(waits)]
 
 
-def test_few_modules_run(found):
+def test_few_modules_run(loaded):
     """Each costs Blender's start a third of a millisecond; there are over 150."""
-    assert len(found["registered"]) <= 46
-    operators = {name for name in found["registered"] if name.startswith("conjac.conjac_addon.operators.")}
+    assert len(loaded["registered"]) <= 46
+    operators = {name for name in loaded["registered"] if name.startswith("conjac.conjac_addon.operators.")}
     assert {name.rpartition(".")[2] for name in operators} == {"light", "table"}
 
 
@@ -102,8 +102,8 @@ def test_an_operator_is_what_its_module_says_from_its_first_use_on():
     assert operators["CONJAC_OT_add_soft_body"]["may"] and not operators["CONJAC_OT_bake"]["may"]
 
 
-def test_a_file_without_anything_of_conjac_and_leaving_blender_load_nothing(found):
-    assert found["by_startup_file"] == [] and found["by_leaving"] == []
+def test_a_file_without_anything_of_conjac_and_leaving_blender_load_nothing(loaded):
+    assert loaded["by_startup_file"] == [] and loaded["by_leaving"] == []
 
 
 def test_a_module_that_waited_is_whole_however_it_is_asked_for(addon):

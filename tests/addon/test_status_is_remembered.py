@@ -15,20 +15,20 @@ from conjac.conjac_addon.bake import standing, watch  # noqa: E402
 @pytest.fixture()
 def looks(monkeypatch):
     """Names of the objects that were looked at, and of those whose settings were compared."""
-    found = {"status": [], "settings": []}
+    calls = {"status": [], "settings": []}
     look, compare = standing.status, gather.changed_settings
 
     def looked(obj):
-        found["status"].append(obj.name)
+        calls["status"].append(obj.name)
         return look(obj)
 
     def compared(obj, *rest):
-        found["settings"].append(obj.name)
+        calls["settings"].append(obj.name)
         return compare(obj, *rest)
 
     monkeypatch.setattr(standing, "status", looked)
     monkeypatch.setattr(gather, "changed_settings", compared)
-    return found
+    return calls
 
 
 def panel_text(obj):

@@ -67,10 +67,10 @@ def test_compare_writes_how_far_each_vertex_is_from_the_take_in_mm(jelly, scene)
     bpy.context.view_layer.update()
     vertices = np.array([seen_at(jelly, frame) - first[frame] for frame in range(1, LAST + 1)])
     assert bpy.ops.conjac.compare_take(number=1) == {"FINISHED"}
-    found = np.array([element.value for element in jelly.data.attributes["take_difference"].data])
+    differences = np.array([element.value for element in jelly.data.attributes["take_difference"].data])
     away = 2000.0 * np.linalg.norm(vertices, axis=2)
-    np.testing.assert_allclose(found, away.max(axis=0), rtol=1e-3, atol=1e-3)
-    assert found.max() > 1.0
+    np.testing.assert_allclose(differences, away.max(axis=0), rtol=1e-3, atol=1e-3)
+    assert differences.max() > 1.0
     values = apart.write(jelly, scene, 1)
     assert values.frames == LAST and values.frame == 1 + int(away.max(axis=1).argmax())
     np.testing.assert_allclose((values.largest, values.mean), (away.max(), away.mean()), rtol=1e-3)

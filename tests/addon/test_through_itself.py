@@ -53,8 +53,8 @@ def test_what_falls_through_itself_is_told_and_mended_by_a_button(scene):  # noq
         if examined == 4:
             break
     assert (crossing, examined) == (2, 4)
-    [found] = hints()
-    assert "in 2 of 4 baked frames" in found.text and found.operator == "conjac.collide_with_itself"
+    [hint] = hints()
+    assert "in 2 of 4 baked frames" in hint.text and hint.operator == "conjac.collide_with_itself"
     assert bpy.ops.conjac.collide_with_itself() == {"FINISHED"}
     assert obj.conjac.contact.itself and not hints()
 

@@ -38,15 +38,15 @@ def run_command(*argv):
 
 
 def test_it_says_and_does_what_another_does(ready, monkeypatch, tmp_path):
-    found = {}
+    results = {}
     for name in ("forked", "started"):
         if name == "started":
             monkeypatch.setattr(worker_module, "command", lambda: (sys.executable, "-I", str(BOOT)))
         job = box_job(tmp_path / name, end=3)
-        found[name] = [run_command("bake", job), run_command("check", tmp_path / "nothing"),
-                       [path.read_bytes() for path in sorted((job / "cache" / "frames").iterdir())]]
-    assert found["forked"] == found["started"]
-    assert found["forked"][0][0] == 0 and found["forked"][1][0] == 2 and len(found["forked"][2]) == 3
+        results[name] = [run_command("bake", job), run_command("check", tmp_path / "nothing"),
+                         [path.read_bytes() for path in sorted((job / "cache" / "frames").iterdir())]]
+    assert results["forked"] == results["started"]
+    assert results["forked"][0][0] == 0 and results["forked"][1][0] == 2 and len(results["forked"][2]) == 3
 
 
 def test_it_dies_with_the_one_who_asked(ready, tmp_path):

@@ -38,15 +38,15 @@ def until_it_compiles(process: subprocess.Popen) -> None:
 
 
 def children(pid: int) -> list[int]:
-    found = []
+    processes = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, parent = stat.read_text().rpartition(")")[2].split()[:2]
         except OSError:
             continue
         if int(parent) == pid and state != "Z":
-            found.append(int(stat.parent.name))
-    return found
+            processes.append(int(stat.parent.name))
+    return processes
 
 
 def runs(pid: int) -> bool:

@@ -110,15 +110,15 @@ class SlurmHere:
 
     def _steps(self, node):
         """The slurmstepd of a node, which are no children of its slurmd."""
-        found = []
+        steps = []
         for path in Path("/proc").glob("[0-9]*/environ"):
             try:
                 command = (path.parent / "comm").read_text().strip()
                 if command.startswith("slurmstepd") and self._is_of(path, node):
-                    found.append(int(path.parent.name))
+                    steps.append(int(path.parent.name))
             except OSError:
                 continue
-        return found
+        return steps
 
     def _is_of(self, environ, node):
         """Whether a slurmstepd belongs to this Slurm's node, according to its command line."""
@@ -135,14 +135,14 @@ class SlurmHere:
 
 def descendants(pid):
     """Every process below one."""
-    found, ahead = [], [pid]
-    while ahead:
-        parent = ahead.pop()
+    processes, queue = [], [pid]
+    while queue:
+        parent = queue.pop()
         for path in Path(f"/proc/{parent}/task").glob("*/children"):
             try:
                 children = [int(word) for word in path.read_text().split()]
             except OSError:
                 continue
-            found += children
-            ahead += children
-    return found
+            processes += children
+            queue += children
+    return processes

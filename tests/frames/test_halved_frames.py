@@ -35,8 +35,8 @@ def test_the_body_that_deforms_too_fast_is_known(tossed):
     change(tossed, "time.largest_deformation", 0.1)
     bake(tossed, Quiet())
     cache = Cache(load(tossed).cache)
-    found = cache.diagnostics.halved()
-    assert 3 < found.count <= 12 and found.body == "Ear"
+    halved = cache.diagnostics.halved()
+    assert 3 < halved.count <= 12 and halved.body == "Ear"
     cache.free()
     assert not (cache.folder / "halved").exists()
 

@@ -34,8 +34,8 @@ def foreign(tmp_path):
 
 
 def untouched(foreign) -> bool:
-    found = {str(path.relative_to(foreign)): path.read_bytes() for path in foreign.rglob("*") if path.is_file()}
-    return found == dict.fromkeys(("000001.npy", "frames/000001.npy", "letter.txt", "manifest.json"), LETTER)
+    contents = {str(path.relative_to(foreign)): path.read_bytes() for path in foreign.rglob("*") if path.is_file()}
+    return contents == dict.fromkeys(("000001.npy", "frames/000001.npy", "letter.txt", "manifest.json"), LETTER)
 
 
 def bake(job, last=12):

@@ -13,11 +13,11 @@ from solver.job.stages import keep
 
 
 def test_a_given_volume_is_counted(tmp_path):
-    found = estimate(box_job(tmp_path, end=25, step=1 / 96))
-    assert found.bodies[0].nodes == 45 and found.bodies[0].tets == 96 and found.bodies[0].exact
-    assert found.steps_per_frame == 4 and found.frames == (1, 25)
-    assert found.total_s == pytest.approx(found.step_s * 96)
-    assert any("45 nodes" in sentence for sentence in found.sentences())
+    estimated = estimate(box_job(tmp_path, end=25, step=1 / 96))
+    assert estimated.bodies[0].nodes == 45 and estimated.bodies[0].tets == 96 and estimated.bodies[0].exact
+    assert estimated.steps_per_frame == 4 and estimated.frames == (1, 25)
+    assert estimated.total_s == pytest.approx(estimated.step_s * 96)
+    assert any("45 nodes" in sentence for sentence in estimated.sentences())
 
 
 def test_a_guess_is_replaced_by_what_was_made(tmp_path):
@@ -58,8 +58,8 @@ def test_the_dragon_is_estimated_within_its_order_of_magnitude(tmp_path):
     job = box_job(tmp_path, motion=False)
     np.save(job / "arrays/nodes.npy", nodes)
     np.save(job / "arrays/tets.npy", tets)
-    found = estimate(job)
-    assert len(tets) == 36720 and 0.093 < found.step_s < 0.5 and 200 < found.memory_mb < 1000
+    estimated = estimate(job)
+    assert len(tets) == 36720 and 0.093 < estimated.step_s < 0.5 and 200 < estimated.memory_mb < 1000
 
 
 @pytest.mark.parametrize("thin, made", [(30, 1409), (100, 5059), (300, 21966), (1000, 338057)])

@@ -20,8 +20,8 @@ def of(job):
 
 
 def stages_changed(before, after, name="Ear") -> list[str]:
-    found = [stage for stage in STAGES[:-1] if before.bodies[name][stage] != after.bodies[name][stage]]
-    return found + ["solve"] * (before.solve != after.solve)
+    changed = [stage for stage in STAGES[:-1] if before.bodies[name][stage] != after.bodies[name][stage]]
+    return changed + ["solve"] * (before.solve != after.solve)
 
 
 @pytest.mark.parametrize(("path", "value", "first", "word"), [

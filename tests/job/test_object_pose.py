@@ -26,10 +26,10 @@ def silent(stage, body, progress, text):
 
 def matrix(shift=(0.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0), scale=(1.0, 1.0, 1.0)):
     """In single precision, as Blender keeps them."""
-    found = np.eye(4)
-    found[:3, :3] = Rotation.from_euler("xyz", turn, degrees=True).as_matrix() * scale
-    found[:3, 3] = shift
-    return found.astype(np.float32).astype(np.float64)
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_euler("xyz", turn, degrees=True).as_matrix() * scale
+    pose[:3, 3] = shift
+    return pose.astype(np.float32).astype(np.float64)
 
 
 def box(job, to_world):

@@ -56,7 +56,7 @@ def test_any_name_gives_a_file_in_the_stages_folder(tmp_path, name):
     path = stage_path(job, "tets", name, "a" * 40)
     assert path.parent == job.stages and len(path.name.encode()) < 255
     keep(job, "tets", name, "a" * 40, lambda: {"x": np.ones(1)})
-    assert [found.name for found in job.stages.iterdir()] == [path.name]
+    assert [file.name for file in job.stages.iterdir()] == [path.name]
 
 
 def test_names_stay_apart_where_capitals_do_not_count():

@@ -55,7 +55,7 @@ def contents_after_each_call(journal: str, name: str, forgets_names: bool) -> li
     disk: dict[str, dict] = files if not forgets_names else {}
     opened: dict[str, dict] = {}
     folders: dict[str, str] = {}
-    found, count = [], 0
+    contents, count = [], 0
     for call in journal.splitlines():
         if match := re.search(r'openat\(.*?"([^"]*)", ([A-Z_|]*).*\)\s+= (\d+)', call):
             path, how, number = match.groups()
@@ -83,8 +83,8 @@ def contents_after_each_call(journal: str, name: str, forgets_names: bool) -> li
         elif match := re.search(r'unlink\w*\(.*?"([^"]*)".*\)\s+= 0', call):
             files.pop(match[1], None)
         if name in disk:
-            found.append((disk[name]["count"], disk[name]["flushed"], disk[name]["written"]))
-    return found
+            contents.append((disk[name]["count"], disk[name]["flushed"], disk[name]["written"]))
+    return contents
 
 
 @pytest.mark.parametrize("forgets_names", [False, True])

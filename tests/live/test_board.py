@@ -93,11 +93,11 @@ def test_no_frame_is_ever_a_mixture_of_two_while_another_process_writes(tmp_path
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path / "board")], cwd=ROOT)
     seen, last = 0, 0.0
     while writer.poll() is None:
-        found = made.shown()
-        if found is None:
+        latest = made.shown()
+        if latest is None:
             time.sleep(0.0005)
             continue
-        frame, positions, _ = found
+        frame, positions, _ = latest
         assert (positions == frame["time"][0]).all() and frame["time"][0] > last
         last, seen = frame["time"][0], seen + 1
     assert writer.returncode == 0 and seen > 20

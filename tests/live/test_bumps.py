@@ -54,13 +54,13 @@ def play(engine, seconds, **inputs):
 def test_points_inside_go_to_the_nearest_surface():
     shape = BumpMesh(*block([0, 0, 0], [1, 1, 1]))
     points = np.array([[0.5, 0.5, 0.95], [0.5, 0.5, 1.2], [0.03, 0.5, 0.4]])
-    found = planes_before([Bump(shape, np.eye(4))], points, points, H)
-    np.testing.assert_array_equal(found.points, [0, 2])
-    np.testing.assert_allclose(found.positions, [[0.5, 0.5, 1.0], [0.0, 0.5, 0.4]], atol=1e-9)
-    np.testing.assert_allclose(found.normals, [[0, 0, 1], [-1, 0, 0]], atol=1e-9)
-    found = planes_before([Bump(shape, moved(z=0.3))], points, points, H)
-    np.testing.assert_array_equal(found.points, [1, 2])
-    np.testing.assert_allclose(found.positions[0], [0.5, 0.5, 1.3], atol=1e-9)
+    planes = planes_before([Bump(shape, np.eye(4))], points, points, H)
+    np.testing.assert_array_equal(planes.points, [0, 2])
+    np.testing.assert_allclose(planes.positions, [[0.5, 0.5, 1.0], [0.0, 0.5, 0.4]], atol=1e-9)
+    np.testing.assert_allclose(planes.normals, [[0, 0, 1], [-1, 0, 0]], atol=1e-9)
+    planes = planes_before([Bump(shape, moved(z=0.3))], points, points, H)
+    np.testing.assert_array_equal(planes.points, [1, 2])
+    np.testing.assert_allclose(planes.positions[0], [0.5, 0.5, 1.3], atol=1e-9)
 
 
 def test_points_that_are_far_are_not_looked_for_in_each_step(monkeypatch):
@@ -77,14 +77,14 @@ def test_points_that_are_far_are_not_looked_for_in_each_step(monkeypatch):
         origins = start if k == 10 else points
         end = origins + 0.02 * random.normal(size=origins.shape)
         shape.mesh._is_closed = True
-        found = planes_before([bump], origins, end, H, 0.05, clearances)
+        planes = planes_before([bump], origins, end, H, 0.05, clearances)
         with_them, looked[:] = with_them + sum(looked), []
         shape.mesh._is_closed = False  # by reach alone
         expected = planes_before([bump], origins, end, H, 0.05)
         without, looked[:] = without + sum(looked), []
         assert len(expected.points) > 20
         for name in ("points", "positions", "normals", "speed"):
-            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+            np.testing.assert_array_equal(getattr(planes, name), getattr(expected, name))
         points = end
     assert with_them < 0.6 * without, (with_them, without)
 
@@ -94,9 +94,9 @@ def test_a_ball_pushes_along_its_normals():
     way = np.random.default_rng(1).normal(size=(50, 3))
     way /= np.linalg.norm(way, axis=1, keepdims=True)
     inside = 0.9 * way + [2.0, 0.0, 0.0]
-    found = planes_before([Bump(shape, moved(x=2.0))], inside, inside, H)
-    assert len(found.points) == 50
-    np.testing.assert_allclose(found.positions - [2.0, 0.0, 0.0], way, atol=0.05)
+    planes = planes_before([Bump(shape, moved(x=2.0))], inside, inside, H)
+    assert len(planes.points) == 50
+    np.testing.assert_allclose(planes.positions - [2.0, 0.0, 0.0], way, atol=0.05)
 
 
 def test_planes_go_with_a_mesh_that_is_turned_scaled_and_moved():
@@ -105,10 +105,10 @@ def test_planes_go_with_a_mesh_that_is_turned_scaled_and_moved():
     before = plate.copy()
     before[0, 3] -= 0.01
     shape, point = BumpMesh(*block([0, 0, 0], [1, 1, 1])), np.array([[3.095, 0.5, 1.0]])
-    found = planes_before([Bump(shape, plate, before=before)], point, point, H, 0.02)
-    np.testing.assert_allclose(found.positions, [[3.1, 0.5, 1.0]], atol=1e-9)
-    np.testing.assert_allclose(found.normals, [[1, 0, 0]], atol=1e-9)
-    np.testing.assert_allclose(found.speed, [[0.01 / H, 0, 0]], atol=1e-9)
+    planes = planes_before([Bump(shape, plate, before=before)], point, point, H, 0.02)
+    np.testing.assert_allclose(planes.positions, [[3.1, 0.5, 1.0]], atol=1e-9)
+    np.testing.assert_allclose(planes.normals, [[1, 0, 0]], atol=1e-9)
+    np.testing.assert_allclose(planes.speed, [[0.01 / H, 0, 0]], atol=1e-9)
 
 
 def test_a_plate_is_not_passed_in_a_step(engine):
@@ -191,11 +191,11 @@ def test_what_is_far_off_a_closed_mesh_is_not_looked_for(monkeypatch, cut):
     nearest = mesh._nearest
     monkeypatch.setattr(mesh, "_nearest", lambda placed, points, reach: queries.append(len(points))
                         or nearest(placed, points, reach))
-    found = mesh.planes(start, end, 0.0, H, 1.0, 0.02)
+    planes = mesh.planes(start, end, 0.0, H, 1.0, 0.02)
     looked = queries[0]
     monkeypatch.setattr(mesh, "_is_closed", False)
     queries.clear()
     every = mesh.planes(start, end, 0.0, H, 1.0, 0.02)
-    assert len(found.points) > 5 and (looked < 0.6 * queries[0]) == (cut == 0)
+    assert len(planes.points) > 5 and (looked < 0.6 * queries[0]) == (cut == 0)
     for name in ("points", "positions", "normals"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(every, name))
+        np.testing.assert_array_equal(getattr(planes, name), getattr(every, name))

@@ -27,9 +27,9 @@ def job(tmp_path):
 
 
 def test_what_was_never_filled_gets_about_as_many_cells_as_asked(job):
-    found = filled(job, 500, by_bake=True)
-    assert found.scene.bodies[0].mesher.kind == "cells" and job.scene.bodies[0].mesher.kind == "tetgen"
-    [volume] = volumes_of(found, quiet)
+    mesh = filled(job, 500, by_bake=True)
+    assert mesh.scene.bodies[0].mesher.kind == "cells" and job.scene.bodies[0].mesher.kind == "tetgen"
+    [volume] = volumes_of(mesh, quiet)
     assert 300 < len(volume.tets) / 6 < 800
 
 
@@ -54,8 +54,8 @@ def test_what_was_never_filled_gets_tetrahedra_like_those_of_its_bake(job, monke
     """They have its edges and its volume, and stay whatever else is changed; cells where they would take too long."""
     change(job.path, "bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.5}})
     own = load(job.path)
-    found, [volume] = filled_quickly(own, 500, quiet)
-    assert found.scene.bodies[0].mesher.kind == module.QUICK["tetwild"]
+    quick_job, [volume] = filled_quickly(own, 500, quiet)
+    assert quick_job.scene.bodies[0].mesher.kind == module.QUICK["tetwild"]
     [bake] = volumes_of(own, quiet)
     whole, quick = (float(tet_volumes(mesh.nodes, mesh.tets).sum()) for mesh in (bake, volume))
     assert quick == pytest.approx(whole, rel=0.03) and 0.5 < len(volume.tets) / len(bake.tets) < 2.0
@@ -63,13 +63,13 @@ def test_what_was_never_filled_gets_tetrahedra_like_those_of_its_bake(job, monke
     change(job.path, "bodies.0.mesher.params.edge_length", 0.6)
     change(job.path, "bodies.0.density", 500.0)
     fine = load(job.path)
-    assert filled_quickly(fine, 500, quiet, found)[0].scene.bodies[0].mesher == found.scene.bodies[0].mesher
+    assert filled_quickly(fine, 500, quiet, quick_job)[0].scene.bodies[0].mesher == quick_job.scene.bodies[0].mesher
     slow, [cells] = filled_quickly(fine, 500, quiet)
     assert slow.scene.bodies[0].mesher.kind == "cells" and len(cells.tets) % 6 == 0
 
 
 def test_a_bake_of_many_tetrahedra_is_played_in_fewer(job):
     change(job.path, "bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.02}})
-    found = module._like_bake(load(job.path), load(job.path).scene.bodies[0])
-    edge = found.mesher.params["edge_length"]
+    mesh = module._like_bake(load(job.path), load(job.path).scene.bodies[0])
+    edge = mesh.mesher.params["edge_length"]
     assert 4.0 / 3.0 * np.pi * module.PER_CUBE / edge**3 == pytest.approx(module.FINEST, rel=0.1)

@@ -28,20 +28,20 @@ def crumpled(cells, size, seed):
 
 def sheets():
     made = [crumpled(cells, size, k) for k, (cells, size, _) in enumerate(SIZES)]
-    found = [Layer(neighbours(triangles, len(x)), triangles, len(x), size / cells, thickness, 0.4)
-             for (x, _, triangles), (cells, size, thickness) in zip(made, SIZES)]
-    return found, [x for x, _, _ in made], [v for _, v, _ in made]
+    layers_of_sheets = [Layer(neighbours(triangles, len(x)), triangles, len(x), size / cells, thickness, 0.4)
+                        for (x, _, triangles), (cells, size, thickness) in zip(made, SIZES)]
+    return layers_of_sheets, [x for x, _, _ in made], [v for _, v, _ in made]
 
 
 def vertex_normals(x, triangles):
-    found = np.zeros_like(x)
-    np.add.at(found, triangles.ravel(), np.repeat(area_vectors(x, triangles), 3, axis=0))
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
+    normals = np.zeros_like(x)
+    np.add.at(normals, triangles.ravel(), np.repeat(area_vectors(x, triangles), 3, axis=0))
+    return normals / np.linalg.norm(normals, axis=1, keepdims=True)
 
 
 def all_pairs(sheet, x, v, meet):
     """{(sheet, vertex, other sheet, vertex): normal from the second to the first} by looking at every pair."""
-    found = {}
+    pairs = {}
     normals = [vertex_normals(positions, layer.triangles) for layer, positions in zip(sheet, x)]
     edge, thickness = (max(getattr(layer, name) for layer, own in zip(sheet, meet) if any(own))
                        for name in ("edge", "thickness"))
@@ -64,8 +64,8 @@ def all_pairs(sheet, x, v, meet):
                         continue
                     if (np.linalg.norm(away - height * normal) < FACING * min(layer.edge, other.edge)
                         and height + H * (v[s][i] - v[t][j]) @ normal < WITHIN * gap):
-                        found[s, i, t, j] = normal
-    return found
+                        pairs[s, i, t, j] = normal
+    return pairs
 
 
 @pytest.mark.parametrize("meet", [[[True, True], [True, True]], [[False, True], [True, True]],

@@ -103,11 +103,11 @@ def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
     skin, point, moved = Skin(vertices, triangles), np.array([[0.98, 0.5, 1.01]]), np.array([0.0, 0.0, -0.06])
     still = SurfaceMotion(skin, vertices, vertices, vertices, vertices)
     comes = SurfaceMotion(skin, point + moved, point, point + moved, point)
-    found = surface_contacts(comes, still, 9)
-    np.testing.assert_allclose(found.normals, [[0, 0, 1]], atol=1e-12)
-    np.testing.assert_allclose([found.gaps[0], found.gaps_before[0]], [-0.05, 0.01], atol=1e-12)
+    contacts = surface_contacts(comes, still, 9)
+    np.testing.assert_allclose(contacts.normals, [[0, 0, 1]], atol=1e-12)
+    np.testing.assert_allclose([contacts.gaps[0], contacts.gaps_before[0]], [-0.05, 0.01], atol=1e-12)
     # it is pushed from straight below
-    at = np.einsum("kc,kcd->kd", found.weights, vertices[found.corners])
+    at = np.einsum("kc,kcd->kd", contacts.weights, vertices[contacts.corners])
     np.testing.assert_allclose(at, [[0.98, 0.5, 1.0]], atol=1e-12)
     # what moves away with the surface is not met
     assert surface_contacts(comes, SurfaceMotion(skin, vertices + moved, vertices, vertices, vertices), 9) is None

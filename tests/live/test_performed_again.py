@@ -188,7 +188,7 @@ def test_what_moves_by_another_method_is_not_touched(tmp_path):
 
 
 def test_it_is_stepped_by_bdf2_whatever_the_integrator_and_the_log_says_so(tmp_path):
-    found = []
+    bakes = []
     for kind in ("bdf2", "sdirk2"):
         folder = box_job(tmp_path / kind, end=4, step=STEP, motion=False, method={"kind": "live"},
                          integrator={"kind": kind})
@@ -196,6 +196,6 @@ def test_it_is_stepped_by_bdf2_whatever_the_integrator_and_the_log_says_so(tmp_p
         reporter = Quiet()
         reporter.log = messages.append
         bake(folder, reporter)
-        found.append((frames_of(folder), any("steps by BDF2, and not by SDIRK2" in text for text in messages)))
-    np.testing.assert_array_equal(found[0][0], found[1][0])
-    assert [has_notice for _, has_notice in found] == [False, True]
+        bakes.append((frames_of(folder), any("steps by BDF2, and not by SDIRK2" in text for text in messages)))
+    np.testing.assert_array_equal(bakes[0][0], bakes[1][0])
+    assert [has_notice for _, has_notice in bakes] == [False, True]

@@ -106,13 +106,13 @@ def test_without_gravity_it_stays_as_it_is(window):
 
 
 def test_with_a_fixed_clock_it_is_the_same_to_the_last_bit(key, job, tmp_path):
-    found = []
+    runs = []
     for name in ("one", "two"):
         window = Window(key, job, tmp_path / name)
         grab = Hold(1, window.start[-1], window.start[-1] + [0.0, 0.02, 0.05], 0.0, 2.0)
         window.play(0.2, control(DOWN, grabs=(grab,)))
-        found.append(window.play(0.3, control(DOWN)).tobytes())
-    assert found[0] == found[1]
+        runs.append(window.play(0.3, control(DOWN)).tobytes())
+    assert runs[0] == runs[1]
 
 
 def test_a_hand_pulls_what_it_has_hold_of_to_where_it_is(window):

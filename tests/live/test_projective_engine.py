@@ -147,8 +147,8 @@ def test_momentum_of_sheets_that_meet_is_kept(tmp_path):
 
 
 def test_it_is_the_same_to_the_last_bit(tmp_path):
-    found = []
+    runs = []
     for name in ("one", "two"):
         engine = engine_of("", sheets(tmp_path / name, [0.0, 0.03], ground=GROUND), quiet)
-        found.append(play(engine, 0.3).tobytes())
-    assert found[0] == found[1]
+        runs.append(play(engine, 0.3).tobytes())
+    assert runs[0] == runs[1]

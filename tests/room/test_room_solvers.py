@@ -90,20 +90,20 @@ class Cushion(Barrier):
     """W = κ/2 (δ − d)² of each pair that is nearer than δ: a spring, where the barrier has a wall."""
 
     def active_pairs(self, x):
-        found = super().active_pairs(x)
-        distance = np.sqrt(found.work[:, SQUARE])
-        pressed = found.stiffness * (found.activation - distance)
-        normal = found.work[:, DIFFERENCE : DIFFERENCE + 3] / distance[:, None]
-        forces = pressed[:, None, None] * found.work[:, :4, None] * normal[:, None, :]
-        energy = 0.5 * float(pressed @ (found.activation - distance))
-        return replace(found, forces=forces, energy=energy)
+        pairs = super().active_pairs(x)
+        distance = np.sqrt(pairs.work[:, SQUARE])
+        pressed = pairs.stiffness * (pairs.activation - distance)
+        normal = pairs.work[:, DIFFERENCE : DIFFERENCE + 3] / distance[:, None]
+        forces = pressed[:, None, None] * pairs.work[:, :4, None] * normal[:, None, :]
+        energy = 0.5 * float(pressed @ (pairs.activation - distance))
+        return replace(pairs, forces=forces, energy=energy)
 
     def fill(self, x, time, project):
-        found = self.active_pairs(x)
-        normal = found.work[:, DIFFERENCE : DIFFERENCE + 3] / np.sqrt(found.work[:, SQUARE])[:, None]
-        outer = found.stiffness[:, None] * np.einsum("ki,kj->kij", normal, normal).reshape(-1, 9)
-        blocks = np.stack([-found.work[:, a, None] * found.work[:, b, None] * outer for a, b in PAIRS], axis=1)
-        return Stencils(found.nodes, found.forces, blocks, found.energy)
+        pairs = self.active_pairs(x)
+        normal = pairs.work[:, DIFFERENCE : DIFFERENCE + 3] / np.sqrt(pairs.work[:, SQUARE])[:, None]
+        outer = pairs.stiffness[:, None] * np.einsum("ki,kj->kij", normal, normal).reshape(-1, 9)
+        blocks = np.stack([-pairs.work[:, a, None] * pairs.work[:, b, None] * outer for a, b in PAIRS], axis=1)
+        return Stencils(pairs.nodes, pairs.forces, blocks, pairs.energy)
 
 
 class InPlane:
@@ -180,8 +180,8 @@ def test_a_made_up_contact_law_carries_a_block(solvers, tmp_path):
     [law] = part.contacts
     assert type(law) is Cushion
     x = part.coordinates.positions(state.q, state.time)
-    found = law.active_pairs(x)
-    pressed = found.stiffness * (found.activation - np.sqrt(found.work[:, SQUARE]))
+    pairs = law.active_pairs(x)
+    pressed = pairs.stiffness * (pairs.activation - np.sqrt(pairs.work[:, SQUARE]))
     assert law.surfaces.intersection(x) is None and np.abs(state.u).max() < 2e-3
     assert pressed.sum() == pytest.approx(9.81 * part.mass.sum(), rel=0.02)
 

@@ -64,8 +64,8 @@ def facts(built_examples):
     def of(name):
         if name not in known:
             names = MANY if name in MANY else [example for example in EXAMPLES if example not in MANY]
-            found = committed_and_built(names, FACTS, built_examples)
-            known.update({example: (found["committed", example], found["built", example]) for example in names})
+            loaded = committed_and_built(names, FACTS, built_examples)
+            known.update({example: (loaded["committed", example], loaded["built", example]) for example in names})
         return known[name]
 
     return of

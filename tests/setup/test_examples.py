@@ -71,15 +71,15 @@ def patches(body, group):
         if a in painted and b in painted:
             neighbours[a].add(b)
             neighbours[b].add(a)
-    found = []
+    differences = []
     while painted:
         patch, open_ = set(), [painted.pop()]
         while open_:
             patch.add(open_[-1])
             open_ += [n for n in neighbours[open_.pop()] if n in painted]
             painted -= set(open_)
-        found.append(sorted(patch))
-    return found
+        differences.append(sorted(patch))
+    return differences
 
 
 def test_suzanne(facts):

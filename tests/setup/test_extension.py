@@ -203,14 +203,14 @@ def installation(light_zip, tmp_path_factory):
 
 
 def test_install_enables_it_and_disable_leaves_nothing(installation):
-    found = installation[1]
-    assert found["enabled"] == ["bl_ext.user_default.conjac"]
-    assert found["property"]
-    assert {"add_soft_body", "bake", "cancel", "pause", "free_bake", "export"} <= set(found["operators"])
-    assert found["heavy"] == []  # nothing heavy ever loads in Blender
-    assert {"catalogue"} <= set(found["solver"]) <= {"catalogue", "errors", "frames", "job"}  # the half that reads
-    assert found["packages"] == []  # no top-level name but Blender's own bl_ext
-    assert found["left"] == [False, []]
+    report = installation[1]
+    assert report["enabled"] == ["bl_ext.user_default.conjac"]
+    assert report["property"]
+    assert {"add_soft_body", "bake", "cancel", "pause", "free_bake", "export"} <= set(report["operators"])
+    assert report["heavy"] == []  # nothing heavy ever loads in Blender
+    assert {"catalogue"} <= set(report["solver"]) <= {"catalogue", "errors", "frames", "job"}  # the half that reads
+    assert report["packages"] == []  # no top-level name but Blender's own bl_ext
+    assert report["left"] == [False, []]
 
 
 BAKE = """
@@ -241,13 +241,13 @@ print("FOUND" + json.dumps(found))
 """
 
 
-def hangs_and_plays(found):
-    assert found["code"] == 0
-    rest, sagged = found["lowest"]
+def hangs_and_plays(report):
+    assert report["code"] == 0
+    rest, sagged = report["lowest"]
     assert rest == pytest.approx(-0.05, abs=1e-6)
     assert -0.07 < sagged < -0.0501  # hangs from its upper face
-    assert found["modifiers"] == ["MESH_CACHE"]
-    assert any(Path(path).is_file() and path.endswith(".pc2") for path in found["cache"])
+    assert report["modifiers"] == ["MESH_CACHE"]
+    assert any(Path(path).is_file() and path.endswith(".pc2") for path in report["cache"])
 
 
 @pytest.fixture(scope="module")
@@ -258,8 +258,8 @@ def baked(installation, tmp_path_factory):
     shutil.copytree(installation[0], folder)
     kept_kernels.give(folder / "extensions/.user/user_default")
     before = sorted((folder / INSTALLED).rglob("*"))
-    found = run_in_blender(BAKE, folder, str(folder.parent / "cube.blend"), read_only=folder / INSTALLED)
-    return folder, before, found
+    report = run_in_blender(BAKE, folder, str(folder.parent / "cube.blend"), read_only=folder / INSTALLED)
+    return folder, before, report
 
 
 def test_installed_extension_bakes_and_plays(baked):
@@ -274,8 +274,8 @@ def test_a_first_bake_compiles_and_plays(installation, tmp_path):
 
 
 def test_kernels_are_kept_in_the_extensions_user_folder_and_nothing_in_its_own(baked):
-    folder, before, found = baked
-    assert found["code"] == 0
+    folder, before, report = baked
+    assert report["code"] == 0
     assert sorted((folder / INSTALLED).rglob("*")) == before
     marks = list((folder / "extensions/.user/user_default/conjac").glob("kernels-*/loaded-*"))
     assert len(marks) == 1  # what the worker wrote there
@@ -306,11 +306,11 @@ def test_kernels_are_compiled_behind_the_window_once_and_the_window_says_so(inst
     shutil.copytree(installation[0], folder)
     installed = folder / "extensions/.user/user_default"
     kept_kernels.give(installed, without=["definite_kernels"])
-    found = run_in_blender(COMPILE, folder)
-    assert found["first"] is not None and found["again"] is False
-    assert found["status"] == ["ConJac is compiling for this computer, only this once. You can keep working, and bake"]
+    report = run_in_blender(COMPILE, folder)
+    assert report["first"] is not None and report["again"] is False
+    assert report["status"] == ["ConJac is compiling for this computer, only this once. You can keep working, and bake"]
     version = tomllib.loads((ROOT / "blender_manifest.toml").read_text())["version"]
-    assert found["marks"] == [f"compiled-{version}"]
+    assert report["marks"] == [f"compiled-{version}"]
     assert list(installed.glob("conjac/kernels-*/definite_kernels.*.nbc"))
 
 
@@ -354,11 +354,11 @@ def test_an_update_keeps_settings_and_kernels_and_uninstalling_leaves_nothing(li
             if name == "blender_manifest.toml":
                 data = re.sub(rb'(?m)^version = "[^"]*"', b'version = "0.0.9"', data)
             packed.writestr(name, data)
-    found = run_in_blender(UPGRADE, tmp_path / "user", str(older), str(light_zip), str(tmp_path / "cube.blend"))
+    report = run_in_blender(UPGRADE, tmp_path / "user", str(older), str(light_zip), str(tmp_path / "cube.blend"))
     version = tomllib.loads((ROOT / "blender_manifest.toml").read_text())["version"]
-    assert found["version"] == version
-    assert found["threads"] == 3 and found["young"] == 1234.0 and found["enabled"] and found["kept"]
-    assert found["gone"] == [True, True] and not found["left"]
+    assert report["version"] == version
+    assert report["threads"] == 3 and report["young"] == 1234.0 and report["enabled"] and report["kept"]
+    assert report["gone"] == [True, True] and not report["left"]
 
 
 FARM = """
@@ -379,6 +379,6 @@ def test_a_farm_unpacks_the_zip_once_where_nobody_may_write(light_zip, tmp_path,
     before = sorted(own.rglob("*"))
     monkeypatch.setenv("BLENDER_SYSTEM_EXTENSIONS", str(shared))
     kept_kernels.give(user / "extensions/.user/system")
-    found = run_in_blender(FARM, user, str(tmp_path / "cube.blend"), read_only=shared)
-    assert found["code"] == 0 and found["modifiers"] == ["MESH_CACHE"]
+    report = run_in_blender(FARM, user, str(tmp_path / "cube.blend"), read_only=shared)
+    assert report["code"] == 0 and report["modifiers"] == ["MESH_CACHE"]
     assert sorted(own.rglob("*")) == before

@@ -11,12 +11,12 @@ from scripts import installs, marked, wheels
 @pytest.mark.parametrize("name", installs.BLENDERS)
 def test_the_zip_installs_and_bakes_suzanne(name, tmp_path):
     try:
-        found = installs.run(name, installs.zip_for(name, tmp_path))
+        report = installs.run(name, installs.zip_for(name, tmp_path))
     except installs.NotHere as reason:
         pytest.skip(str(reason))
-    assert found["passed"], found
-    assert found["python"].startswith(installs.BLENDERS[name])
-    assert "scikit-sparse" not in found["versions"] and "cvxopt" in found["versions"]
+    assert report["passed"], report
+    assert report["python"].startswith(installs.BLENDERS[name])
+    assert "scikit-sparse" not in report["versions"] and "cvxopt" in report["versions"]
 
 
 def test_the_readme_has_the_table_of_what_is_kept():

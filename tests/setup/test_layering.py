@@ -36,21 +36,21 @@ def module_name(path: Path) -> str:
 def imports(path: Path) -> list[tuple[int, str, bool]]:
     """(line, module or module.name, relative) of every import in a file, wherever it stands."""
     package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
-    found, ahead = [], [tree_of(path)]
-    while ahead:  # statements alone: a quarter of all nodes, and no import stands in an expression
-        node = ahead.pop()
+    statements, queue = [], [tree_of(path)]
+    while queue:  # statements alone: a quarter of all nodes, and no import stands in an expression
+        node = queue.pop()
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            ahead += getattr(node, name, ())
+            queue += getattr(node, name, ())
         if isinstance(node, ast.Import):
-            found += [(node.lineno, alias.name, False) for alias in node.names]
+            statements += [(node.lineno, alias.name, False) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
                 parts = package.split(".")
                 above = parts[: len(parts) - node.level + 1]
                 base = ".".join([*above, base] if base else above)
-            found += [(node.lineno, resolved(base, alias.name), bool(node.level)) for alias in node.names]
-    return sorted(found)
+            statements += [(node.lineno, resolved(base, alias.name), bool(node.level)) for alias in node.names]
+    return sorted(statements)
 
 
 def resolved(base: str, name: str) -> str:

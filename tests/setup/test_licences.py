@@ -27,8 +27,8 @@ def compiled(name):
 def binaries():
     """Return the binaries of each distribution: the names of its compiled files, and all their bytes."""
     paths = {name: compiled(name) for name in {row[0] for row in ROWS}}
-    return {name: ({path.name for path in found}, b"".join(path.read_bytes() for path in found))
-            for name, found in paths.items()}
+    return {name: ({path.name for path in files}, b"".join(path.read_bytes() for path in files))
+            for name, files in paths.items()}
 
 
 def test_rows_are_of_what_is_bundled():

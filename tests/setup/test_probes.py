@@ -52,17 +52,17 @@ def _is_type(node):
 
 def probes(tree):
     """Return (line, probed attribute) of a file's syntax tree."""
-    found = []
+    lines = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             name = node.func.id
             # a getattr with a third argument asks whether something is there; one with two only reads a listed field
             if name in PROBES or (name == "getattr" and len(node.args) == 3):
-                found.append((node.lineno, name))
+                lines.append((node.lineno, name))
         if isinstance(node, ast.Compare):
-            found += [(node.lineno, probe) for probe, fits in (("kind", _is_kind), ("type", _is_type))
+            lines += [(node.lineno, probe) for probe, fits in (("kind", _is_kind), ("type", _is_type))
                       if any(fits(operand) for operand in (node.left, *node.comparators))]
-    return found
+    return lines
 
 
 @pytest.mark.parametrize("text, probe", [("isinstance(x, Full)", "isinstance"), ("getattr(x, 'soft', x)", "getattr"),
@@ -75,11 +75,11 @@ def test_a_probe_is_seen(text, probe):
 
 def test_no_probe_decides_a_path():
     files = [path for path in SOLVER.rglob("*.py") if path.relative_to(SOLVER).parts[0] not in BOUNDARIES]
-    found = {path.relative_to(SOLVER).as_posix(): probes(tree_of(path)) for path in files}
-    violations = [f"solver/{name}:{line} asks by {probe}" for name, asks in found.items() for line, probe in asks
+    probes_of = {path.relative_to(SOLVER).as_posix(): probes(tree_of(path)) for path in files}
+    violations = [f"solver/{name}:{line} asks by {probe}" for name, asks in probes_of.items() for line, probe in asks
                   if probe not in STAYS.get(name, ((), ""))[0]]
     assert not violations, "give the interface a method with a default, or say in STAYS why it stays:\n" + \
         "\n".join(violations)
     # what needs no exception any more has none
     assert {name: probe for name, (probe, _) in STAYS.items()} == {
-        name: {probe for _, probe in found[name]} for name in STAYS}
+        name: {probe for _, probe in probes_of[name]} for name in STAYS}

@@ -34,11 +34,11 @@ def unlisted(text, listed):
     """The numbers with a unit that code did not write and that no listed snippet names, and the snippets that are
     not in the page."""
     text = shown(text)
-    spans = [(found.start(), found.end()) for snippet in listed for found in re.finditer(re.escape(snippet), text)]
+    spans = [(match.start(), match.end()) for snippet in listed for match in re.finditer(re.escape(snippet), text)]
     tables = [line.span() for line in re.finditer(r"^\|.*\|$", text, re.MULTILINE)]
-    numbers = [*MEASURED.finditer(text), *(found for span in tables for found in TABULATED.finditer(text, *span))]
-    return ([found.group() for found in numbers
-             if not any(start <= found.start() and found.end() <= end for start, end in spans)],
+    numbers = [*MEASURED.finditer(text), *(match for span in tables for match in TABULATED.finditer(text, *span))]
+    return ([match.group() for match in numbers
+             if not any(start <= match.start() and match.end() <= end for start, end in spans)],
             [snippet for snippet in listed if snippet not in text])
 
 
@@ -59,8 +59,8 @@ def test_quoted_numbers_are_what_their_rows_say(page, answers):
 def test_each_number_is_written_by_code_or_listed(page):
     """Put a measured one between marks, see `benchmarks/quoted.py`; list a setting with the words around it."""
     name = page.relative_to(quoted.ROOT).as_posix()
-    found, missing = unlisted(page.read_text(encoding="utf-8"), [words for _, words, *_ in HANDWRITTEN.get(name, [])])
-    assert not found, f"{name}: neither a row's nor listed"
+    unknown, missing = unlisted(page.read_text(encoding="utf-8"), [words for _, words, *_ in HANDWRITTEN.get(name, [])])
+    assert not unknown, f"{name}: neither a row's nor listed"
     assert not missing, f"{name}: listed, but not in the page"
 
 
@@ -86,7 +86,7 @@ def test_pages_say_what_their_rows_say(answers):
         assert f"| {cloth[faces]['on_a_box']['ms']:.3g}: " in pages["cloth.md"]
 
 
-@pytest.mark.parametrize("text, found", [
+@pytest.mark.parametrize("text, expected", [
     ("It takes 12 ms and 3.5 GB, 1.25 times as long", ["12 ms", "3.5 GB", "1.25 times"]),
     ("It takes <!--row step: claims/fill_ms, .3g-->12<!--/row--> ms", []),
     ("steps of 1/48 s of 9.81 m/s² at 30 m/s", []), ("goal 4 ms; `0.5 s`; default 3 %", ["4 ms", "3 %"]),
@@ -94,8 +94,8 @@ def test_pages_say_what_their_rows_say(answers):
     ("| `0.5` | <!--row step: claims/fill_ms, .2f-->0.50<!--/row--> |", []),
     ("<!-- what lands: written by x.py -->\n| 3 ms |\n<!-- end of what lands -->\n4 ms", ["4 ms"]),
 ])
-def test_what_counts_as_measured(text, found):
-    assert unlisted(text, []) == (found, [])
+def test_what_counts_as_measured(text, expected):
+    assert unlisted(text, []) == (expected, [])
 
 
 def test_another_number_in_place_of_a_listed_one_is_found():

@@ -82,20 +82,20 @@ def output(tmp_path_factory):
     return ran.stdout
 
 
-def found(output):
+def records_of(output):
     return [json.loads(line[5:]) for line in output.splitlines() if line.startswith("FOUND")]
 
 
 def test_command_line_bakes_to_pc2(output):
     assert "EXIT pc2 0" in output, output[-4000:]
-    (rest, sagged), modifiers, keys = found(output)[0]
+    (rest, sagged), modifiers, keys = records_of(output)[0]
     assert rest == pytest.approx(-0.05, abs=1e-6) and sagged < -0.0501
     assert modifiers == ["MESH_CACHE"] and keys == 0
 
 
 def test_command_line_bakes_to_shape_keys(output):
     assert "EXIT shapekeys 0" in output, output[-4000:]
-    (rest, sagged), modifiers, keys = found(output)[1]
+    (rest, sagged), modifiers, keys = records_of(output)[1]
     assert rest == pytest.approx(-0.05, abs=1e-6) and sagged < -0.0501
     assert modifiers == [] and keys == 7  # the basis and six frames
 

@@ -159,11 +159,11 @@ def heirs(protocol):
     """Classes of the solver that inherit from it, at any depth."""
     bases = {node.name: set(base_names(node)) for tree in trees().values() for node in ast.walk(tree)
              if isinstance(node, ast.ClassDef)}
-    found, more = set(), {protocol}
+    subclasses, more = set(), {protocol}
     while more:
-        found |= more
-        more = {name for name, of in bases.items() if of & found} - found
-    return found - {protocol}
+        subclasses |= more
+        more = {name for name, of in bases.items() if of & subclasses} - subclasses
+    return subclasses - {protocol}
 
 
 def test_every_loop_that_solves_a_stage_is_known():

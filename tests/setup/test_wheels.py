@@ -24,8 +24,8 @@ def requirements(wheel, python, target):
     """Return a wheel's dependencies there, except numpy."""
     there = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": SYSTEMS[target],
              "extra": "", "platform_machine": "arm64" if target.endswith("arm64") else "x86_64"}
-    found = [Requirement(line) for line in wheel.requires]
-    return [requirement for requirement in found if requirement.marker is None or requirement.marker.evaluate(there)]
+    listed = [Requirement(line) for line in wheel.requires]
+    return [requirement for requirement in listed if requirement.marker is None or requirement.marker.evaluate(there)]
 
 
 @pytest.mark.parametrize("python, target", ZIPS)

@@ -58,11 +58,11 @@ def words(text):
 def texts(path):
     """(line, text) of every identifier, comment and docstring of a file; not of what a user reads."""
     source = path.read_text(encoding="utf-8")
-    found = [(token.start[0], token.string) for token in tokenize.generate_tokens(io.StringIO(source).readline)
-             if token.type in (tokenize.NAME, tokenize.COMMENT)]
-    found += [(getattr(node, "lineno", 1), ast.get_docstring(node) or "") for node in ast.walk(tree_of(path))
-              if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
-    return found
+    texts_of_file = [(token.start[0], token.string) for token in tokenize.generate_tokens(io.StringIO(source).readline)
+                     if token.type in (tokenize.NAME, tokenize.COMMENT)]
+    texts_of_file += [(getattr(node, "lineno", 1), ast.get_docstring(node) or "") for node in ast.walk(tree_of(path))
+                      if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+    return texts_of_file
 
 
 def files(room):
