@@ -16,7 +16,7 @@ def labels_of(obj):
     return " ".join(text for kind, text in advised(obj) if kind == "label")
 
 
-def test_a_new_soft_body_is_told_what_a_bake_would_not_show(soft_cube):
+def test_a_new_soft_body_has_hints_of_what_a_bake_would_not_show(soft_cube):
     log = advised(soft_cube)
     labels = " ".join(text for kind, text in log if kind == "label")
     assert "Nothing will wobble" in labels and "It falls forever" in labels and "Only 8 vertices" in labels
@@ -130,7 +130,7 @@ def test_a_mesh_below_that_is_no_collider_is_made_one(soft_cube):
     lambda cube, floor: (setattr(cube.conjac, "use_ground", True), setattr(cube.conjac, "ground_height", 1.0)),
     lambda cube, floor: cube.vertex_groups.new(name="Pin").add([0], 1.0, "REPLACE"),
 ], ids=["a helper", "a wire", "beside", "above", "at the ground", "held"])
-def test_what_it_does_not_fall_through_is_not_told_of(soft_cube, change):
+def test_what_it_does_not_fall_through_has_no_hint(soft_cube, change):
     soft_cube.location.z = 3.0
     bpy.ops.mesh.primitive_cube_add()
     floor = bpy.context.object
@@ -170,7 +170,7 @@ def _breathing(cube):
 
 @pytest.mark.parametrize("animate", [lambda cube: _keyed(cube, "location", 0), _on_an_arm, _on_a_truck, _breathing],
                          ids=["thrown", "armature", "parent", "shape key"])
-def test_animation_of_what_nothing_pins_is_told_to_do_nothing(soft_cube, animate):
+def test_animation_of_what_nothing_pins_has_a_hint(soft_cube, animate):
     """A body is thrown by keyframes as a rigid body is: they did nothing, without a word."""
     assert "unled" not in keys(soft_cube)
     buttons = advised(soft_cube).count(("operator", "conjac.add_group"))
@@ -186,7 +186,7 @@ def test_settings_that_are_read_over_time_are_no_animation_of_the_body(soft_cube
     assert "unled" not in keys(soft_cube)
 
 
-def test_an_instance_that_it_falls_through_is_told_of(soft_cube):
+def test_an_instance_that_it_falls_through_has_a_hint(soft_cube):
     """A floor of a set that is shown by a collection instance, even where the floor itself is a collider elsewhere."""
     soft_cube.location = 20.0, 0.0, 6.0
     bpy.ops.mesh.primitive_cube_add(location=(0, 0, 1))
@@ -232,7 +232,7 @@ def test_subdivide_keeps_shape_keys_weights_and_uvs(soft_cube):
     assert "coarse" not in keys(soft_cube)
 
 
-def test_gravity_that_was_left_at_blenders_number_is_told_where_a_unit_is_no_metre(soft_cube):
+def test_gravity_left_at_blenders_number_has_a_hint_where_a_unit_is_no_metre(soft_cube):
     scene = bpy.context.scene
     assert "slow" not in keys(soft_cube)
     scene.unit_settings.scale_length = 0.01
@@ -243,7 +243,7 @@ def test_gravity_that_was_left_at_blenders_number_is_told_where_a_unit_is_no_met
     assert "slow" not in keys(soft_cube)
 
 
-def test_what_lies_on_its_ground_from_the_start_is_told(addon):
+def test_what_rests_on_its_ground_from_the_start_has_a_hint(addon):
     bpy.ops.mesh.primitive_cube_add()  # as a new file has it: half of it below height 0
     cube = bpy.context.object
     assert bpy.ops.conjac.add_soft_body() == {"FINISHED"}
@@ -266,7 +266,7 @@ def test_what_lies_on_its_ground_from_the_start_is_told(addon):
     assert "lies" not in keys(cube)
 
 
-def test_force_fields_that_do_not_move_it_are_told(soft_cube):
+def test_force_fields_that_do_not_move_it_have_a_hint(soft_cube):
     bpy.ops.object.effector_add(type="WIND")
     bpy.context.object.name = "Fan"
     assert '"Fan" does not move it: the only force field that acts is Wind, and only on cloth' in labels_of(soft_cube)
@@ -278,7 +278,7 @@ def test_force_fields_that_do_not_move_it_are_told(soft_cube):
     assert "unfelt" not in keys(soft_cube)
 
 
-def test_what_goes_through_others_is_told_and_mended_by_a_button(soft_cube):
+def test_what_goes_through_others_has_a_hint_and_a_button_that_mends_it(soft_cube):
     bpy.ops.mesh.primitive_uv_sphere_add()
     ball = bpy.context.object
     assert "apart" not in keys(soft_cube)

@@ -77,7 +77,7 @@ def old_keyframes(obj, path, last):
 
 @pytest.mark.parametrize("path, label", [("conjac.youngs_modulus", "Young's Modulus"), ("conjac.step", "Time Step"),
                                          ("conjac.gone", "Gone")])
-def test_old_keyframes_of_settings_are_told_and_change_nothing(scene, path, label):  # noqa: F811
+def test_old_keyframes_of_settings_are_reported_and_change_nothing(scene, path, label):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     old_keyframes(obj, path, 50.0)

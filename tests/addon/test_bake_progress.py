@@ -25,7 +25,7 @@ def test_a_stage_has_its_own_fraction():
     assert progress_after(STAGE, {**STAGE, "progress": None}).fraction is None
 
 
-def test_a_stage_is_told_in_an_artists_words_with_its_share():
+def test_a_stage_is_shown_in_an_artists_words_with_its_fraction():
     assert line(progress_after(STAGE)) == "Filling the shape, only once, 25 %"
     assert line(progress_after({**STAGE, "progress": None})) == "Filling the shape, only once"
     assert line(progress_after({"event": "stage", "progress": 0.5, "text": "Reading the animation"})) \
@@ -43,7 +43,7 @@ def test_a_message_leaves_out_its_place_in_scene_json():
                                                '"Ear": the surface is not a box. Use fTetWild')
 
 
-def test_what_an_artist_is_told_fits_into_one_line_of_the_sidebar():
+def test_every_stage_fits_into_one_line_of_the_sidebar():
     from conjac.conjac_addon.bake.progress import WORDS
 
     assert max(len(line(progress_after({**STAGE, "stage": stage}))) for stage in WORDS) <= 34
@@ -87,5 +87,5 @@ def test_durations():
     assert [duration(s) for s in (0.4, 99, 120, 9000)] == ["0 s", "99 s", "2 min", "2.5 h"]
 
 
-def test_the_time_left_is_told_while_there_is_some():
+def test_the_time_left_is_shown_while_there_is_some():
     assert [remaining(s) for s in (None, 0.0, 0.4, 0.6, 150)] == ["", "", "", ", 1 s left", ", 2 min left"]

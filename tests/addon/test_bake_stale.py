@@ -92,7 +92,7 @@ def test_what_a_bake_that_did_not_begin_changed_is_named_in_the_artists_words(sc
     assert status.state == "stale" and status.text == "Baked before Shape, Young's Modulus changed; bake again"
 
 
-def test_an_object_that_moved_and_one_that_came_are_all_that_is_told(scene):  # noqa: F811
+def test_an_object_that_moved_and_one_that_came_are_all_that_is_reported(scene):  # noqa: F811
     """Also where a bake was refused that would have replaced the frames: the job is written anew by then."""
     obj = add_jelly()
     obj.conjac.contact.collides_with = "all"
@@ -154,7 +154,7 @@ def test_the_grounds_height_the_frame_rate_and_a_range_that_ends_before_it_begin
     assert addon_bake.status(obj).text == "Baked before scene.json changed; bake again"
 
 
-def test_a_ground_that_came_or_went_is_all_that_is_told(scene):  # noqa: F811
+def test_a_ground_that_came_or_went_is_all_that_is_reported(scene):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     obj.conjac.use_ground, obj.conjac.ground_height, obj.conjac.friction = True, -1.0, "coulomb"

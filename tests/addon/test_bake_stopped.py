@@ -89,7 +89,7 @@ def test_stopping_while_the_scene_is_read_leaves_it_as_it_was(scene):  # noqa: F
 
 
 @pytest.mark.own_worker  # what is forked for tests dies a moment after the process that asked for it
-def test_a_worker_killed_from_outside_is_told_and_gone_on_with(scene):  # noqa: F811
+def test_a_worker_killed_from_outside_is_reported_and_its_bake_goes_on(scene):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     scene.frame_end = 400
     bake = session.Bake(obj, scene)
@@ -104,7 +104,7 @@ def test_a_worker_killed_from_outside_is_told_and_gone_on_with(scene):  # noqa: 
 
 
 @pytest.mark.parametrize("deleted", [".", "cache", "cache/frames"])
-def test_a_folder_that_is_deleted_in_mid_bake_is_told_and_goes_on_when_it_is_back(scene, tmp_path, deleted):  # noqa: F811
+def test_a_folder_deleted_in_mid_bake_is_reported_and_goes_on_when_it_is_back(scene, tmp_path, deleted):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     scene.frame_end = 60
     bake = session.Bake(obj, scene)
@@ -254,7 +254,7 @@ def test_a_stopped_bake_whose_range_is_shortened_to_what_is_there_is_complete(sc
 
 
 @pytest.mark.parametrize("last", [LAST, 2 * LAST])
-def test_who_bakes_over_the_frames_of_another_scene_is_told(scene, last):  # noqa: F811
+def test_a_bake_over_the_frames_of_another_scene_is_reported(scene, last):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     obj.conjac.youngs_modulus *= 2.0

@@ -65,7 +65,7 @@ def test_frames_and_object_and_format_by_option(run):
 @pytest.mark.parametrize("argv", [[], ["nope"], ["bake", "--frames", "a-b"], ["bake", "--format", "mp4"],
                                   ["bake", "--object", "Missing"], ["bake", "--object", "Plane"], ["bake"],
                                   ["bake", "--object", "Jelly", "--frames", "5-50"]])
-def test_bad_input_is_2_and_said(run, argv, capfd):
+def test_bad_input_is_2_and_reported(run, argv, capfd):
     if argv[-1:] == ["5-50"]:
         add_jelly()
     bpy.ops.mesh.primitive_plane_add()
@@ -104,7 +104,7 @@ def test_json_says_what_failed_and_where(run, capfd, tmp_path):
     assert [message["event"] for message in events] == ["end"] and "Missing" in events[0]["text"]
 
 
-def test_a_still_object_is_told_of_once_while_it_is_read(run, capfd):
+def test_a_still_object_is_reported_once_while_it_is_read(run, capfd):
     add_jelly()
     bpy.context.scene.frame_end = 60
     assert run(["bake", "--frames", "1-2"]) == 0
@@ -174,7 +174,7 @@ def test_a_bake_that_fails_does_not_touch_the_file(run, capfd):
     assert blend.read_bytes() != before
 
 
-def test_a_file_that_cannot_be_saved_is_4_and_said_in_a_sentence(run, capfd):
+def test_a_file_that_cannot_be_saved_is_4_and_one_sentence(run, capfd):
     """Frames of a farm's bake are there, and what the next run has to do is save."""
     obj = add_jelly("Jelly")
     in_the_way = saving.beside(Path(bpy.data.filepath))  # what Blender writes first
@@ -189,7 +189,7 @@ def test_a_file_that_cannot_be_saved_is_4_and_said_in_a_sentence(run, capfd):
     assert stamps == [path.stat().st_mtime_ns for path in (place.job_folder(obj) / "cache" / "frames").iterdir()]
 
 
-def test_nothing_to_save_is_said_before_anything_is_baked(run, capfd):
+def test_nothing_to_save_is_reported_before_anything_is_baked(run, capfd):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     add_jelly()
     assert run(["bake", "--save"]) == 2

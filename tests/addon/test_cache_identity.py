@@ -170,7 +170,7 @@ def test_a_copy_gets_handles_of_its_own_where_the_originals_are_on_the_original(
     assert copy.conjac.bake() == 0 and len(bpy.data.objects) == count
 
 
-def test_an_appended_object_is_told_whose_bake_it_plays(scene, tmp_path):  # noqa: F811
+def test_an_appended_object_shows_whose_bake_it_plays(scene, tmp_path):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     bpy.ops.wm.save_mainfile()
@@ -196,7 +196,7 @@ def test_a_copy_names_whose_bake_it_plays_as_that_is_called_now_and_none_that_wa
     assert status.state == "complete" and ", of an object that was deleted: its first bake" in status.text
 
 
-def test_what_came_and_went_since_a_bake_is_told_as_that_and_not_as_moved(scene):  # noqa: F811
+def test_what_came_and_went_since_a_bake_is_reported_as_that_and_not_as_moved(scene):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     bpy.context.view_layer.objects.active = obj

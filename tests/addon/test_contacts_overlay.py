@@ -16,7 +16,7 @@ from conjac.solver.errors import NoSuchThing  # noqa: E402
 
 
 @pytest.mark.parametrize("method, last", some([("vanilla", 10), ("conjac", 5)], ("vanilla", 10)))
-def test_contacts_of_a_bake_are_told_and_drawn(balls, scene, method, last):  # noqa: F811
+def test_contacts_of_a_bake_are_recorded_and_drawn(balls, scene, method, last):  # noqa: F811
     low, high = balls
     scene.frame_end = last
     for soft_body in balls:

@@ -61,7 +61,7 @@ def test_what_was_refused_to_a_button_stays_until_that_goes_well(soft_cube):
     assert "Missing" not in labels(soft_cube)
 
 
-def test_a_flat_mesh_is_told_before_and_after_its_bake_and_turned_into_cloth(addon):
+def test_a_flat_mesh_is_reported_before_and_after_its_bake_and_turned_into_cloth(addon):
     sheet = plane()
     log = advised(sheet)
     assert ("operator", "conjac.turn_into_cloth") in log and ("operator", "conjac.subdivide") not in log

@@ -64,7 +64,7 @@ def test_weights_that_stay_say_nothing(scene, tmp_path):  # noqa: F811
     assert "until" not in job_of(flag, tmp_path / "stays")[0]["pin"]
 
 
-def test_what_pins_cannot_do_is_told(scene, tmp_path):  # noqa: F811
+def test_what_pins_cannot_do_is_reported(scene, tmp_path):  # noqa: F811
     """Take hold on the way, and let go of cloth with Sharp Edges."""
     flag, pinned = add_flag()
     flag.conjac.soft_pins = False

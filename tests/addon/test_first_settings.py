@@ -145,7 +145,7 @@ def test_what_may_roll_off_a_collider_gets_a_ground_below_it(addon):
     assert body.conjac.use_ground and body.conjac.ground_height == pytest.approx(-0.6)
 
 
-def test_dynamic_nodes_that_do_not_count_are_told(addon):
+def test_dynamic_nodes_that_do_not_count_are_reported(addon):
     from drawn_panels import drawn
 
     def labels():

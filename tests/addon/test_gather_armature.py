@@ -103,7 +103,7 @@ def test_limits_count_from_the_rest_pose(scene, tmp_path):  # noqa: F811
     assert mechanism["joints"][0]["start"] == pytest.approx([angle * a for a in axis], abs=1e-6)
 
 
-def test_a_start_outside_of_the_limits_is_told(scene, tmp_path):  # noqa: F811
+def test_a_start_outside_of_the_limits_is_reported(scene, tmp_path):  # noqa: F811
     rig = add_chain(2)
     bone = rig.pose.bones["B1"]
     bone.use_ik_limit_x, bone.ik_min_x, bone.ik_max_x = True, -0.1, 0.1
@@ -205,7 +205,7 @@ def test_deforming_bones_of_a_control_rig_hang_together(scene, tmp_path):  # noq
     assert [j["child"] for j in mechanism["joints"]] == ["DEF-shin"] and "have no parent" in notes[0]
 
 
-def test_what_plays_nothing_or_plays_askew_is_told(scene, tmp_path):  # noqa: F811
+def test_what_plays_nothing_or_plays_askew_is_reported(scene, tmp_path):  # noqa: F811
     rig, notes = add_chain(2), []
     rig.data.pose_position = "REST"
     with pytest.raises(BadInput, match='"Rig": it is shown in Rest Position, where no pose plays'):

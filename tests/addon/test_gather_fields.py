@@ -129,7 +129,7 @@ def test_an_attribute_of_another_kind_is_refused(soft_cube, tmp_path, domain, ki
         gathered(soft_cube, tmp_path)
 
 
-def test_values_outside_of_0_to_1_are_cut_and_said(soft_cube, tmp_path):
+def test_values_outside_of_0_to_1_are_clamped_and_reported(soft_cube, tmp_path):
     attribute = soft_cube.data.attributes.new("Heavy", "FLOAT", "POINT")
     attribute.data.foreach_set("value", [0.5, -0.25, 3.0, 1.00001, np.nan, 0, 0, 0])
     soft_cube.conjac.density_group, notes = "Heavy", []
@@ -180,7 +180,7 @@ def test_keyframes_of_activation_are_times_what_is_painted(soft_cube, tmp_path):
     load(tmp_path)
 
 
-def test_how_spots_move_is_told_where_it_is_chosen(soft_cube, tmp_path):
+def test_how_spots_move_is_shown_where_it_is_chosen(soft_cube, tmp_path):
     settings = soft_cube.conjac
     settings.solver.method = "conjac"
     paint(soft_cube, settings.dynamic_group or "Dynamic", [0, 1], 1.0)

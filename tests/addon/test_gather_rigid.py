@@ -60,7 +60,7 @@ def test_loose_bodies_stand_on_each_other_and_on_the_ground(scene):  # noqa: F81
     assert heights([24], *bodies)[0] == pytest.approx([0.1, 0.3, 0.5], abs=2e-3)
 
 
-def test_links_of_a_chain_are_told_that_their_holes_are_filled(scene, tmp_path):  # noqa: F811
+def test_filled_holes_of_the_links_of_a_chain_are_reported(scene, tmp_path):  # noqa: F811
     """Each touches as its convex hull; one that Blender takes as a hull as well is no surprise."""
     add_box("Box", (0.0, 0.0, 1.0)).rigid_body.collision_shape = "MESH"
     for kind in ("MESH", "MESH", "CONVEX_HULL"):
@@ -120,7 +120,7 @@ def test_a_rigid_body_that_is_a_collider_too_is_there_once(scene, tmp_path):  # 
     assert members.colliders(ball, scene) == [crate, post]
 
 
-def test_what_blender_asks_for_and_no_bake_does_is_told(scene, tmp_path):  # noqa: F811
+def test_what_blender_asks_for_and_no_bake_does_is_reported(scene, tmp_path):  # noqa: F811
     ball, still = add_box("Ball", (0, 0, 1), restitution=1.0), add_box("Still", (1, 0, 1), active=False)
     still.rigid_body.restitution = 1.0
     hinge = join("HINGE", ball, None, (0, 0, 2))
@@ -210,7 +210,7 @@ def turn_of(joint):
     return np.array(Quaternion(joint["rotation"]).to_matrix())
 
 
-def test_what_came_went_and_moved_is_told_in_words_of_rigid_bodies(scene, tmp_path):  # noqa: F811
+def test_what_came_went_and_moved_is_reported_in_words_of_rigid_bodies(scene, tmp_path):  # noqa: F811
     bpy.ops.rigidbody.world_add()
     wall, arm = add_box("Wall", (0, 0, 2), active=False), add_box("Arm", (0.3, 0, 2))
     hinge = join("HINGE", wall, arm, (0.15, 0, 2), rotation=(np.pi / 2, 0, 0))

@@ -85,7 +85,7 @@ def test_a_rigid_box_that_meets_a_jelly_touches_it_and_leads_with_its_solver_and
     assert document["ground"]["friction"]["kind"] == "coulomb" and document["ground"]["stiffness_per_area"] > 0.0
 
 
-def test_a_mechanism_of_which_somebody_has_said_that_it_touches_nothing_is_left_alone(addon):
+def test_a_mechanism_that_was_set_to_touch_nothing_is_left_alone(addon):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.ops.mesh.primitive_cube_add(size=0.2, location=(0, 0, 0.6))
     bpy.ops.rigidbody.object_add()

@@ -72,7 +72,7 @@ def test_the_button_shows_a_map_another_one_and_none(soft_cube, marks):
     manager.conjac_heat = "none"
 
 
-def test_hard_and_soft_pins_are_told_apart(soft_cube, marks):
+def test_hard_and_soft_pins_are_drawn_differently(soft_cube, marks):
     assert marks.pinned(soft_cube, bpy.context) is None
     weigh(soft_cube, "Pin", {0: 1.0, 1: 0.75, 2: 0.25})
     bpy.context.view_layer.update()

@@ -70,7 +70,7 @@ def test_what_is_held_follows_the_empty_and_is_let_go(scene):  # noqa: F811
     assert log == [NAIL, 10]
 
 
-def test_what_cannot_be_a_nail_is_told(scene, tmp_path):  # noqa: F811
+def test_what_cannot_be_a_nail_is_reported(scene, tmp_path):  # noqa: F811
     obj = add_jelly()
     nail = add_nail(obj, 30)
     with pytest.raises(BadInput, match='"Jelly": its nail at frame 30 would hold nothing.*from frame 1 to 11'):

@@ -101,7 +101,7 @@ def test_damping_is_grey_where_the_integrator_has_one_of_its_own(soft_cube, add)
     assert ("grey", "beta") in drawn(obj)
 
 
-def test_an_integrator_that_knows_no_friction_is_told_of(soft_cube):
+def test_an_integrator_without_friction_has_a_hint(soft_cube):
     def is_hinted():
         return "has no friction" in " ".join(str(text) for kind, text in drawn(soft_cube) if kind == "label")
 
@@ -304,7 +304,7 @@ def test_fields_show_the_digits_of_their_numbers(soft_cube):
                 assert round(prop.default, prop.precision) == pytest.approx(prop.default, rel=0.01), prop.identifier
 
 
-def test_a_number_too_small_for_its_field_is_told_below(soft_cube):
+def test_a_number_too_small_for_its_field_is_shown_below(soft_cube):
     def hints():
         return [text for kind, text in drawn(soft_cube) if kind == "label" and str(text).startswith("Tolerance")]
 
@@ -322,7 +322,7 @@ def test_the_tab_is_there_where_nothing_suitable_is_selected(addon):
         assert drawn(obj, "physics") == []
 
 
-def test_a_pin_group_of_another_name_is_told(soft_cube):
+def test_a_pin_group_of_another_name_has_a_hint(soft_cube):
     """Renaming the group unpinned the body without a warning."""
     group = soft_cube.vertex_groups.new(name="Pin")
     group.add([0, 1, 2, 3], 1.0, "REPLACE")

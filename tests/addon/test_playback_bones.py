@@ -232,7 +232,7 @@ def test_simplified_curves_keep_their_corners():
     assert np.abs(line - np.sin(np.linspace(0, 6, 200))).max() <= 0.01 and len(keys) < 30
 
 
-def test_bones_that_have_gone_are_told(scene, tmp_path):  # noqa: F811
+def test_bones_that_were_deleted_are_reported(scene, tmp_path):  # noqa: F811
     rig = loose_rig()
     document, _ = job_of(rig, tmp_path)
     poses = poses_of(document["mechanisms"][0])

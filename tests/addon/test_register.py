@@ -54,7 +54,7 @@ def test_a_part_that_fails_takes_the_others_back(monkeypatch):
 
 
 @pytest.mark.parametrize("part", ["menus", "presets", "overlays"])
-def test_a_part_that_fails_late_is_the_error_that_is_told(monkeypatch, part):
+def test_a_part_that_fails_late_is_the_error_that_is_reported(monkeypatch, part):
     """On Blender 4.2 one was, and "list.remove(x): x not in list" was all that an artist saw."""
     import conjac
     from conjac.conjac_addon import ui

@@ -105,7 +105,7 @@ def test_it_stays_up_to_date_when_it_is_saved(old_file, tmp_path):
     assert (settings.kind, settings.solver.beta, settings.solver.integrator) == ("soft_body", 2.0, "quasistatic")
 
 
-def test_saving_tells_the_version_of_settings_made_since(soft_cube, tmp_path):
+def test_saving_stores_the_version_of_settings_made_since(soft_cube, tmp_path):
     from conjac.conjac_addon.settings import VERSION
 
     bpy.ops.object.empty_add()

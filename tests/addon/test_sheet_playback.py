@@ -251,7 +251,7 @@ def test_modifiers_below_stay_below(scene):  # noqa: F811
     assert len(evaluated(obj, 3).vertices) == 2 * len(meshes[2].x)
 
 
-def test_another_mesh_than_the_baked_one_is_said(scene):  # noqa: F811
+def test_another_mesh_than_the_baked_one_is_reported(scene):  # noqa: F811
     obj = add_sheet()
     bake_by_hand(obj)
     obj.data.vertices.add(1)
@@ -263,7 +263,7 @@ def test_another_mesh_than_the_baked_one_is_said(scene):  # noqa: F811
     assert BadMesh.code == "bad_mesh"
 
 
-def test_more_maps_than_blender_has_room_for_are_told(scene, capfd):  # noqa: F811
+def test_more_maps_than_blender_has_room_for_are_reported(scene, capfd):  # noqa: F811
     obj = add_sheet()
     for k in range(6):
         obj.data.uv_layers.new(name=f"More {k}")

@@ -204,7 +204,7 @@ def test_a_bake_in_a_file_never_saved_is_taken_along(scene, tmp_path):  # noqa: 
     assert place.job_folder(high) != place.job_folder(low) and len(frames_of(high)) == 3
 
 
-def test_what_crosses_at_the_start_is_told_by_name_and_selected(balls, scene):  # noqa: F811
+def test_what_crosses_at_the_start_is_reported_by_name_and_selected(balls, scene):  # noqa: F811
     low, high = balls
     bpy.context.view_layer.objects.active = low
     assert bpy.ops.conjac.select_crossing() == {"FINISHED"} and low.mode == "OBJECT"
@@ -235,7 +235,7 @@ def test_what_crosses_is_pushed_apart_where_frames_are_given(balls, scene):  # n
     assert bake.status(low).state == "stale" and "Push Apart" in bake.status(low).text
 
 
-def test_names_that_files_cannot_tell_apart_play_each_their_own(balls, scene):  # noqa: F811
+def test_objects_whose_names_files_do_not_distinguish_play_their_own(balls, scene):  # noqa: F811
     low, high = balls
     low.name, high.name = "Ball A", "ball_a"
     paths = [place.playback_path(obj) for obj in balls]
@@ -257,7 +257,7 @@ def test_the_command_line_bakes_what_touches_once(balls, scene, capfd):  # noqa:
     assert all(bake.status(obj).state == "complete" for obj in balls)
 
 
-def test_whose_bake_plays_is_told_without_the_name_of_a_body_that_is_gone(balls, scene):  # noqa: F811
+def test_whose_bake_plays_is_shown_without_the_name_of_a_deleted_body(balls, scene):  # noqa: F811
     low, high = balls
     scene.frame_end = 2
     for touching in ("none", "all"):
@@ -338,7 +338,7 @@ def test_cloth_joins_what_it_falls_on(balls, scene, tmp_path):  # noqa: F811
     assert members.colliders(low, scene) == [sheet] and members.soft_bodies(low, scene) == [low, high]
 
 
-def test_a_body_that_is_disabled_is_told_of(balls, scene, tmp_path):  # noqa: F811
+def test_a_body_that_is_disabled_has_a_hint(balls, scene, tmp_path):  # noqa: F811
     balls[1].hide_viewport = True
     with pytest.raises(BadInput, match='"High": it is baked together with "Low", but it is disabled in viewports'):
         gather.write_job(balls[0], scene, tmp_path)

@@ -19,7 +19,7 @@ def note_of(obj):
     return notes._of_advice(hints[0], obj) if hints else None
 
 
-def test_what_smooths_cloth_that_touches_is_told_and_simulated_after(addon):
+def test_what_smooths_cloth_that_touches_has_a_note_and_is_simulated_after(addon):
     sheet = smooth_sheet()
     assert note_of(sheet) is None, "there is nothing that it could be seen in"
     bpy.ops.mesh.primitive_cube_add(size=0.5)
@@ -32,7 +32,7 @@ def test_what_smooths_cloth_that_touches_is_told_and_simulated_after(addon):
     assert note_of(sheet) is None
 
 
-def test_what_does_not_smooth_or_touches_nothing_is_not_told(addon):
+def test_what_does_not_smooth_or_touches_nothing_has_no_note(addon):
     bpy.ops.mesh.primitive_cube_add(size=0.5)
     bpy.ops.conjac.add_collider()
     sheet = smooth_sheet()

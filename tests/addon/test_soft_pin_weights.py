@@ -105,7 +105,7 @@ def test_a_number_makes_the_bake_stale(scene):  # noqa: F811
     assert bake.status(flag).state == "stale"
 
 
-def test_an_older_file_holds_hard_above_a_half_and_is_told_so(soft_cube, tmp_path):
+def test_an_older_file_pins_hard_above_a_half_and_reports_it(soft_cube, tmp_path):
     """Its settings know no soft pins, as those of scripts that set the kind themselves."""
     assert not soft_cube.conjac.soft_pins
     paint(soft_cube, "Pin", (0, 1, 2), 0.3)

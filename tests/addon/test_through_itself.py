@@ -41,7 +41,7 @@ def bake_by_hand(obj, present):
         store.write(frame, rest - down * upper[:, None] * [0.0, 0.0, 1.0])
 
 
-def test_what_falls_through_itself_is_told_and_mended_by_a_button(scene):  # noqa: F811
+def test_what_falls_through_itself_has_a_hint_and_a_button_that_mends_it(scene):  # noqa: F811
     def hints():
         return [hint for hint in advice.look_at(obj, scene) if hint.key == "itself"]
 

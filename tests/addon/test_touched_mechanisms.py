@@ -159,7 +159,7 @@ def test_a_body_that_begins_inside_a_bone_is_refused_by_name(arm):
     assert any('"Jelly"' in text and '"B1"' in text and "at the start" in text for text in messages), messages
 
 
-def test_bones_that_cross_a_soft_body_are_told_and_selected(arm, scene):  # noqa: F811
+def test_bones_that_cross_a_soft_body_are_reported_and_selected(arm, scene):  # noqa: F811
     body = free_jelly(height=0.145)  # 14.5 cm up, 20 cm high: half a centimetre in the arm, which is 5 cm thick
     arm.pose.bones["B0"].conjac.shape = "box"
     bpy.context.view_layer.objects.active = arm
@@ -233,7 +233,7 @@ def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_
     assert ball in arm.conjac.mechanism.obstacles.objects.values()
 
 
-def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, monkeypatch):  # noqa: F811
+def test_of_two_mechanisms_the_second_has_a_hint_of_what_goes_through_it(arm, scene, monkeypatch):  # noqa: F811
     body, other = free_jelly(), arm.copy()
     scene.collection.objects.link(other)
     assert members.taken(arm, scene) == [] and members.taken(other, scene) == [(body, arm)]
@@ -254,7 +254,7 @@ def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, m
     assert {owner for owner, _ in shown} == {arm, body} and (arm, "method") in shown
 
 
-def test_the_panel_tells_who_touches_a_mechanism_from_who_hangs_on_it(arm):
+def test_the_panel_distinguishes_bodies_that_touch_a_mechanism_from_attached_ones(arm):
     for body, does in ((free_jelly(), "touches"), (add_flesh(arm), "hangs on")):
         labels = " ".join(text for kind, text in drawn(body) if kind == "label")
         assert f"It {does} Rig and is baked with it" in labels

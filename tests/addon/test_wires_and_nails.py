@@ -65,7 +65,7 @@ def test_cloth_hangs_on_nails_that_point_along_the_objects_z(scene):  # noqa: F8
     assert np.abs(np.sort(at[:, 0]) - [-0.1, -0.1, 0.12, 0.12]).max() < 1e-6
 
 
-def test_what_feels_no_wires_says_so(scene):  # noqa: F811
+def test_what_ignores_wires_reports_it(scene):  # noqa: F811
     add_thin("Wire", [(0, -1, 0), (0, 1, 0)], [(0, 1)])
     obj = add_cloth(0.004, sharp=False)
     messages = []

@@ -85,7 +85,7 @@ def test_the_bake_is_of_this_box(unbroken):
     assert np.abs((later - first)[free, 2] - (later - first)[pinned, 2].mean()).max() > 1e-3
 
 
-def test_finished_frames_are_told_at_once_without_the_solver(unbroken):
+def test_finished_frames_are_reported_at_once_without_the_solver(unbroken):
     job, _ = unbroken
     for extra in ([], ["--resume"], ["--frames", "3-7"]):
         code, events, errors = run("bake", job, *extra)
@@ -293,7 +293,7 @@ def test_a_full_disk_stops_the_bake_and_keeps_its_frames(tmp_path):
         subprocess.run(["umount", str(job / "cache")], check=True)
 
 
-def test_an_unwritable_place_is_said(tmp_path):
+def test_an_unwritable_folder_is_reported(tmp_path):
     job = box_job(tmp_path / "job", end=3)
     (job / "cache").write_text("a file stands here")
     code, events, _ = run("bake", job)

@@ -98,7 +98,7 @@ def test_a_thousand_rows_are_checked_and_made_in_five_seconds(tmp_path):
     assert time.process_time() - start < 5.0
 
 
-def test_tasks_bake_rows_in_chunks_and_what_is_done_is_told_at_once(tmp_path):
+def test_tasks_bake_rows_in_chunks_and_finished_ones_return_at_once(tmp_path):
     job, rows = box_job(tmp_path / "job", end=13), rows_of(tmp_path, WEDGE)
     out = tmp_path / "out put"
 

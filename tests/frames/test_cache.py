@@ -302,7 +302,7 @@ def test_a_parameter_that_is_newer_than_a_bake_does_not_make_it_stale(tmp_path, 
     assert planned(job, resume=False).stale == ("Keep Spin",)
 
 
-def test_a_manifest_tells_machines_apart_and_names_none(tmp_path, monkeypatch):
+def test_a_manifest_distinguishes_machines_and_names_none(tmp_path, monkeypatch):
     import platform
     import socket
 

@@ -107,7 +107,7 @@ def test_older_caches_are_read(job):
 
 
 @pytest.mark.parametrize("kind, frame", [("frame", 7), ("frame", 25), (CUTS, 8)])
-def test_a_line_that_tells_a_wrong_size_is_no_line(job, kind, frame):
+def test_a_line_with_a_wrong_size_is_no_line(job, kind, frame):
     """Its digest fits, so a bake found nothing to do while the frame counted as missing."""
     lines = [line.split() for line in (job.cache / LOG).read_text().splitlines()]
     for fields in lines:

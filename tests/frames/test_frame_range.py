@@ -159,7 +159,7 @@ def test_an_older_cache_of_a_still_body_goes_on(tmp_path):
     assert Cache(folder / "cache").status().state == "complete"
 
 
-def test_digests_over_time_tell_where_two_arrays_part(tmp_path):
+def test_digests_over_time_differ_from_where_two_arrays_differ(tmp_path):
     whole = np.random.default_rng(1).normal(size=(13, 4, 3))
     np.save(tmp_path / "a.npy", whole)
     np.save(tmp_path / "b.npy", whole[:9])

@@ -22,7 +22,7 @@ def adaptive(folder, **more):
     return box_job(folder, end=25, method=method, gravity=[0.0, 0.0, 0.0], **more)
 
 
-def test_every_frame_tells_who_was_awake_and_a_resumed_bake_the_same(tmp_path):
+def test_every_frame_records_which_nodes_were_awake_and_a_resumed_bake_agrees(tmp_path):
     whole, parts = adaptive(tmp_path / "whole"), adaptive(tmp_path / "parts")
     bake(whole, Silent())
     with pytest.raises(Stopped):

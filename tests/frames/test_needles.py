@@ -37,7 +37,7 @@ def pulled(folder, metres):
     return job
 
 
-def test_what_is_drawn_out_is_told_with_body_and_frames(tmp_path):
+def test_what_is_drawn_out_is_reported_with_body_and_frames(tmp_path):
     job, listener = pulled(tmp_path, 1.0), Listener()
     bake(job, listener)
     [message] = Cache(load(job).cache).diagnostics.needles()
@@ -50,7 +50,7 @@ def test_what_is_drawn_out_is_told_with_body_and_frames(tmp_path):
     assert Cache(load(job).cache).diagnostics.needles()
 
 
-def test_nothing_is_told_of_what_only_bends(tmp_path):
+def test_nothing_is_reported_of_what_only_bends(tmp_path):
     job, listener = pulled(tmp_path, 0.2), Listener()
     bake(job, listener)
     assert Cache(load(job).cache).diagnostics.needles() == []

@@ -137,7 +137,7 @@ def test_how_spots_move_is_read_where_others_follow_them(tmp_path, method):
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_a_cache_that_tells_how_spots_move_that_nothing_follows_is_still_true(tmp_path, own):
+def test_a_cache_with_motions_of_spots_that_nothing_follows_is_still_valid(tmp_path, own):
     """Versions until 0.1 took them in. own: the body has a method of its own."""
     job = surface_job(tmp_path, dynamic={"weights": "arrays/weights.npy"})
     change(job, "method", {"kind": "conjac" if own else "vanilla", "params": {}})
@@ -178,7 +178,7 @@ def test_one_of_several_that_has_another_name_is_known_by_its_uuid(tmp_path):
     assert changed(old, settings(load(job)).plain()) == ['density of "Chin"']
 
 
-def test_what_is_said_among_several_is_not_told_where_one_comes(tmp_path):
+def test_a_new_body_is_listed_without_the_settings_that_only_several_have(tmp_path):
     job = surface_job(tmp_path, uuid="1")
     old = settings(load(job)).plain()
     change(job, "contact", {})
@@ -211,7 +211,7 @@ def test_every_field_of_the_schema_has_its_stage():
         assert set(readers.values()) <= {*STAGES, ""}
 
 
-def test_what_changed_of_thousands_of_springs_is_told_at_once():
+def test_what_changed_of_thousands_of_springs_is_listed_at_once():
     def plain(count, stiffness):
         springs = {f"springs.{k}.{key}": stiffness for k in range(count) for key in ("stiffness", "damping")}
         return {"scene": {}, "bodies": {}, "mechanisms": {"Chain": springs}}

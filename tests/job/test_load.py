@@ -251,7 +251,7 @@ def test_a_broken_scene_file_is_refused(tmp_path, text):
     refused(tmp_path, "$")
 
 
-def test_a_missing_job_is_said(tmp_path):
+def test_a_missing_job_is_reported(tmp_path):
     with pytest.raises(NoSuchThing, match=r"there is no .*scene\.json|There is no .*scene\.json"):
         load(tmp_path / "nothing")
 

@@ -104,7 +104,7 @@ def test_every_integrator_moves_joints_or_says_why_it_cannot(tmp_path, key):
     ("mechanisms.0.springs.0.body_b", "Foot", "$.mechanisms[0].springs[0].body_b", 'names the body "Foot"'),
     ("mechanisms.0.springs.0.stiffness", -5, "$.mechanisms[0].springs[0].stiffness", "a stiffness of -5"),
 ])
-def test_what_is_wrong_is_said(tmp_path, path, value, where, message):
+def test_what_is_wrong_is_reported(tmp_path, path, value, where, message):
     job = arm_job(tmp_path)
     load(job)
     change(job, path, value)
@@ -138,7 +138,7 @@ def test_what_a_soft_body_hangs_on_is_there(tmp_path, attach, where, message):
     ("joint_friction", {"kind": "none"}, None),  # a default that is spelt out
     ("mechanisms.0.bodies.0.shape", {"kind": "box", "params": {"size_x": 0.2}}, None),
 ])
-def test_a_change_is_told_in_plain_names(tmp_path, path, value, word):
+def test_a_change_is_reported_in_plain_names(tmp_path, path, value, word):
     job = arm_job(tmp_path)
     old = settings(load(job))
     change(job, path, value)
@@ -160,7 +160,7 @@ def test_every_field_has_a_stage():
     assert set(Body.__struct_fields__) <= set(BODY_READERS)
 
 
-def test_a_cache_from_before_there_were_mechanisms_tells_of_a_new_one(tmp_path):
+def test_a_cache_from_before_there_were_mechanisms_reports_a_new_one(tmp_path):
     new = settings(load(arm_job(tmp_path))).plain()
     old = {"scene": {key: value for key, value in new["scene"].items() if not key.startswith("joint_friction")},
            "bodies": {}}

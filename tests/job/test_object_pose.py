@@ -103,7 +103,7 @@ def test_a_mirrored_object_has_positive_tetrahedra(tmp_path):
     assert (tet_volumes(volume.nodes, volume.tets) > 0.0).all()
 
 
-def test_a_move_is_told_as_one(tmp_path):
+def test_a_move_is_reported_as_one(tmp_path):
     job = surface_job(tmp_path)
     old = settings(box(job, HERE)).plain()
     assert changed(old, settings(box(job, MOVED["both"])).plain()) == ['place of "Ear"']

@@ -62,7 +62,7 @@ def window(key, job, tmp_path):
     return Window(key, job, tmp_path / "board")
 
 
-def test_nothing_moves_before_blender_has_said_where_it_is(window):
+def test_nothing_moves_before_blender_has_sent_its_position(window):
     window.live.update()
     window.clock.wait(1.0)
     window.live.update()
@@ -227,7 +227,7 @@ def test_what_is_taken_back_is_as_stiff_as_before(job):
     assert body.body is ways
 
 
-def test_settings_that_cannot_be_used_are_said_and_it_plays_on(window, job):
+def test_settings_that_cannot_be_used_are_reported_and_it_plays_on(window, job):
     window.play(0.1, control(DOWN))
     change(job, "bodies.0.material.params.youngs_modulus", -1.0)
     before = window.play(0.1, control(DOWN, settings=1))

@@ -55,7 +55,7 @@ def test_poses_stand_between_steps_too_and_hands_are_kept(tmp_path):
     np.testing.assert_array_equal(arrays["target"][2, 0], [4, 0, 0])
 
 
-def test_what_is_played_while_it_records_is_told_when_it_ends(job, tmp_path):  # noqa: F811
+def test_what_is_played_while_it_records_is_passed_on_when_it_ends(job, tmp_path):  # noqa: F811
     window, saved = Window("world", job, tmp_path / "board"), []
     window.live._on_saved = lambda path, frames: saved.append((path, frames))
     window.play(0.1, control(DOWN))
@@ -128,7 +128,7 @@ def test_bodies_and_mechanisms_are_kept_together(tmp_path):
     assert len(cache.frames_done()) == len(seen) == 7
 
 
-def test_hands_on_soft_bodies_are_told(job):  # noqa: F811
+def test_hands_on_soft_bodies_are_reported(job):  # noqa: F811
     """By both engines: which vertex, where to, how hard."""
     stiffness = []
     for key in ("modes", "world"):
@@ -147,7 +147,7 @@ def test_hands_on_soft_bodies_are_told(job):  # noqa: F811
     assert min(stiffness) > 0.0
 
 
-def test_a_bake_that_is_there_is_replaced_only_if_told(baked, capsys):
+def test_a_finished_bake_is_replaced_only_with_the_option(baked, capsys):
     folder, performed, _ = baked
     assert cli.main(["record", str(folder), str(performed)], read_stdin=False) == 0
     assert cli.main(["record", str(folder), str(performed)], read_stdin=False) == 2

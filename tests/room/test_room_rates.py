@@ -55,7 +55,7 @@ def test_a_made_up_law_on_rates_bakes(room, tmp_path, integrator, friction):
     assert abs(wanted[3]) > 0.5
 
 
-def test_a_law_on_rates_keeps_the_energy_that_it_tells_of(room, tmp_path):
+def test_a_law_on_rates_conserves_the_energy_that_it_reports(room, tmp_path):
     bodies, hinges, force = wheels(3, flywheel=0.05)
     world = build_mechanisms(load(belt_mechanism(tmp_path / "job", "sdirk2", bodies, hinges, force)))
     before = world.initial_state()

@@ -55,7 +55,7 @@ def test_a_row_has_the_code_the_commit_and_the_machine_that_made_it():
     assert "wrote" in report.why_not(by_hand)
 
 
-def test_nothing_is_kept_or_shown_of_which_nobody_can_tell_what_was_measured(tmp_path, monkeypatch):
+def test_no_result_is_stored_or_shown_without_the_commit_that_was_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "RESULTS", tmp_path)
     with pytest.raises(RuntimeError, match="is not kept: the code that was measured is in no commit"):
         run.keep("step", answered(commit=None))
@@ -125,6 +125,6 @@ def test_what_else_was_measured_becomes_tables():
     assert tables.rows({}) == []
 
 
-def test_the_page_is_what_the_benchmarks_said_last():
+def test_the_page_has_the_results_that_the_benchmarks_stored_last():
     page = (run.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert page == run.table(run.stored_results())

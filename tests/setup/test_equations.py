@@ -83,7 +83,7 @@ def test_unlisted_tag_is_found_with_its_line(tmp_path):
     assert "Nobody 7" not in equations.listed()
 
 
-def test_list_refuses_a_tag_said_twice(tmp_path):
+def test_list_refuses_a_tag_that_is_listed_twice(tmp_path):
     twice = tmp_path / "equations.txt"
     twice.write_text("ConJac 6\tonce\nConJac 6\ttwice\n")
     with pytest.raises(ValueError, match=r"equations.txt:2: said twice"):

@@ -79,7 +79,7 @@ def test_committed_file_is_what_the_script_builds(facts, name):
     assert committed.keys() == built.keys()
 
 
-def test_every_fact_is_told(facts):
+def test_no_fact_is_empty_in_all_examples(facts):
     """Nothing that is compared is empty in all of them."""
     for what in ("settings", "now", "meshes", "moved"):
         assert all(facts(name)[1][what] for name in EXAMPLES if name not in MANY), what

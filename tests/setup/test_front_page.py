@@ -16,14 +16,14 @@ def test_the_readme_says_what_the_kept_rows_say():
     assert marked.read(front_page.README, front_page.MARKS) == front_page.table(rows)
 
 
-def test_a_missed_goal_is_said_and_what_has_no_row_has_no_number():
+def test_a_missed_goal_is_marked_and_a_benchmark_without_a_row_has_no_number():
     table = front_page.table(answer())
     assert "| A step of full FEM | 93.2 ms, **missed** | ≤ 90 | 120 |" in table
     assert "Not measured on a commit that is kept: " in table and "`edge_ms` of `sharp_cloth`" in table
     assert table.count("\n|") == 2  # the rule below the heads, and this one
 
 
-def test_what_holds_is_said_without_a_word_and_rounding_is_zero():
+def test_a_reached_goal_has_no_mark_and_rounding_is_zero():
     table = front_page.table(answer(holds=True, value=7e-49, paper=None))
     assert "| A step of full FEM | 0 ms | ≤ 90 |  |" in table
 

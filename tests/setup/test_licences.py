@@ -37,12 +37,12 @@ def test_rows_are_of_what_is_bundled():
 
 
 @pytest.mark.parametrize("name, part, mark", [row[:3] for row in ROWS])
-def test_a_part_is_in_the_wheel_that_is_said_to_hold_it(binaries, name, part, mark):
+def test_a_part_is_in_the_wheel_that_is_listed_with_it(binaries, name, part, mark):
     files, content = binaries[name]
     assert any(file.startswith(mark) for file in files) or mark.encode() in content
 
 
-def test_every_library_beside_a_wheel_is_told_of(binaries):
+def test_every_library_beside_a_wheel_is_listed(binaries):
     for name in binaries:
         beside = [path.name for path in compiled(name) if path.parent.name.endswith(".libs")]
         libraries = {file.partition("-")[0].partition(".")[0] for file in beside}
@@ -50,7 +50,7 @@ def test_every_library_beside_a_wheel_is_told_of(binaries):
         assert libraries <= listed, (name, libraries - listed)
 
 
-def test_what_is_said_to_be_absent_is_absent(binaries):
+def test_what_is_listed_as_absent_is_absent(binaries):
     cvxopt, everything = binaries["cvxopt"][1], b"".join(content for _, content in binaries.values())
     # a function's name ends where a message goes on
     assert b"METIS_NodeND nested" in cvxopt and not re.search(rb"\0METIS_\w+\0", cvxopt)

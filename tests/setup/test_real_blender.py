@@ -108,5 +108,5 @@ def test_command_line_writes_a_bundle_that_renders_the_open_file(output):
     assert "EXIT farm 0" in output, output[-4000:]
 
 
-def test_exit_code_tells_of_a_name_that_is_not_there(output):
+def test_exit_code_of_a_name_that_is_not_there(output):
     assert "EXIT nobody 2" in output

@@ -66,6 +66,6 @@ def test_no_class_has_more_methods():
     assert not measured(ast.ClassDef, methods, METHODS)
 
 
-def test_a_long_function_and_a_kernel_are_told_apart():
+def test_a_long_function_and_a_kernel_are_distinguished():
     [plain, compiled] = ast.parse("def a():\n    pass\n@kernel(X)\ndef b():\n    pass\n").body
     assert not is_kernel(plain) and is_kernel(compiled) and lines(plain) == 2
