@@ -167,7 +167,7 @@ def test_the_preferences_list_it_while_asked_for_and_nothing_else_changes(addon)
     addon.unregister()
     assert libraries() == others
     addon.register()
-    assert libraries() == others  # it was never ticked in preferences that are kept
+    assert libraries() == others  # it was never ticked in saved preferences
 
 
 def test_a_sample_has_the_settings_of_its_preset_and_stands_at_the_cursor(addon):

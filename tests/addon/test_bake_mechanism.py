@@ -180,7 +180,7 @@ def test_a_rigid_body_that_is_moved_at_the_first_frame_falls_from_there(scene, f
     owner = bpy.context.object
     assert owner.conjac.bake() == 0 and bake.status(owner).state == "complete"
 
-    # in the middle of the bake it jumps back, which is said
+    # in the middle of the bake it jumps back, which is reported
     scene.frame_set(4)
     right.location.x = 3.0
     status = bake.status(owner)

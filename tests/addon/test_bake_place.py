@@ -33,7 +33,7 @@ def test_every_name_has_a_folder_of_its_own_inside_the_cache_folder(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "my file.blend"))
     folders = [place.job_folder(make_object(name)) for name in NAMES]
     assert all(folder.parent == tmp_path / "conjac_cache" for folder in folders)
-    # also on a disk that does not tell capitals
+    # also on a disk that ignores case
     assert len({folder.name.casefold() for folder in folders}) == len(NAMES)
     assert all(folder.name.startswith("my_file_") for folder in folders)
     for folder in folders:

@@ -1,4 +1,4 @@
-"""A bake that does not come to its end: cancelled, paused, killed, kept out, closed; then gone on with, to the byte."""
+"""Bakes that are cancelled, paused, killed, locked out or closed go on later to the bytes of an unbroken bake."""
 
 import json
 import os

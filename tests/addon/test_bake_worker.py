@@ -112,7 +112,7 @@ def test_cancel_ends_a_worker_that_listens_and_kills_one_that_does_not(start):
         worker = start(TALKER, *argv)
         first(worker)
         worker.cancel()
-        if argv:  # who does not listen runs on after it: the window is not held up
+        if argv:  # a worker that ignores it runs on: the window does not wait
             assert worker.exit_code is None and not worker.ended()
         everything(worker)
         assert worker.exit_code == code

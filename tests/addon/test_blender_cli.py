@@ -128,7 +128,7 @@ def test_a_farm_that_ends_the_job_gets_75_and_a_last_line_and_the_next_run_goes_
     assert run(["bake", "--json"]) == 75
     farm.join()
     events = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
-    assert [event["object"] for event in events if event["event"] == "baked"] == ["Jelly"]  # the other is not begun
+    assert [event["object"] for event in events if event["event"] == "baked"] == ["Jelly"]  # the other is not started
     assert (events[-1]["event"], events[-1]["code"]) == ("end", 75) and signal.getsignal(signal.SIGTERM) == before
     assert 3 <= len(frames_of(first)) < 400 and frames_of(second) == {}
     bpy.context.scene.frame_end = len(frames_of(first))

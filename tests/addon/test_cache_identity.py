@@ -110,7 +110,7 @@ def test_a_copy_plays_the_bake_until_it_has_its_own(scene):  # noqa: F811
     shared = place.of(copy)
     assert shared.folder == folder and not shared.own and addon_bake.status(copy).state == "complete"
     np.testing.assert_allclose(seen_at(copy, LAST), seen_at(obj, LAST), atol=1e-6)
-    # which of the two is the copy is kept in the .blend
+    # the .blend stores which of the two is the copy
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     obj, copy = bpy.data.objects["Jelly"], bpy.data.objects["Jelly.001"]

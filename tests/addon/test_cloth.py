@@ -99,7 +99,7 @@ def test_the_bending_stiffness_that_was_set_stays(scene):  # noqa: F811
 
 
 def doubled(obj, frame):
-    """Share of the edges within cloth at which its faces turn by more than 90 degrees."""
+    """Return the fraction of edges within cloth at which its faces turn by more than 90 degrees."""
     bpy.context.scene.frame_set(frame)
     mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
     mesh.calc_loop_triangles()

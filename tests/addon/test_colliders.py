@@ -114,7 +114,8 @@ def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_
 
 
 def test_a_lift_carries_what_collides_and_nothing_else(scene):  # noqa: F811
-    """A plate rises under two boxes: one rides on it, one passes through; a copy of the riding one rides, too."""
+    """A plate rises under two boxes: it carries one and passes through the other; a copy of the carried box is
+    carried, too."""
     scene.frame_end = 6
     carried, ghost = add_ball("Rides", 0.16), add_ball("Ghost", 0.16, along=1.0)
     lift = add_collider("Lift", 0.1, (0.5, 0, 0), scale=(20, 10, 1))

@@ -75,7 +75,7 @@ def test_following_the_animation_shows_every_rate_and_nothing_after_it_lets_go(s
     force = np.array([points_of(curves[f'pose.bones["B0"]["Effort {k} (N)"]'])[:, 1] for k in (1, 2, 3)])
     bodies = json.loads((place.job_folder(rig) / "scene.json").read_text())["mechanisms"][0]["bodies"]
     weight = 9.81 * sum(1000.0 * volume_of(body["shape"]) for body in bodies)
-    # at frames 2 and 3 the first bone is held, and all that hangs on it
+    # at frames 2 and 3 the first bone is fixed, and all that hangs on it
     assert np.linalg.norm(force[:, :2], axis=0) == pytest.approx(weight, rel=1e-3)
     assert all(points_of(curve)[-1, 1] == 0.0 for curve in curves.values())
 

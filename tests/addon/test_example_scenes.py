@@ -60,7 +60,7 @@ def test_bars_of_one_two_and_four_nodes_follow_their_bones_alike(scene, tmp_path
         tip, middle = rest[:, 0] > 0.195, np.abs(rest[:, 0] - 0.1) < 0.005
         np.testing.assert_allclose(x[tip], rest[tip] - [0.06, 0.0, 0.0], atol=1e-6)
         middles.append(x[middle].mean(axis=0))
-    assert np.ptp(middles, axis=0).max() < 0.02  # hard to tell apart, the paper says
+    assert np.ptp(middles, axis=0).max() < 0.02  # hard to distinguish, the paper says
 
 
 def test_layers_bend_where_they_are_soft(scene, tmp_path):  # noqa: F811

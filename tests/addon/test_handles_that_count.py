@@ -1,4 +1,4 @@
-"""A handle that was deleted or is hidden picks no dynamic node, and the artist is told."""
+"""A handle that was deleted or is hidden picks no dynamic node, and a message reports it."""
 
 import numpy as np
 import pytest

@@ -75,7 +75,7 @@ def test_a_ragdoll_gets_limits_where_the_rig_says_none(scene, tmp_path):  # noqa
         assert joints[name]["kind"] == "revolute"
         assert high - low == pytest.approx(math.radians(150)) and 0.0 < min(-low, high) < 0.2
     assert joints["Arm.L.001"]["kind"] == joints["Arm.R.001"]["kind"] == "fixed"
-    # what is long turns far, what is short little; what somebody has said stays
+    # what is long turns far, what is short little; what an artist has set stays
     assert joints["Thigh.L"]["high"] == pytest.approx([math.pi / 2, math.pi / 4, math.pi / 2])
     assert math.radians(25) < joints["Chest"]["high"][0] < math.radians(65)
     assert joints["Arm.R"]["high"][0] == pytest.approx(math.pi / 2)
@@ -269,7 +269,7 @@ def test_jiggle_without_a_mechanism_pins_to_the_animation(scene, tmp_path):  # n
     fraction = np.mean([any(g.group == soft for g in v.groups) for v in obj.data.vertices])
     assert 0.3 < fraction < 0.6  # what is far from the bones, until the artist paints it
     assert obj.conjac.solver.stage_solver == "quick" and obj.conjac.is_property_set("youngs_modulus")
-    assert not obj.conjac.use_ground and not len(obj.conjac.handles)  # it is held, and every node of it moves
+    assert not obj.conjac.use_ground and not len(obj.conjac.handles)  # it is pinned, and every node of it moves
 
 
 def test_attachments_are_added_and_removed(scene):  # noqa: F811

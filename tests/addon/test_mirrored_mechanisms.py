@@ -12,7 +12,7 @@ BONES = ("B0", "B1", "B2")
 
 
 def swinging(name, scale=(1, 1, 1)):
-    """A posed chain of bones on a hinge, with a limit and a motor that tell one side of an axis from the other."""
+    """A posed chain of bones on a hinge, with a limit and a motor that are not symmetric about its axis."""
     rig = add_chain(3, name=name)
     rig.scale = scale
     for bone in rig.pose.bones:

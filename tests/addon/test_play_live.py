@@ -1,4 +1,4 @@
-"""Play Live in real Blender: a body moves on its own object, and nothing of that is kept anywhere."""
+"""Play Live in real Blender: a body moves on its own object, and nothing of that is stored."""
 
 import importlib.util
 import os
@@ -200,7 +200,7 @@ def test_the_wheel_makes_a_hand_stronger_and_weaker(jelly):  # noqa: F811
 
     played = play(jelly, 0.05)
     hand = Hand(played)
-    assert not hand.handle(None, SimpleNamespace(type="WHEELUPMOUSE"))  # it is Blender's own while nothing is held
+    assert not hand.handle(None, SimpleNamespace(type="WHEELUPMOUSE"))  # it is Blender's own while nothing is grabbed
     hand._grab = played.take(np.zeros(3))
     for event, strength in (("WHEELUPMOUSE", HARDER), ("WHEELUPMOUSE", HARDER**2), ("WHEELDOWNMOUSE", HARDER)):
         assert hand.handle(None, SimpleNamespace(type=event))

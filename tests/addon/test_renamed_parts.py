@@ -110,7 +110,7 @@ def test_renamed_bones_and_flesh_keep_their_bake(scene):  # noqa: F811
     rig.data.bones["B1"].name = "A Tip"
     flesh[0].name = "Zzz"
     assert bake.status(rig).state == "complete", bake.status(rig).text
-    for _ in range(2):  # also when it was told once
+    for _ in range(2):  # also after it was reported once
         assert rig.conjac.bake() == 0
         assert bake.status(rig).state == "complete", bake.status(rig).text
         bpy.context.scene.frame_set(LAST)

@@ -1,4 +1,4 @@
-"""Cloth with Sharp Edges in real Blender, by the artist's own buttons: baked, played, and kept on other vertices."""
+"""Cloth with Sharp Edges in real Blender, by the artist's own buttons: baked, played, and stored for other vertices."""
 
 import numpy as np
 import pytest

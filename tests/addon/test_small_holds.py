@@ -61,7 +61,7 @@ def on_a_bone(count):
 
 
 def on_a_handle(count):
-    """A body held by an animated rigid body in the same way."""
+    """Return a body that is attached to an animated rigid body by as few vertices."""
     bpy.ops.mesh.primitive_cube_add(size=0.1, location=(0, 0, ABOVE + 0.25))
     handle = bpy.context.object
     handle.name = "Handle"
@@ -158,7 +158,7 @@ def test_what_is_painted_as_pin_is_drawn_where_its_animation_has_it(addon, tmp_p
 
 
 def test_a_nail_between_all_nodes_holds_what_it_goes_through(scene):  # noqa: F811
-    """Nothing is near it, so that nothing stayed on it, and only the log told."""
+    """Nothing was near it, so that nothing stayed on it, and only the log reported it."""
     scene.frame_end = 12
     bpy.ops.mesh.primitive_cube_add(size=SIZE, location=(0, 0, ABOVE))
     bpy.ops.conjac.add_soft_body()
@@ -173,7 +173,7 @@ def test_a_nail_between_all_nodes_holds_what_it_goes_through(scene):  # noqa: F8
 
 @pytest.mark.parametrize("at", [(0.013, 0.007, 0.0), (0.0, 0.0, 0.5 * SIZE)])
 def test_a_pull_smaller_than_a_tetrahedron_takes_its_body_along(scene, at):  # noqa: F811
-    """Within the body and at its skin: it was refused once the bake had begun."""
+    """Within the body and at its skin: it was refused after the bake had started."""
     body = ball()
     bpy.ops.conjac.add_pull()
     pull = body.conjac.pulls[0]

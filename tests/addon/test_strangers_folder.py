@@ -179,7 +179,7 @@ def test_a_panel_lives_on_beside_what_a_stranger_left(scene, odd, name):  # noqa
     obj.location.x += 1.0
     (place.job_folder(obj) / "scene.json").touch()
     with memory_at_most(2**31):
-        assert bake.status(obj).state == "complete"  # it cannot be told that it has moved
+        assert bake.status(obj).state == "complete"  # nothing shows that it has moved
 
 
 @pytest.mark.parametrize("odd", [pipe, link])

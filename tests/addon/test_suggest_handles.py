@@ -9,7 +9,7 @@ from test_setup_operators import reason
 
 @pytest.fixture()
 def bar(soft_cube, tmp_path):
-    """A bar four times as long as wide along its own z, held at its lower end; it stands elsewhere at frame 4."""
+    """A bar four times as long as wide along its own z, pinned at its lower end; at frame 4 its object has moved."""
     bpy.context.scene.unit_settings.scale_length = 0.1
     soft_cube.conjac.cache_folder = str(tmp_path)
     soft_cube.conjac.mesher, soft_cube.conjac.edge_length = "grid", 0.5

@@ -25,7 +25,7 @@ LAST = 6
 
 @pytest.fixture()
 def arm(scene):  # noqa: F811
-    """A bone that stands and one on a hinge, held level by a stiff joint; 5 cm thick."""
+    """A fixed bone and one on a hinge, level on a stiff joint; 5 cm thick."""
     scene.frame_end = LAST
     rig = add_chain(2)
     settings = rig.conjac
@@ -74,7 +74,7 @@ def test_a_jelly_that_falls_on_an_arm_presses_it_down_and_lies_on_it(arm, scene)
     # its middle would have fallen from 17 cm to below the arm
     assert (seen_at(body, LAST)[:, 2] + body.location.z).mean() > 0.06
     assert jelly.clearance([body], range(1, LAST + 1)) > 0.0
-    # told not to, they go through each other, each in a bake of its own
+    # with the option off they go through each other, each in a bake of its own
     body.conjac.contact.collides_with = "none"
     assert members.owner(body) == body and members.soft_bodies(arm, scene) == []
     assert place.job_folder(body) != place.job_folder(arm)
@@ -99,7 +99,7 @@ def test_who_is_in_the_job_and_what_each_touches(arm, scene, tmp_path):  # noqa:
     assert [(body["name"], body["touches"]) for body in document["bodies"]] == [
         ("Near", ["Far"]), ("Far", ["Near", "Rig"]), ("Flesh", [])]
     assert gather.changed_settings(arm, scene, tmp_path / "job") == []
-    # flesh that collides touches the bones that it does not hang on, where the mechanism is told to
+    # flesh that collides touches the bones that it does not hang on, where the mechanism has the option
     flesh.conjac.contact.collides_with = "all"
     assert gather.changed_settings(arm, scene, tmp_path / "job") == ["Collides With"]
     flesh.conjac.contact.pins_yield = True  # what hangs on bones gives way as pins do

@@ -1,4 +1,4 @@
-"""Bakes behind a real window: begun by a timer, beside a render, over a playing timeline, and with the artist's clicks.
+"""Bakes behind a real window: started by a timer, beside a render, over a playing timeline, under the artist's clicks.
 """
 
 import pytest

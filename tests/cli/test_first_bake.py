@@ -56,7 +56,7 @@ def runs(pid: int) -> bool:
         return False
 
 
-#: a kernel of the first process's share, and two of the second's
+#: a kernel that the first process compiles, and two of the second
 LACKING = ("locate._search", "stable_neo_hookean._energy", "stable_neo_hookean._stress")
 
 
@@ -87,7 +87,7 @@ def test_the_second_process_says_nothing_and_the_next_bake_has_none(bakes):
 
 
 def test_killed_while_it_compiles_its_share_is_compiled_here(bakes, tmp_path):
-    """Nothing is missing but kernels of the sparse factor, which are of its share, and that there was a bake."""
+    """Only kernels of the sparse factor are missing, which the helper compiles, and there was no bake before."""
     shutil.copytree(bakes[0] / "fresh", tmp_path / "fresh")
     lost = [*(tmp_path / "fresh").rglob("supernodal.backward_*"), *(tmp_path / "fresh").rglob("loaded-*")]
     assert len(lost) > 4
@@ -157,7 +157,7 @@ for share in sys.argv[1:]:
 
 
 def test_no_kernel_is_compiled_by_both():
-    """Modules that both shares import would compile twice, side by side, and save nothing."""
+    """Modules that both processes import would compile twice, side by side, and save nothing."""
     methods = [(entry.family, entry.key) for family in ("method", "integrator")
                for entry in catalogue.family(family).values() if not entry.able("draft")]
     materials = [(name, key) for name in ("material", "fiber_material") for key in catalogue.family(name)]

@@ -60,7 +60,7 @@ def test_the_slowest_wobble_and_what_makes_it_slower(tmp_path):
     code, events, errors = run("wobble", job, "--hertz", 5)
     assert code == 0, errors
     wobble, = (event for event in events if event["event"] == "wobble")
-    # it hangs under its load, of which a stiffer body feels less
+    # it hangs under its load, which deforms a stiffer body less
     assert wobble["body"] == "Ear" and wobble["times"] == pytest.approx((5.0 / wobble["hertz"]) ** 2, rel=0.3)
     change(job, "bodies.0.material.params.youngs_modulus", 2e4 * wobble["times"])
     again, = (event for event in run("wobble", job)[1] if event["event"] == "wobble")

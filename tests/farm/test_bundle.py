@@ -76,7 +76,7 @@ def test_openjd_checks_the_template_and_runs_a_wedge_in_chunks(tmp_path):
         change(whole, *(("time.step", 0.02), ("bodies.0.density", 500))[row - 1])
         assert cli.main(["bake", str(whole)], read_stdin=False) == 0
         assert frames(whole / "cache") == frames(cache.folder)
-    # a finished job is told again without a frame made anew
+    # a finished job reports its frames without solving one
     before = {path: path.stat().st_mtime_ns for path in folder.glob("out/row-*/cache/frames/*")}
     again = openjd("run", folder / "conjac.template.yaml", "--step", "Simulate2", "--no-run-dependencies", "-p",
                    f"Solver={command}")

@@ -15,7 +15,7 @@ POSITIONS = {"Left": 0.0, "Near": 0.13, "Right": 2.0}
 
 
 def three_boxes(folder, end=9, positions=POSITIONS):
-    """Boxes of .1 m that are thrown by gravity, held at one face, at places along x [m]."""
+    """Boxes of .1 m that are pinned at one face and swing under gravity, at positions along x [m]."""
     arrays, bodies = {}, []
     for k, (name, at) in enumerate(positions.items()):
         nodes, tets = box_tets((2, 2, 2), (0.1, 0.1, 0.1))

@@ -98,7 +98,7 @@ def test_a_look_reads_so_much_at_most(job, monkeypatch):
 
 
 def test_older_caches_are_read(job):
-    """Their logs tell no times: the size counts, and resuming reads every byte."""
+    """Logs of older caches have no times: the size counts, and resuming reads every byte."""
     lines = [line.rsplit(" ", 1)[0] for line in (job.cache / LOG).read_text().splitlines()]
     (job.cache / LOG).write_text("\n".join(lines) + "\n")
     assert Cache(job.cache).status().state == "complete" and planned(job, True).finished

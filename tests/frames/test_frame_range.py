@@ -145,7 +145,7 @@ def test_an_older_cache_counts_as_it_did(job):
     as_older(job)
     assert Cache(job / "cache").status().state == "complete"
     assert baked(job).frames == []
-    box_job(job, end=28)  # its manifest does not tell whether the motion is the same
+    box_job(job, end=28)  # its manifest does not say whether the motion is the same
     with pytest.raises(StaleCache, match="motion of the pins"):
         baked(job)
 
@@ -172,5 +172,5 @@ def test_digests_over_time_differ_from_where_two_arrays_differ(tmp_path):
     np.save(tmp_path / "f.npy", np.asfortranarray(whole))
     assert over_time.digests(tmp_path / "f.npy", 2)[1] == []
     (tmp_path / "a.npy").write_bytes((tmp_path / "a.npy").read_bytes()[:-8])
-    # a file that is cut short tells of no frame
+    # a truncated file has no frame
     assert over_time.digests(tmp_path / "a.npy", 2)[1] == []

@@ -77,7 +77,7 @@ def odd(values):
 
 
 def write_sealed(cache, kind, frame, arrays):
-    """Put arrays in a file's place and its size, digest and time into the log: nothing tells that it was changed."""
+    """Put arrays in a file's place and its size, digest and time into the log: nothing reveals that it was changed."""
     buffer, path = io.BytesIO(), file_of(cache, kind, frame)
     np.savez(buffer, **arrays)
     path.write_bytes(buffer.getvalue())

@@ -1,4 +1,4 @@
-"""Frames in which edges are drawn out far are told of, with the body and the frames."""
+"""Edges that are drawn out far are reported with their body and frames."""
 
 import numpy as np
 from small_jobs import box_job, change

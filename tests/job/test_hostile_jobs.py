@@ -161,7 +161,7 @@ def test_tetrahedra_that_no_mesher_made_are_made_anew(tmp_path, name, arrays):
 
 
 def test_a_changed_stage_is_made_anew(tmp_path):
-    """Its own checksum tells, also where the archive's were mended."""
+    """An array's own checksum reveals the change, also where the archive's checksums were corrected."""
     job, nodes = load(box_job(tmp_path)), np.arange(12.0).reshape(4, 3)
     keep(job, "tets", "Ear", "a" * 40, lambda: {"nodes": nodes})
     path = stage_path(job, "tets", "Ear", "a" * 40)

@@ -1,4 +1,4 @@
-"""A job folder is read and checked to the field: what is wrong is said in one sentence that ends with its path."""
+"""A job folder is read and checked to the field: what is wrong is reported in one sentence that ends with its path."""
 
 import json
 

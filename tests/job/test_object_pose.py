@@ -132,8 +132,8 @@ def test_vertices_that_are_not_the_same_are_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["turned", "both"])
 def test_a_landing_is_cut_alike_however_the_object_is_turned(tmp_path, name):
-    # how far an impact may move a body within a step was a share of the box around it along the world's axes: one copy
-    # was cut where another was not, and they were half a millimetre apart after the impact
+    # an impact's largest displacement within a step was a fraction of the bounding box along the world's axes: a step of
+    # one copy was cut where another's was not, and they were half a millimetre apart after the impact
     jumps = []
     for number, to_world in enumerate((HERE, MOVED[name])):
         part, state = thrown(tmp_path / str(number), to_world)

@@ -17,7 +17,7 @@ from solver.world.world import World
 
 
 def hanging_job(folder, kind, **scene):
-    """A box that is held at one end, one that hangs from it by hooks and is free, and one by itself; "mixed": the
+    """A box that is pinned at one end, one that hangs from it by hooks and is free, and one by itself; "mixed": the
     second with Vanilla FEM and the others with ConJac."""
     method = {"kind": "conjac" if kind == "mixed" else kind}
     job = box_job(folder, motion=False, cells=(2, 1, 1), method=method, **scene)
@@ -162,7 +162,7 @@ def test_forces_count_in_the_hash_and_names_do_not(room, tmp_path):
 
 
 def test_what_a_force_joins_to_flesh_on_bones_is_solved_with_it(room, tmp_path):
-    """A lamp hangs by hooks from an ear that rides on a body that nothing moves but a hinge."""
+    """A lamp hangs by hooks from an ear on a body that only a hinge moves."""
     job = hanging_job(tmp_path / "job", "conjac")
     arm = {"name": "Arm", "position": [-0.1, 0.05, 0.05], "mass": 5.0, "shape": {"kind": "box"}}
     hinge = {"name": "Hinge", "child": "Arm", "position": [-0.2, 0.05, 0.05], "rotation": [0.5**0.5, -(0.5**0.5), 0, 0],

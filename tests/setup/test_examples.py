@@ -100,7 +100,7 @@ def test_suzanne(facts):
     assert {z > 0 for _, _, z in middle} == {True, False}
     assert all(abs(x) < 1e-4 and y < -0.02 for x, y, _ in middle)
 
-    # held at the back, far from every dynamic node
+    # pinned at the back, far from every dynamic node
     pinned = points[np.array(body["weights"]["Pin"]) > 0.5]
     assert len(pinned) > 30 and pinned[:, 1].min() > 0.01
     assert len({tuple(moment) for moment in body["driven"]}) > 5
@@ -172,7 +172,7 @@ def test_barcut(facts):
 
 
 def test_drop(facts):
-    """Closed, eight lively spots, nothing held, and friction."""
+    """A closed surface with eight lively spots, no pins, and friction."""
     body = facts["committed", "drop"]
     assert len(patches(body, "Dynamic")) == 8 and "Pin" not in body["weights"]
     assert 0.1 < np.ptp(np.array(body["vertices"])[:, 2]) < 0.2

@@ -1,4 +1,4 @@
-"""Each zip that can run here installs into an empty Blender and bakes Suzanne; the README tells what was kept."""
+"""Each zip that can run here installs into an empty Blender and bakes Suzanne; the README has the stored results."""
 
 import json
 

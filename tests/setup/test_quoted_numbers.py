@@ -11,7 +11,7 @@ import pytest
 from benchmarks import quoted
 from benchmarks.run import names, stored_results
 
-#: with a unit of what is measured: time, size, share, ratio
+#: with a unit of what is measured: time, size, fraction, ratio
 MEASURED = re.compile(r"(?<![\w/.^])[\d.,]*\d ?(?:ms|s|min|minutes|seconds|hours|×|times|GB|MB|kB|%|mm)(?![\w²])")
 #: with a point, in a table's cell
 TABULATED = re.compile(r"(?<=[|,( −])\d*\.\d+(?=[ ,)])")

@@ -1,4 +1,4 @@
-"""Table 2.1 in docs/benchmarks.md: seventeen rows, two of them twice, ours as the kept rows have them."""
+"""Table 2.1 in docs/benchmarks.md: seventeen rows, two of them twice, ours as the stored rows have them."""
 
 from benchmarks import run, table_2_1
 

@@ -46,7 +46,7 @@ def test_everything_a_wheel_needs_is_there_in_a_version_that_it_takes(python, ta
 
 @pytest.mark.parametrize("python, target", ZIPS)
 def test_no_wheel_asks_for_one_version_of_another_alone(python, target):
-    """All extensions of a Blender share one folder of packages: who pins another breaks somebody else's."""
+    """All extensions of a Blender share one folder of packages: a pinned version may break another extension."""
     for wheel in wheels.locked(python, target):
         for needed in requirements(wheel, python, target):
             assert not any(clause.operator in ("==", "===") for clause in needed.specifier), (wheel.file, str(needed))
