@@ -23,7 +23,7 @@ STEP = 1 / 48  #: of these jobs [s], two a frame
 
 
 def run(*arguments) -> tuple[int, list[dict], str]:
-    """(exit code, JSON events, stderr) of a command that runs to its end."""
+    """Return (exit code, JSON events, stderr) of a command that runs to its end."""
     code, output, errors = forked_command.run(*arguments, "--json")
     return code, [json.loads(line) for line in output.splitlines()], errors
 
@@ -48,7 +48,7 @@ def contents(job: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
-    """A job baked in one run, and its output."""
+    """Return a job that was baked in one run, and its output."""
     job = box_job(tmp_path_factory.mktemp("unbroken") / "job", end=END, step=STEP)
     return job, run("bake", job)
 
@@ -72,7 +72,7 @@ def test_a_bake_says_the_protocol_and_writes_every_frame(unbroken):
 
 
 def test_the_bake_is_of_this_box(unbroken):
-    """The pinned face follows its motion; the free end, set off by the swing and gravity, does not stay behind it."""
+    """The pinned face follows its motion; the free end, set off by the swing and gravity, moves further."""
     job, _ = unbroken
     nodes, pinned = np.load(job / "arrays/nodes.npy"), np.load(job / "arrays/pinned.npy")
     motion = np.load(job / "arrays/pin_motion.npy")
@@ -117,7 +117,7 @@ def test_kill_9_then_resume_gives_the_same_bytes(unbroken, tmp_path):
 
 @pytest.mark.long
 def test_a_free_body_that_lands_resumes_to_the_same_bytes(tmp_path):
-    """It is not pinned, the ground pushes back and holds it on a slope: friction starts from its earlier value."""
+    """A body without pins lands on a slope and stays there by friction, which starts from its earlier value."""
     jobs = []
     for name in ("whole", "broken off"):
         job = box_job(tmp_path / name, end=25, motion=False,
@@ -157,7 +157,7 @@ def test_a_stop_on_request_exits_75_and_resumes_to_the_same_bytes(unbroken, tmp_
 
 
 def test_an_end_of_input_does_not_stop_a_bake(tmp_path):
-    """Cron and queues give an empty stdin; `run` gives /dev/null, and here a pipe is closed at once."""
+    """Cron and queues give an empty stdin; `run` gives /dev/null, and this test closes a pipe at once."""
     process = forked_command.Started("bake", box_job(tmp_path, end=3), "--json")
     process.stdin.close()
     assert events_of(process)[-1]["code"] == 0
@@ -224,7 +224,7 @@ def test_a_motion_that_blows_up_stops_with_advice_and_keeps_earlier_frames(tmp_p
 
 
 def test_numbers_that_overflow_stop_with_advice_alone(tmp_path):
-    """Not with numpy's warnings, which name lines of ConJac."""
+    """numpy's warnings, which name lines of ConJac, are not printed."""
     job = box_job(tmp_path / "job", end=3, gravity=[0.0, 0.0, -1e29], integrator={"kind": "backward_euler"})
     code, events, errors = run("bake", job)
     assert (code, errors) == (3, "") and events[-2]["code"] == "diverged"

@@ -22,7 +22,7 @@ def test_nothing_unknown_counts_as_done(tmp_path):
 
 
 def test_a_new_file_counts_and_an_old_one_does_not(tmp_path):
-    """In a process that has imported none of it."""
+    """The process has imported none of the kernels."""
     code = f"""
 import sys
 from pathlib import Path

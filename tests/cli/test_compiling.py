@@ -27,7 +27,7 @@ def test_every_file_of_kernels_is_compiled_and_a_new_bodys_are_apart():
 
 
 def test_a_bake_without_mechanisms_imports_no_kernels_of_joints():
-    """Each import of one at the head of a file is seconds of a first bake."""
+    """Each such import at the head of a file costs a first bake seconds."""
     brought = kernels_of([*compiling.of_new_body(), "groups", "build.volumes", "frames.write"])
     assert brought and not [name for name in brought if "joint" in name or ".tree" in name or "rigid" in name]
 

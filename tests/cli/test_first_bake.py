@@ -1,4 +1,4 @@
-"""The first bake on a fresh install: two processes compile, and the second one is a help that a bake can do without."""
+"""The first bake on a fresh install: two processes compile, and a bake succeeds without the second one, too."""
 
 import json
 import os
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="ch
 
 
 def first_bake(folder: Path, *arguments: str) -> subprocess.Popen:
-    """A bake of two frames with nothing compiled yet."""
+    """Start a bake of two frames with nothing compiled yet."""
     job = folder / "job" if (folder / "job").exists() else box_job(folder / "job", end=2)
     environment = os.environ | {"XDG_CACHE_HOME": str(folder / "fresh")}
     environment.pop("NUMBA_CACHE_DIR", None)
@@ -63,8 +63,8 @@ LACKING = ("locate._search", "stable_neo_hookean._energy", "stable_neo_hookean._
 @pytest.fixture(scope="module",
                 params=["little is missing", pytest.param("nothing is compiled", marks=pytest.mark.long)])
 def bakes(request, tmp_path_factory):
-    """A folder where a job was baked twice, the first time with kernels missing; and (exit code, errors, events,
-    frames on disk) of both."""
+    """Return a folder where a job was baked twice, the first time with kernels missing, and (exit code, errors, events,
+    frames on disk) of both bakes."""
     folder, runs = tmp_path_factory.mktemp("bakes"), []
     if request.param == "little is missing":
         kept_kernels.give(folder / "fresh", without=LACKING)

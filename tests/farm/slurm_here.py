@@ -22,7 +22,7 @@ def free_ports(count):
 
 
 class SlurmHere:
-    """Started by `with`; everything that it started has ended after it."""
+    """Slurm that `with` starts and ends, with all of its processes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.conf = folder, folder / "slurm.conf"
@@ -88,15 +88,15 @@ class SlurmHere:
             time.sleep(0.2)
 
     def run(self, *command):
-        """Standard output of one of Slurm's commands; "" where it failed."""
+        """Return the standard output of one of Slurm's commands; "" where it failed."""
         return subprocess.run(command, env=self.environment, capture_output=True, text=True).stdout
 
     def jobs(self):
-        """Lines of id, name, state, node and reason of what is queued or runs."""
+        """Return lines of id, name, state, node and reason of what is queued or runs."""
         return [line.split("|") for line in self.run("squeue", "-h", "-r", "-o", "%i|%j|%T|%N|%r").splitlines()]
 
     def kill_node(self, node):
-        """As if its power went: slurmd and all that it started end at once."""
+        """End slurmd and all that it started at once, as if the node's power went."""
         daemon = self._daemons.pop(node, None)
         if daemon is None:
             return
@@ -109,7 +109,7 @@ class SlurmHere:
         daemon.wait(30)
 
     def _steps(self, node):
-        """The slurmstepd of a node, which are no children of its slurmd."""
+        """Return the slurmstepd of a node, which are no children of its slurmd."""
         steps = []
         for path in Path("/proc").glob("[0-9]*/environ"):
             try:
@@ -134,7 +134,7 @@ class SlurmHere:
 
 
 def descendants(pid):
-    """Every process below one."""
+    """Return the ids of all processes below one."""
     processes, queue = [], [pid]
     while queue:
         parent = queue.pop()

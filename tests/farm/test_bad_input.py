@@ -1,4 +1,4 @@
-"""A failure on a farm is one clear sentence and an exit code, and nothing that was baked is lost."""
+"""A failure on a farm is one clear sentence and an exit code, and no baked frame is lost."""
 
 import contextlib
 import json
@@ -33,7 +33,7 @@ def one_sentence(errors):
 
 @contextlib.contextmanager
 def small_disk(folder, options):
-    """A small separate disk, removed afterwards."""
+    """Mount a small separate disk, removed afterwards."""
     folder.mkdir()
     if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder],
                                       capture_output=True).returncode:
@@ -116,7 +116,7 @@ def test_the_second_worker_on_a_chunk_says_who_bakes_there(tmp_path):
 
 @pytest.mark.parametrize("ahead", [3600.0, -3600.0])
 def test_a_worker_whose_clock_is_wrong_is_not_driven_out(tmp_path, monkeypatch, ahead):
-    """Its lock is an hour off, and it is set again while it is watched."""
+    """The lock's time is an hour off, and is renewed while it is watched."""
     job, out = box_job(tmp_path / "job", end=3), tmp_path / "out"
     task_run = task.Task(job, out, None, 1, None, 1)
     cache = task.job_folder(task_run) / "cache"
@@ -156,7 +156,7 @@ def test_frames_of_a_worker_whose_clock_is_ahead_are_done_and_exported(tmp_path)
 
 @pytest.mark.long
 def test_a_node_without_the_mesher_says_what_to_install(tmp_path):
-    """It bakes all the same where the volume comes with the job."""
+    """It bakes without the mesher where the volume comes with the job."""
     job = surface_job(tmp_path / "job")
     (tmp_path / "without").mkdir()
     (tmp_path / "without/sitecustomize.py").write_text("import sys\nsys.modules['pytetwild'] = None\n")

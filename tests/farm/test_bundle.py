@@ -30,7 +30,7 @@ WEDGE = "time.step=0.02\nbodies[Ear].density=500\n"
 
 
 def made(folder, end=21, **more):
-    """A bundle of two rows, and the command of the solver as a worker has it."""
+    """Return a bundle of two rows, and the command of the solver as a worker has it."""
     rows = folder / "rows.csv"
     rows.write_text(WEDGE)
     job = box_job(folder / "a jöb", end=end, step=1 / 48)
@@ -50,7 +50,7 @@ def openjd(*arguments):
 
 
 def deadline():
-    """The command of AWS Deadline Cloud's client, where there is one."""
+    """Return the command of AWS Deadline Cloud's client, or None."""
     own = ROOT / "build/deadline/bin/deadline"
     return str(own) if own.exists() else shutil.which("deadline")
 

@@ -1,5 +1,5 @@
-"""A wedge of six bakes on a real Slurm of two nodes: a worker is killed, a task stopped, a node lost, and every frame
-is there in the end, each byte for byte what an unbroken bake gives."""
+"""A wedge of six bakes on a real Slurm of two nodes: a worker is killed, a task stopped, a node lost, and in the end
+every frame has the bytes of an unbroken bake."""
 
 import os
 import shutil
@@ -77,7 +77,7 @@ def baked(folder, row):
 
 
 def solver_of(folder, row):
-    """The process that bakes a row."""
+    """Return the id of the process that bakes a row."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = path.read_bytes().decode(errors="replace").split("\0")

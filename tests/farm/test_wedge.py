@@ -1,4 +1,4 @@
-"""A wedge: rows are checked before anything runs, each becomes a job; what came of them is a picture and a table."""
+"""A wedge: rows are checked before anything runs, each becomes a job, and the results are a picture and a table."""
 
 import json
 import os
@@ -145,7 +145,7 @@ def test_tasks_bake_rows_in_chunks_and_finished_ones_return_at_once(tmp_path):
 
 
 def decoded(content):
-    """A PNG that `picture.png` wrote, (height, width, 3)."""
+    """Return the pixels of a PNG that `picture.png` wrote, (height, width, 3)."""
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     width, height = struct.unpack(">II", content[16:24])
     at, packed = 8, b""
@@ -194,7 +194,7 @@ def test_watching_a_folder_without_bakes_is_one_sentence(tmp_path):
 
 
 def test_watching_in_a_terminal_refreshes_until_ctrl_c(tmp_path):
-    """A bake that goes on meanwhile is seen to go on."""
+    """The display follows a bake that runs meanwhile."""
     job = box_job(tmp_path / "job", end=13)
     assert run("bake", job, "--frames", "1-6")[0] == 0
     parent_end, child_end = pty.openpty()
@@ -225,7 +225,7 @@ def test_watching_in_a_terminal_refreshes_until_ctrl_c(tmp_path):
 
 
 def test_a_done_chunk_answers_within_two_seconds_of_its_start(tmp_path):
-    """From the start of a process of its own on."""
+    """The time counts from the start of the process."""
     job, out = box_job(tmp_path / "job", end=7), tmp_path / "out"
     assert run("task", "simulate", job, "--out", out)[0] == 0
     took = []
@@ -252,7 +252,7 @@ def test_a_chunk_on_another_processor_goes_on_and_says_so(tmp_path):
 
 
 def test_the_lock_of_a_node_that_died_is_waited_for(tmp_path, monkeypatch):
-    """Another machine's worker died a while ago: its lock is outlasted. One that lives is not waited for."""
+    """The lock of another machine's worker that died expires; that of a running worker is not waited for."""
     job, out = box_job(tmp_path / "job", end=3), tmp_path / "out"
     task_run = task.Task(job, out, None, 1, None, 1)
     cache = task.job_folder(task_run) / "cache"

@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def job(tmp_path):
-    """A job of 25 frames, all of them baked by springs."""
+    """Return a job of 25 frames that springs have baked."""
     job = load(box_job(tmp_path / "job", end=25))
     bake(job, 25)
     return job
@@ -227,7 +227,7 @@ def test_a_full_disk_leaves_what_was_written(job):
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="a file system of its own needs root")
 def test_a_really_full_disk(job, tmp_path):
-    """A tmpfs of 64 kB: the frame that does not fit is refused, those before it stay whole."""
+    """On a tmpfs of 64 kB the frame that does not fit is refused, and those before it stay complete."""
     small = tmp_path / "small"
     small.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], capture_output=True)
@@ -270,7 +270,7 @@ def test_a_rename_is_tried_again_while_another_program_holds_the_file(tmp_path, 
 
 
 def test_polling_a_growing_cache_is_cheap(job):
-    """A panel asks several times a second: 1000 frames are counted by looking once at each."""
+    """A panel polls several times a second: 1000 frames are counted by looking once at each."""
     store = FrameStore(job.cache)
     content = file_of(store.folder, "frame", 25).read_bytes()
     for frame in range(1000):
@@ -283,7 +283,7 @@ def test_polling_a_growing_cache_is_cheap(job):
 
 
 def test_a_parameter_that_is_newer_than_a_bake_does_not_make_it_stale(tmp_path, monkeypatch):
-    """It was as it is by default; only a value of its own is another one."""
+    """A bake without the parameter had its default; only another value differs from it."""
     entries = catalogue.ENTRIES
     with monkeypatch.context() as older:
         older.setattr(catalogue, "ENTRIES", tuple(

@@ -1,4 +1,4 @@
-"""A longer scene goes on from where its cache is, a shorter one keeps it, and names make nothing stale."""
+"""A longer scene continues its cache, a shorter one leaves it, and names make nothing stale."""
 
 import json
 import shutil
@@ -46,7 +46,7 @@ def contents(folder):
 
 @pytest.fixture(scope="module")
 def short(tmp_path_factory):
-    """A job of 15 frames whose pins move, baked."""
+    """Return a baked job of 15 frames whose pins move."""
     folder = box_job(tmp_path_factory.mktemp("short") / "job", end=15)
     baked(folder)
     return folder
@@ -54,7 +54,7 @@ def short(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
-    """The bytes of 28 frames of the same, baked at once."""
+    """Return the bytes of 28 frames of that job, baked at once."""
     folder = box_job(tmp_path_factory.mktemp("long") / "job", end=28)
     baked(folder)
     return contents(folder)
@@ -129,7 +129,7 @@ def test_a_new_name_is_no_change(job):
 
 
 def as_older(job):
-    """The manifest as earlier versions wrote it."""
+    """Return the manifest as earlier versions wrote it."""
     path = job / "cache" / MANIFEST
     manifest = json.loads(path.read_text())
     manifest["hashes"]["solve"] = hashes._older_solve(hashes.settings(load(job)))

@@ -19,7 +19,7 @@ class Quiet:
 
 @pytest.fixture
 def tossed(tmp_path):
-    """A job of a box of 0.2 m whose right face goes to and fro by 40 cm within half a second."""
+    """Return a job of a box of 0.2 m whose right face goes to and fro by 40 cm within half a second."""
     job = box_job(tmp_path / "job", end=13, step=1 / 24, motion=False)
     nodes = np.load(job / "arrays" / "nodes.npy")
     ends = np.flatnonzero((nodes[:, 0] == 0) | (nodes[:, 0] == nodes[:, 0].max())).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Record of sleeping nodes in a bake: a file a frame, whole after a resume, gone after Free."""
+"""The record of sleeping nodes in a bake: one file a frame, complete after a resume, removed by Free."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_no_file_where_nobody_may_sleep(tmp_path):
 
 
 def test_nodes_that_a_cut_brings_are_zero_before(tmp_path):
-    """Written by hand: one node at frame 1, two at frame 2."""
+    """The test writes the frames itself: one node at frame 1, two at frame 2."""
     from solver.frames.write import FrameStore
     from solver.job import hashes
     from solver.job.load import load

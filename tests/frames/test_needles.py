@@ -9,7 +9,7 @@ from solver.simulate import bake
 
 
 class Listener:
-    """A listener to a bake."""
+    """A listener to a bake that collects sentences of the log."""
 
     def __init__(self):
         self.sentences = []
@@ -24,7 +24,7 @@ class Listener:
 
 
 def pulled(folder, metres):
-    """A box of 0.2 m whose right face is carried away and back within twelve frames."""
+    """Return a job of a box of 0.2 m whose right face is carried away and back within twelve frames."""
     job = box_job(folder, end=13, step=1 / 24, motion=False)
     nodes = np.load(job / "arrays" / "nodes.npy")
     ends = np.flatnonzero((nodes[:, 0] == 0) | (nodes[:, 0] == nodes[:, 0].max())).astype(np.int32)

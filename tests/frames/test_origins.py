@@ -25,7 +25,7 @@ class Listener:
 
 
 def baked(folder, shift, gravity=-9.81, **scene):
-    """Bake a falling box at a distance from the origin. Returns its frames and the log."""
+    """Bake a falling box at a distance from the origin; return its frames and the log."""
     job, listener = box_job(folder, end=END, motion=False, gravity=[0, 0, gravity], **scene), Listener()
     np.save(job / "arrays/nodes.npy", np.load(job / "arrays/nodes.npy") + np.asarray(shift))
     bake(job, listener)

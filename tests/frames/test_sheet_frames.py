@@ -1,4 +1,4 @@
-"""Frames of cloth with faces of their own: whole or not there, read back, found out where they are damaged."""
+"""Frames of cloth with faces of their own are complete or absent, read back, and recognised where they are damaged."""
 
 import sys
 from dataclasses import replace
@@ -23,7 +23,7 @@ from solver.sheet.sheet_mesh import SheetMesh  # noqa: E402
 
 
 def cloth_at(frame):
-    """The cloth at a frame: another mesh at each."""
+    """Return the cloth at a frame, with another mesh at each."""
     rest, triangles = grid(6, 6, 1.0, 1.0)
     material, faces = ragged(100 + 10 * frame, frame)
     mesh = SheetMesh.at_rest(material @ PLACE + [0.0, 0.0, 0.01 * frame], material, faces)

@@ -1,4 +1,5 @@
-"""A job folder of a stranger: nothing outside of it is written, cut short, deleted or read, whatever links it has."""
+"""In a job folder from a stranger nothing outside of it is written, truncated, deleted or read, whatever links it
+has."""
 
 import os
 from pathlib import Path
@@ -24,7 +25,7 @@ LETTER = b"a letter to my mother, two copies of which there are not\n" * 40
 
 @pytest.fixture
 def foreign(tmp_path):
-    """A folder with files that a stranger must not touch."""
+    """Return a folder with files that nothing may touch."""
     folder = tmp_path / "mine"
     (folder / "frames").mkdir(parents=True)
     for name in ("letter.txt", "000001.npy", "frames/000001.npy", "manifest.json"):
@@ -104,7 +105,7 @@ def test_a_freed_cache_takes_nothing_of_others_with_it(tmp_path, foreign):
 
 
 def test_a_backup_of_links_keeps_its_log(tmp_path):
-    """`cp -al` and rsync's --link-dest make one file of two names: what one bake appends must not be in both."""
+    """`cp -al` and rsync's --link-dest make two names of one file: appending to one must not change the other."""
     job = load(box_job(tmp_path / "job", end=12))
     bake(job, 6)
     os.link(job.cache / LOG, tmp_path / "backup.log")
@@ -159,7 +160,7 @@ def test_stages_are_written_into_the_job_alone(tmp_path, foreign, name):
 # a folder that vanishes
 
 def test_a_folder_that_vanishes_is_not_made_anew(tmp_path):
-    """Its disk was taken out: the bake ends with a sentence, and nothing stands where it was."""
+    """The folder's disk was removed: the bake ends with a sentence, and no folder is made in its stead."""
     job = load(box_job(tmp_path / "job", end=12))
     with pytest.raises(CacheUnwritable, match="disappeared|is missing") as refused, lock.acquired(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)

@@ -1,4 +1,4 @@
-"""Stress, stretch, pressure and speed at the vertices of a body that is asked for them."""
+"""Stress, stretch, pressure and speed at the vertices of a body with stress output."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,8 @@ STRETCH = 1.02
 
 
 def stretched(folder, **settings):
-    """A box that is pulled along X by two percent at its ends, free at its sides, and hardly moves any more."""
+    """Return a job of a box that is pulled along X by two percent at its ends, free at its sides, nearly at rest in the
+    end."""
     job = box_job(folder, end=30, step=1 / 24, motion=False)
     nodes = np.load(job / "arrays" / "nodes.npy")
     ends = np.flatnonzero((nodes[:, 0] == nodes[:, 0].min()) | (nodes[:, 0] == nodes[:, 0].max())).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Sizes that `check` prints: counted where the volume exists, near the truth where it is guessed."""
+"""Sizes that `check` prints are exact where the volume exists, and near the truth where it is estimated."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def test_a_guess_is_replaced_by_what_was_made(tmp_path):
 
 
 def test_a_guess_comes_near_a_volume_of_that_edge_length(tmp_path):
-    """A box of 20 x 10 x 10 cells, six tetrahedra each, against the guess for its cell as edge length."""
+    """A box of 20 x 10 x 10 cells of six tetrahedra each is compared with the estimate for its cell as edge length."""
     job = surface_job(tmp_path)
     corners = np.array([[x, y, z] for x in (0, 0.2) for y in (0, 0.1) for z in (0, 0.1)])
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -64,7 +64,7 @@ def test_the_dragon_is_estimated_within_its_order_of_magnitude(tmp_path):
 
 @pytest.mark.parametrize("thin, made", [(30, 1409), (100, 5059), (300, 21966), (1000, 338057)])
 def test_a_thin_plate_is_not_taken_for_a_thick_one(tmp_path, thin, made):
-    """Node counts of fTetWild's plates of one metre, so many times wider than thick, without an edge length."""
+    """fTetWild's node counts of plates of one metre at several ratios of width to thickness, without an edge length."""
     job = surface_job(tmp_path)
     corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1 / thin)], dtype=float)
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

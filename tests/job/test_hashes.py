@@ -112,7 +112,8 @@ def test_the_content_of_an_array_counts(tmp_path, array, first, word):
 
 
 def test_what_is_not_read_is_not_hashed(tmp_path):
-    """The mesher of a volume given by hand, how maps go inwards where there are none, a number that paint replaces."""
+    """The mesher of a given volume, the inward extension of maps that do not exist, and a number that paint replaces
+    are left out."""
     job = box_job(tmp_path / "given")
     before = of(job)
     change(job, "bodies.0.mesher", {"kind": "grid"})
@@ -138,7 +139,7 @@ def test_how_spots_move_is_read_where_others_follow_them(tmp_path, method):
 
 @pytest.mark.parametrize("own", [False, True])
 def test_a_cache_with_motions_of_spots_that_nothing_follows_is_still_valid(tmp_path, own):
-    """Versions until 0.1 took them in. own: the body has a method of its own."""
+    """Versions until 0.1 hashed these motions. own: the body has its own method."""
     job = surface_job(tmp_path, dynamic={"weights": "arrays/weights.npy"})
     change(job, "method", {"kind": "conjac" if own else "vanilla", "params": {}})
     if own:
@@ -164,7 +165,7 @@ def test_bodies_that_come_and_go_are_named(tmp_path):
 
 
 def with_another(job):
-    """Return a copy of the job, with a second body like its first; its own name is Nose."""
+    """Return a copy of the job with a second body like its first, named Nose."""
     scene = json.loads((job / "scene.json").read_text())
     change(job, "bodies", [scene["bodies"][0], scene["bodies"][0] | {"name": "Nose", "uuid": "2"}])
     return settings(load(job)).plain()
@@ -228,7 +229,7 @@ def test_what_changed_of_thousands_of_springs_is_listed_at_once():
 
 
 def test_tetrahedra_of_before_near_parts_were_led_apart_are_made_anew(tmp_path, monkeypatch):
-    """They hold fingers together, and a cache folder keeps them under the hash of their stage."""
+    """Such tetrahedra join fingers, and a cache folder stores them under the hash of their stage."""
     job = surface_job(tmp_path)
     now = of(job)
     monkeypatch.setitem(FORMAT, "tets", 1)

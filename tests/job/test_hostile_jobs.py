@@ -1,4 +1,4 @@
-"""Whatever a job folder holds is answered with one sentence and exit code 2, soon, and without taking the memory."""
+"""Any content of a job folder is answered with one sentence and exit code 2, soon, and without exhausting memory."""
 
 import io
 import json
@@ -94,7 +94,7 @@ def test_headers_that_no_numpy_wrote(tmp_path, text):
     ("vertices", (125_000_000, 3), "<f8", "125000000 rows"), ("vertices", (4, 100_000_000), "<f8", "has shape"),
     ("vertices", (125_000_000, 3), "<f4", "125000000 rows"), ("triangles", (125_000_000, 3), "<i8", "125000000 rows")])
 def test_a_file_of_holes_is_measured_before_it_is_read(tmp_path, name, shape, dtype, where):
-    """4 kB on the disk, gigabytes in memory."""
+    """A sparse file takes 4 kB on the disk and gigabytes in memory."""
     job, count = surface_job(tmp_path), int(np.prod(shape, dtype=object))
     with open(job / f"arrays/{name}.npy", "wb") as file:
         file.write(header(f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"))
@@ -104,7 +104,7 @@ def test_a_file_of_holes_is_measured_before_it_is_read(tmp_path, name, shape, dt
 
 @pytest.mark.parametrize("read", [header_of, read_npy])
 def test_a_file_shorter_than_its_header_says_is_not_read(tmp_path, read):
-    """Four terabytes are promised: room for them is not even asked for."""
+    """The header promises four terabytes, which are never allocated."""
     path = tmp_path / "short.npy"
     path.write_bytes(header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 500000), }") + bytes(96))
     with pytest.raises(Unreadable, match="it says that it holds 4000000000000 bytes and it is shorter"):
@@ -143,7 +143,7 @@ def wrong_tets():
 
 @pytest.mark.parametrize(("name", "arrays"), [pytest.param(*case, id=case[0]) for case in wrong_tets()])
 def test_tetrahedra_that_no_mesher_made_are_made_anew(tmp_path, name, arrays):
-    """A stage is taken by the hash of its inputs: what it holds is looked at as well."""
+    """A stage is found by the hash of its inputs, and its content is checked as well."""
     from solver.build.volumes import volumes_of
 
     surface_job(tmp_path, mesher={"kind": "grid", "params": {"edge_length": 0.05}})
@@ -216,7 +216,7 @@ def test_names_reach_the_terminal_as_text(tmp_path, capsys):
     ("bodies.0.thickness", 1e3, '"Ear" has a Thickness of 1000 m, more than its size'),
 ])
 def test_how_near_surfaces_push_has_to_fit_the_bodies_before_anything_runs(tmp_path, path, value, words):
-    """It took gigabytes and minutes in one native call."""
+    """A large activation distance took gigabytes and minutes in one native call."""
     job = box_job(tmp_path / "job", motion=False, integrator={"kind": "backward_euler"},
                   contact={"law": {"kind": "barrier", "params": {}}})
     load(job)

@@ -13,7 +13,7 @@ from solver.job.load import load
 
 
 def refused(job, path: str, kind=BadScene) -> str:
-    """The sentence of the refusal, after checking that it ends with this field's path."""
+    """Return the sentence of the refusal, after checking that it ends with this field's path."""
     with pytest.raises(BadInput) as caught:
         load(job)
     assert type(caught.value) is kind, caught.value
@@ -224,7 +224,7 @@ def test_flat_tetrahedra_are_refused(tmp_path):
 
 
 def test_a_node_of_no_tetrahedron_is_refused(tmp_path):
-    """It would have no mass, and the step would be blamed."""
+    """A node without elements has no mass, and the step would fail on it."""
     job = box_job(tmp_path, motion=False)
     nodes = np.load(job / "arrays/nodes.npy")
     np.save(job / "arrays/nodes.npy", np.concatenate([nodes, [[9.0, 9.0, 9.0]]]))

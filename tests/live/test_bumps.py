@@ -1,4 +1,4 @@
-"""Live bodies bump into meshes, and into the ground where it is now."""
+"""Live bodies collide with meshes, and with the ground at its current height."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ H = 1 / 60  #: [s]
 
 
 def block(low, high):
-    """Vertices and triangles of a box."""
+    """Return vertices and triangles of a box."""
     return np.asarray(low) + CORNERS * (np.asarray(high) - np.asarray(low)), SIDES
 
 
@@ -31,7 +31,7 @@ def moved(x=0.0, y=0.0, z=0.0):
 
 @pytest.fixture()
 def engine(tmp_path):
-    """A soft box of 20 cm that nothing holds, above nothing."""
+    """Return the engine of a soft box of 20 cm in free fall."""
     nodes, tets = box_tets((4, 2, 2), (0.2, 0.1, 0.1))
     body = {"name": "Box", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
             "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 5e4, "poisson_ratio": 0.4}},
@@ -64,7 +64,8 @@ def test_points_inside_go_to_the_nearest_surface():
 
 
 def test_points_that_are_far_are_not_looked_for_in_each_step(monkeypatch):
-    """The planes are the same ones all the same, also where the mesh moves and where a body is put back."""
+    """Planes are identical with and without the cached clearances, also where the mesh moves and where a body is
+    reset."""
     random, shape, clearances, looked = np.random.default_rng(4), BumpMesh(*ball(24)), Clearances(), []
     nearest = shape.mesh._nearest
     monkeypatch.setattr(shape.mesh, "_nearest", lambda placed, points, reach: (
@@ -100,7 +101,7 @@ def test_a_ball_pushes_along_its_normals():
 
 
 def test_planes_go_with_a_mesh_that_is_turned_scaled_and_moved():
-    """A cube that became a flat plate standing on its side, and came along x."""
+    """A cube is scaled to a flat plate that is turned upright and moved along x."""
     plate = np.array([[0, 0, 0.1, 3.0], [0, 1, 0, 0], [-2, 0, 0, 2], [0, 0, 0, 1.0]])
     before = plate.copy()
     before[0, 3] -= 0.01
@@ -112,7 +113,7 @@ def test_planes_go_with_a_mesh_that_is_turned_scaled_and_moved():
 
 
 def test_a_plate_is_not_passed_in_a_step(engine):
-    """The plate has four centimetres; the body falls nearly twice as far in a step."""
+    """The plate is four centimetres thick; the body falls nearly twice as far in a step."""
     plate = BumpMesh(*block([-1, -1, -1.04], [1, 1, -1.0]))
     assert play(engine, 1.5, bumps=(Bump(plate, np.eye(4)),))[:, 2].min() > -1.02
 
@@ -137,7 +138,8 @@ def test_a_block_that_is_moved_against_it_pushes_it_aside(engine):
 
 @pytest.mark.parametrize("friction, way", [(0.0, 0.5), (0.05, 0.255), (0.2, 0.0)])
 def test_it_slides_as_coulomb_says_along_what_it_lies_on(engine, friction, way):
-    """Pushed along by 1 m/s² for a second: it goes ½ (a − μ g) t², and nowhere where friction is more than a / g."""
+    """An acceleration a of 1 m/s² for a second moves it by ½ (a − μ g) t², and not at all where μ is more than a /
+    g."""
     change(engine.folder, "bodies.0.friction", friction)
     engine.change(load(engine.folder))
     slab = BumpMesh(*block([-2, -2, -0.5], [2, 2, 0.0]))
@@ -182,7 +184,7 @@ def test_a_half_life_does_not_brake_what_falls_and_turns(engine):
 
 @pytest.mark.parametrize("cut", [0, 40])
 def test_what_is_far_off_a_closed_mesh_is_not_looked_for(monkeypatch, cut):
-    """A mesh with a hole is asked for all that is near, which may be on the other side of a sheet."""
+    """A mesh with a hole is searched for all near points, which may be on the other side of a sheet."""
     vertices, triangles = ball(16)
     mesh, random = BumpMesh(vertices, triangles[cut:]).mesh, np.random.default_rng(3)
     start = random.uniform(-2.0, 2.0, (400, 3))

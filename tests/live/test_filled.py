@@ -17,7 +17,7 @@ from solver.meshing.volume import tet_volumes
 
 @pytest.fixture()
 def job(tmp_path):
-    """A ball of triangles that asks for tetrahedra of 0.4 m."""
+    """Return a job of a ball of triangles with tetrahedra of 0.4 m."""
     vertices, triangles = ball(16)
     surface = {"vertices": "arrays/vertices.npy", "triangles": "arrays/triangles.npy"}
     body = {"name": "Ball", "surface": surface, "mesher": {"kind": "tetgen", "params": {"edge_length": 0.5}}}
@@ -51,7 +51,8 @@ def test_tetrahedra_of_a_bake_are_taken_where_they_are_kept_and_not_too_many(job
 
 
 def test_what_was_never_filled_gets_tetrahedra_like_those_of_its_bake(job, monkeypatch):
-    """They have its edges and its volume, and stay whatever else is changed; cells where they would take too long."""
+    """They have the bake's edge length and volume, and are reused when other settings change; cells replace them where
+    meshing would take too long."""
     change(job.path, "bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.5}})
     own = load(job.path)
     quick_job, [volume] = filled_quickly(own, 500, quiet)

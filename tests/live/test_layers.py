@@ -1,4 +1,4 @@
-"""Sheets that meet: all pairs of vertices that face each other have a plane, and no others."""
+"""All pairs of vertices of live sheets that face each other have a plane, and no others."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ SIZES = ((9, 0.5, 0.02), (7, 0.4, 0.03))  #: cells, size [m] and thickness [m]
 
 
 def crumpled(cells, size, seed):
-    """A sheet in waves that lie nearly on each other, and how fast its vertices are."""
+    """Return a sheet in waves that nearly touch each other, and the velocities of its vertices."""
     vertices, triangles = grid(cells, cells, size, size)
     random = np.random.default_rng(seed)
     x = vertices * [1.0, 0.35, 1.0] + 0.02 * random.normal(size=vertices.shape)
@@ -40,7 +40,7 @@ def vertex_normals(x, triangles):
 
 
 def all_pairs(sheet, x, v, meet):
-    """{(sheet, vertex, other sheet, vertex): normal from the second to the first} by looking at every pair."""
+    """Return {(sheet, vertex, other sheet, vertex): normal from the second to the first} by looking at every pair."""
     pairs = {}
     normals = [vertex_normals(positions, layer.triangles) for layer, positions in zip(sheet, x)]
     edge, thickness = (max(getattr(layer, name) for layer, own in zip(sheet, meet) if any(own))

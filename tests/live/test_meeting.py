@@ -1,4 +1,4 @@
-"""Soft bodies that are played together meet: nothing passes through, weight and motion go from one to the other."""
+"""Soft bodies that are played together collide: nothing passes through, weight and momentum are transferred."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ SIZE = 0.1
 
 
 def cubes(folder, positions, ground=True, density=(1000.0, 1000.0), **contact):
-    """A job of cubes of 10 cm whose middles stand at places [m]."""
+    """Return a job of cubes of 10 cm with these centres [m]."""
     bodies, arrays = [], {}
     for k, (position, rho) in enumerate(zip(positions, density)):
         nodes, tets = box_tets((3, 3, 3), (SIZE, SIZE, SIZE))
@@ -42,7 +42,7 @@ def test_the_longest_steps_of_soft_bodies_show_thirty_frames_a_second(tmp_path):
 
 
 def play(engine, seconds, gravity=DOWN, **inputs):
-    """Middles of the bodies, (b, 3) [m]."""
+    """Return the centres of the bodies after a time, (b, 3) [m]."""
     for _ in range(round(60 * seconds)):
         engine.step(0, Inputs(gravity, **inputs))
     assert engine.restarts == 0, engine.notes
@@ -67,8 +67,8 @@ def test_one_lies_on_the_other(tmp_path):
 
 
 def jellies(folder, fine, aside=(0.05, 0.02), friction=True):
-    """A job of two cubes of two metres as *Add Soft Body* makes them, of eight vertices or of many: one on the ground,
-    one 5 cm above it."""
+    """Return a job of two cubes of two metres as *Add Soft Body* makes them, of eight vertices or of many: one on the
+    ground, one 5 cm above it."""
     bodies, arrays = [], {}
     for k, at in enumerate(([0.0, 0.0, 1.0], [*aside, 3.05])):
         vertices, triangles = block(np.array(at) - 1.0, np.array(at) + 1.0)
@@ -98,7 +98,7 @@ def test_jellies_with_defaults_stay_on_each_other(tmp_path, monkeypatch, fine):
 
 
 def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
-    """After a deep step beside an edge, it is nearer to another side."""
+    """After a deep step beside an edge the point is nearer to another side."""
     vertices, triangles = divided(*block([0, 0, 0], [1, 1, 1]), 0.17)
     skin, point, moved = Skin(vertices, triangles), np.array([[0.98, 0.5, 1.01]]), np.array([0.0, 0.0, -0.06])
     still = SurfaceMotion(skin, vertices, vertices, vertices, vertices)
@@ -126,7 +126,7 @@ def test_what_is_divided_is_the_same_surface():
 
 
 def test_what_lies_on_each_other_falls_as_one(tmp_path):
-    """Neither is slowed down nor pushed by what is foreseen of the other."""
+    """Neither body is slowed down nor pushed by predicted contacts with the other."""
     engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.0], [0, 0, 0.0995]], ground=False), quiet)
     before = momentum(engine)
     play(engine, 0.5)
@@ -136,7 +136,7 @@ def test_what_lies_on_each_other_falls_as_one(tmp_path):
 
 @pytest.mark.parametrize("heavy", [1.0, 8.0])
 def test_momentum_goes_from_one_to_the_other(tmp_path, heavy):
-    """Weightless: one flies at the other. What one loses the other gains."""
+    """Without gravity one body hits the other, which gains the momentum that the first one loses."""
     engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0], [0.13, 0.01, 0]], ground=False,
                                       density=(1000.0 * heavy, 1000.0)), quiet)
     play(engine, 1 / 60, np.zeros(3))

@@ -1,4 +1,4 @@
-"""A performance that is baked again by the method that played it gives the frames that were recorded."""
+"""A performance that is baked by the method that played it gives the frames that were recorded."""
 
 import shutil
 import sys
@@ -36,19 +36,19 @@ GRAB_RADIUS = 1.0e-3  #: radius of what the hand takes hold of [m]: one node
 
 
 def hand_at(time, start):
-    """Return where the hand is, which goes straight and steadily, as samples of a Pull are joined then [m]."""
+    """Return the position of a hand that moves straight and steadily, as samples of a Pull are interpolated [m]."""
     return start + time * np.array([0.05, 0.0, 0.12])
 
 
 def cloth(folder):
-    """A job of cloth that hangs from its left edge, by projective dynamics."""
+    """Return a job of cloth that hangs from its left edge, by projective dynamics."""
     left = np.flatnonzero(grid(6, 6, 0.5, 0.5)[0][:, 0] == 0.0)
     return square(folder, end=LAST, step=STEP, pinned=left, laws={"method": {"kind": "projective"}},
                   scene={"integrator": {"kind": "bdf2"}})
 
 
 def jelly_ball(folder):
-    """A job of a ball whose lower part is pinned, which was never filled with tetrahedra."""
+    """Return a job of a ball whose lower part is pinned, which was never filled with tetrahedra."""
     vertices, triangles = ball(16)
     body = {"name": "Ball", "surface": {"vertices": "arrays/v.npy", "triangles": "arrays/f.npy"},
             "mesher": {"kind": "tetwild", "params": {"edge_length": 0.08}},
@@ -62,7 +62,7 @@ def jelly_ball(folder):
 
 @pytest.fixture(params=["world", "projective", "modes", "ball"])
 def performed(request, tmp_path):
-    """A job, its performance by a hand at its tip, and where that was at the start [m]."""
+    """Return a job, its performance by a hand at its tip, and the tip's position at the start [m]."""
     key = "modes" if request.param == "ball" else request.param
     if request.param in ("world", "modes"):
         laws = SOLVED if key == "world" else LIVE
@@ -111,13 +111,13 @@ def test_a_bake_without_the_pull_gives_other_frames(performed):
 
 
 def frames_of(folder):
-    """Vertices at each frame of a bake, (f, n, 3) [m]."""
+    """Return the vertices at each frame of a bake, (f, n, 3) [m]."""
     cache = Cache(folder / "cache")
     return np.array([np.concatenate([*cache.frame(k).values()]) for k in load(folder).frames])
 
 
 def played(engine, frames, inputs):
-    """Return what is recorded, (f, n, 3) [m], of as many frames. inputs: of each step, by its number."""
+    """Return the recorded positions of as many frames, (f, n, 3) [m]. inputs: of each step, by its number."""
     recording, time = Recording(24.0), 0.0
     recording.add(time, engine.positions)
     while recording.frames < frames:
@@ -130,7 +130,8 @@ def played(engine, frames, inputs):
 
 @pytest.fixture()
 def pushed(tmp_path):
-    """A job of two cubes that fall on each other and on the ground, pushed by a wall; and its frames as played."""
+    """Return a job of two cubes that fall on each other and on the ground, pushed by a wall, and its frames as
+    played."""
     folder = cubes(tmp_path / "job", [[0, 0, 0.06], [0.01, 0.005, 0.18]], **LIVE)
     vertices, triangles = block([-0.4, -0.3, 0.0], [-0.2, 0.3, 0.4])
     speed = 0.4  # [m/s]

@@ -1,4 +1,5 @@
-"""A body that is played: it moves as the artist says, and in the same way wherever the clock is the same."""
+"""A body that is played moves as the artist's hands and settings say, and identically wherever the clock is
+identical."""
 
 
 import numpy as np
@@ -25,12 +26,12 @@ def quiet(*_):
 
 @pytest.fixture()
 def job(tmp_path):
-    """A soft box that hangs from its left end."""
+    """Return a job of a soft box that hangs from its left end."""
     return box_job(tmp_path / "job", end=1, step=1 / 48, motion=False, **SOLVED)
 
 
 class Window:
-    """Stands for Blender: a board, a body that is played on it and a clock that it moves."""
+    """A stand-in for Blender: a board, a body that is played on it and a clock that it moves."""
 
     def __init__(self, key, job, path):
         self.notes, self.clock = [], FixedClock()
@@ -70,7 +71,7 @@ def test_nothing_moves_before_blender_has_sent_its_position(window):
 
 
 def test_a_computer_that_sleeps_owes_no_steps(window):
-    """A laptop that is closed for a night goes on from where it was."""
+    """A laptop that was asleep for a night continues from where it was."""
     window.play(0.2, control(DOWN))
     before = window.frame["time"][0]
     window.clock.wait(30_000.0)
@@ -209,7 +210,7 @@ def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
 
 
 def test_what_is_taken_back_is_as_stiff_as_before(job):
-    """A body gives back the settings that it has taken where another one of the scene cannot take its own."""
+    """A body restores the settings that it has applied where another one of the scene cannot apply its own."""
     engine = engine_of("modes", job, quiet)
     [body] = engine.bodies
     ways, before = body.body, body.body.points.volumes.copy()

@@ -1,4 +1,5 @@
-"""Cloth is played by projective dynamics: on colliders and the ground, on other cloth and its own folds, by hands."""
+"""Cloth is played by projective dynamics: on colliders and the ground, on other cloth and its own folds, under
+hands."""
 
 import sys
 from pathlib import Path
@@ -28,7 +29,7 @@ GROUND = {"point": [0, 0, 0], "normal": [0, 0, 1], "friction": {"kind": "coulomb
 
 
 def play(engine, seconds, gravity=DOWN, **inputs):
-    """Positions of all vertices afterwards, (n, 3) [m]."""
+    """Return the positions of all vertices after a time, (n, 3) [m]."""
     for _ in range(round(seconds / H)):
         engine.step(0, Inputs(gravity, **inputs))
     assert engine.restarts == 0, engine.notes
@@ -36,7 +37,7 @@ def play(engine, seconds, gravity=DOWN, **inputs):
 
 
 def sheets(folder, heights, touches=None, cloth=None, **scene):
-    """A job of level squares above each other [m]."""
+    """Return a job of level squares above each other [m]."""
     arrays, bodies = {}, []
     for k, height in enumerate(heights):
         vertices, triangles = grid(10, 10, 0.4, 0.4)
@@ -58,7 +59,7 @@ def test_cloth_is_played_by_projective_dynamics_and_what_is_sewn_by_the_bakes_so
 
 
 def test_a_balloon_holds_what_its_pressure_presses_on(tmp_path):
-    """A slider blows it up, as far as Laplace's law has it: p = 2 T/r, T the tension of its skin."""
+    """A slider inflates it to the radius of Laplace's law: p = 2 T/r, T the tension of its skin."""
     vertices, triangles = ball(16)
     radius, thick, arrays = 0.2, 400.0, {}
     balloon = cloth_body("Balloon", radius * vertices, triangles, arrays, laws={"wobble_half_life": 0.1},
@@ -88,7 +89,7 @@ def test_cloth_hangs_over_a_ball(tmp_path):
 
 
 def momentum(engine):
-    """Return that of all bodies [kg m/s], (3,)."""
+    """Return the momentum of all bodies [kg m/s], (3,)."""
     return sum(body.state.u.reshape(-1, 3).T @ body.body.mass for body in engine.bodies)
 
 

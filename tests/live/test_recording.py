@@ -1,4 +1,4 @@
-"""A live performance is recorded: frames at the scene's pace, in the cache of a job as if they were baked."""
+"""A live performance is recorded: frames at the scene's rate, in the cache of a job as if they were baked."""
 
 import json
 
@@ -73,7 +73,7 @@ def test_what_is_played_while_it_records_is_passed_on_when_it_ends(job, tmp_path
 
 @pytest.fixture()
 def baked(tmp_path):
-    """A job whose object moves along x by 1 m a frame, and five frames of a performance in the world."""
+    """Return a job whose object moves along x by 1 m a frame, and five frames of a performance in the world."""
     vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
     triangles = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], np.int32)
     to_object = np.tile(np.eye(4), (8, 1, 1))
@@ -129,7 +129,7 @@ def test_bodies_and_mechanisms_are_kept_together(tmp_path):
 
 
 def test_hands_on_soft_bodies_are_reported(job):  # noqa: F811
-    """By both engines: which vertex, where to, how hard."""
+    """Both engines report the vertex, the target and the strength of a grab."""
     stiffness = []
     for key in ("modes", "world"):
         engine = engine_of(key, job, quiet)

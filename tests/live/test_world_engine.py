@@ -1,4 +1,4 @@
-"""Mechanisms, ropes and cloth are played by the bake's own solver, and pulled at."""
+"""Mechanisms, ropes and cloth are played by the solver of bakes, and pulled by hands."""
 
 import json
 

@@ -17,8 +17,8 @@ from solver.world.world import World
 
 
 def hanging_job(folder, kind, **scene):
-    """A box that is pinned at one end, one that hangs from it by hooks and is free, and one by itself; "mixed": the
-    second with Vanilla FEM and the others with ConJac."""
+    """Return a job of a box that is pinned at one end, one that hangs from it by hooks and is free, and one by itself;
+    "mixed": the second with Vanilla FEM and the others with ConJac."""
     method = {"kind": "conjac" if kind == "mixed" else kind}
     job = box_job(folder, motion=False, cells=(2, 1, 1), method=method, **scene)
     [body] = json.loads((job / "scene.json").read_text())["bodies"]
@@ -71,7 +71,7 @@ def test_a_made_up_force_between_bodies_bakes_with_a_soft_body_and_a_made_up_par
 
 @pytest.mark.parametrize("kind", some(["vanilla", "conjac", "mixed"], "vanilla", "mixed"))
 def test_what_hooks_pull_one_way_they_pull_the_other(room, tmp_path, kind):
-    """Without gravity and pins momentum stays, in both directions of a stretched spring."""
+    """Without gravity and pins momentum is conserved, in both directions of a stretched spring."""
     job = hanging_job(tmp_path / "job", kind, gravity=[0.0, 0.0, 0.0], integrator={"kind": "sdirk2"},
                       stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-11}})
     change(job, "bodies.1.pin", {})
@@ -98,7 +98,8 @@ def test_what_hooks_pull_one_way_they_pull_the_other(room, tmp_path, kind):
      ("conjac", "sdirk2"), ("mixed", "semi_implicit"), ("mixed", "sdirk2")],
     ("vanilla", "semi_implicit"), ("vanilla", "bdf2"), ("vanilla", "sbdf2"), ("conjac", "semi_implicit")))
 def test_what_hooks_damp_comes_to_rest_and_momentum_stays(room, tmp_path, kind, integrator):
-    """Two stiff boxes on a damped spring: m ẍ = −k x − c ẋ of what their centres are apart, momentum as it was."""
+    """Two stiff boxes on a damped spring follow m ẍ = −k x − c ẋ, x the distance of their centres, and conserve
+    momentum."""
     job = hanging_job(tmp_path / "job", kind, gravity=[0.0, 0.0, 0.0], integrator={"kind": integrator},
                       stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-11}})
     change(job, "bodies.1.pin", {})

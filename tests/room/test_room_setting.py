@@ -43,8 +43,8 @@ print(json.dumps({"hashes": [of for _, of in found], "refused": plain[3],
 
 
 def test_a_setting_is_one_field_of_the_schema(tmp_path):
-    """It is decoded and checked, hashed by the stage that reads it, named where it changed, and left out where bodies
-    come, without another line."""
+    """One declaration is decoded and checked, hashed by the stage that reads it, named where it changed, and left out
+    of the list of a new body's changes."""
     jobs = [box_job(tmp_path / str(k), end=2, motion=False) for k in range(5)]
     change(jobs[1], "bodies.0.sparkle", 0.5)
     change(jobs[2], "bodies.0.dull", True)

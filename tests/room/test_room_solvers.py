@@ -107,14 +107,14 @@ class Cushion(Barrier):
 
 
 class InPlane:
-    """A point of a stays in the plane across the Z axis of b's frame: one row."""
+    """A point of body a stays in the plane across the Z axis of b's frame: one row."""
 
     along, across = (2,), ()
 
 
 @pytest.fixture
 def solvers(monkeypatch):
-    """Files that the solver does not have, and their entries."""
+    """Write files that the solver does not have, and their entries."""
     barrier = catalogue.find("contact", "barrier")
     add_to_solver(
         monkeypatch, {"nonlinear.cautious": Cautious, "linear.dense": Dense, "contact.laws.cushion": Cushion,
@@ -159,7 +159,7 @@ def test_a_made_up_linear_solver_steps_as_the_others(solvers, tmp_path, method):
 
 
 def resting(folder, law):
-    """A block that comes to rest on a sheet."""
+    """Return a job of a block that comes to rest on a sheet."""
     nodes, tets = box_tets((2, 2, 2), (0.1, 0.1, 0.1))
     floor = np.array([[x, y, 0.0] for x in (-0.5, 0.5) for y in (-0.5, 0.5)])
     arrays = {"nodes": nodes + [-0.05, -0.05, 0.004], "tets": tets, "floor": floor,
@@ -175,7 +175,7 @@ def resting(folder, law):
 
 
 def test_a_made_up_contact_law_carries_a_block(solvers, tmp_path):
-    """At rest the law's springs carry the weight of its kilogram, and nothing crosses."""
+    """At rest the law's springs carry the weight of one kilogram, and nothing intersects."""
     part, state = after(resting(tmp_path / "job", "cushion"), 120)
     [law] = part.contacts
     assert type(law) is Cushion
@@ -199,7 +199,7 @@ def test_the_forces_of_a_made_up_law_are_the_slope_of_its_energy(solvers, tmp_pa
 
 
 def test_a_made_up_loop_keeps_a_point_in_a_plane(solvers, tmp_path):
-    """A body that would fall slides in a level plane as fast as it began."""
+    """A body that would fall slides in a level plane at its initial speed."""
     bead = {"name": "Bead", "position": [0.0, 0.0, 1.0], "mass": 2.0,
             "shape": {"kind": "sphere", "params": {"radius": 0.1}}}
     free = {"name": "Free", "kind": "free", "child": "Bead", "rate": [0.0, 0.0, 0.0, 0.7, -0.2, 0.0]}
