@@ -36,7 +36,7 @@ def test_the_line_and_the_table(capsys):
 
 
 def answered(**facts):
-    """A line as a benchmark writes it, of a commit."""
+    """Return a line as a benchmark writes it, of a commit."""
     answer = {"benchmark": "step", "claims": [asdict(report.claim("vanilla_ms", 93.25, "ms", "<= 90"))],
               "details": {"dragon": {"step": 70.0}}, "machine": report.machine() | {"commit": "0123abcd"} | facts}
     return answer | {"seal": report.seal(answer)}

@@ -1,4 +1,4 @@
-"""The catalogue's table of capabilities: each word is one of its family, used, and a lack has its reason."""
+"""The catalogue's table of capabilities: each word is one of its family and used, and a lack has its reason."""
 
 from pathlib import Path
 

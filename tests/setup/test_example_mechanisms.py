@@ -58,7 +58,7 @@ print("FACTS" + json.dumps(facts))
 
 @pytest.fixture(scope="module")
 def facts(built_examples):
-    """facts(name): what stands in the committed file and in the freshly built one."""
+    """Return a function that gives the contents of a named example, committed and freshly built."""
     known = {}
 
     def of(name):
@@ -80,7 +80,7 @@ def test_committed_file_is_what_the_script_builds(facts, name):
 
 
 def test_no_fact_is_empty_in_all_examples(facts):
-    """Nothing that is compared is empty in all of them."""
+    """A comparison of facts that are empty everywhere would prove nothing."""
     for what in ("settings", "now", "meshes", "moved"):
         assert all(facts(name)[1][what] for name in EXAMPLES if name not in MANY), what
     assert facts("klann")[1]["arrays"]["Mechanism"] and facts("muscle")[1]["handles"]["Biceps"]

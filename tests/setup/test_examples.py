@@ -64,7 +64,7 @@ def test_committed_file_is_what_the_script_builds(facts, name):
 
 
 def patches(body, group):
-    """Connected painted patches (> 0.5), as vertex lists."""
+    """Return connected painted patches (> 0.5), as vertex lists."""
     painted = {i for i, weight in enumerate(body["weights"][group]) if weight > 0.5}
     neighbours = {i: set() for i in painted}
     for a, b in body["edges"]:
@@ -126,7 +126,7 @@ def test_bar(facts):
 
 
 def test_twist(facts):
-    """Three of the bar, with one, two and four handles on the axis, apart."""
+    """The bar three times, with one, two and four handles along its axis, apart from each other."""
     bodies = facts["committed", "twist"]["bodies"]
     assert [len(body["handles"]) for body in bodies.values()] == [1, 2, 4]
     for row, body in enumerate(bodies.values()):
@@ -148,7 +148,7 @@ def test_aniso(facts):
 
 
 def test_hetero(facts):
-    """Stiff layers are the thicker ones by a row of vertices, and go straight in."""
+    """Stiff layers are thicker by a row of vertices, and extend straight inwards."""
     body = facts["committed", "hetero"]
     points = np.array(body["vertices"])
     assert len(points) == 5915 - 11 * 11 * 33 and body["settings"]["carry"] == "straight"

@@ -1,4 +1,4 @@
-"""The zip that Blender's own tool builds holds the two packages and nothing else, installs, and comes up enabled."""
+"""The zip that Blender's own tool builds contains the two packages and nothing else, installs, and is enabled then."""
 
 import io
 import json
@@ -34,10 +34,8 @@ READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@
 
 
 def run_in_blender(script: str, resources: Path, *arguments: str, read_only: Path | None = None) -> dict:
-    """Return a script's findings, run in a fresh bpy with an empty user folder, away from the checkout.
-
-    The time limit is for a busy machine where all kernels are compiled.
-    """
+    """Return the record that a script printed, run in a fresh bpy with an empty user folder, away from the checkout.
+    The time limit allows a busy machine to compile all kernels."""
     for name in ("config", "extensions", "scripts", "datafiles"):
         (resources / name).mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"BLENDER_USER_RESOURCES": str(resources), "PYTHONPATH": "",
@@ -115,7 +113,7 @@ def test_pictures_of_the_manual_are_small_in_the_zip(light_zip):
 
 
 def test_manifest_names_no_website_but_the_readmes():
-    """Blender shows a button for it, which must not lead to an untested address. The manual is in the zip."""
+    """Blender shows a button for the website, which must not lead to an untested address. The manual is in the zip."""
     manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
     website = manifest.get("website")
     assert website is None or (website.startswith("https://") and website in (ROOT / "README.md").read_text())
@@ -197,7 +195,7 @@ print("FOUND" + json.dumps(found))
 
 @pytest.fixture(scope="module")
 def installation(light_zip, tmp_path_factory):
-    """A user's folder where it was installed, and what was found then."""
+    """Return a user's folder where the extension was installed, and the script's record."""
     folder = tmp_path_factory.mktemp("user")
     return folder, run_in_blender(INSTALL, folder, str(light_zip))
 
@@ -252,8 +250,8 @@ def hangs_and_plays(report):
 
 @pytest.fixture(scope="module")
 def baked(installation, tmp_path_factory):
-    """A user's folder after a bake with kernels compiled before and the extension's own folder closed, what was in
-    that one before, and what was found."""
+    """Return a user's folder after a bake with kernels compiled before and the extension's own folder read-only, the
+    contents of that one before, and the script's record."""
     folder = tmp_path_factory.mktemp("baked") / "user"
     shutil.copytree(installation[0], folder)
     kept_kernels.give(folder / "extensions/.user/user_default")

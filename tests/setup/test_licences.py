@@ -1,7 +1,5 @@
-"""LICENSES/README.md names what is compiled into the bundled wheels: looked for in the files of those installed here.
-
-They are the ones of the Linux zips, but for versions that scripts/wheels.py chooses otherwise.
-"""
+"""LICENSES/README.md names what is compiled into the bundled wheels, compared with the files of those installed here,
+which are the wheels of the Linux zips unless scripts/wheels.py chooses other versions."""
 
 import importlib.metadata
 import re
@@ -18,7 +16,7 @@ ROWS = re.findall(r"(?m)^\| ([\w-]+)(?: \([^)]*\))? \| ([^|]+?) \| `([^`]+)` \| 
 
 
 def compiled(name):
-    """The compiled files of an installed distribution."""
+    """Return the compiled files of an installed distribution."""
     files = importlib.metadata.distribution(name).files or ()
     return [Path(str(file.locate())) for file in files if ".so" in file.name]
 

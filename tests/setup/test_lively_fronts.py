@@ -1,4 +1,4 @@
-"""Which settings benchmarks.lively puts on a front, and what it writes of them into the manual."""
+"""Settings that benchmarks.lively puts on a front, and its pages of them in the manual."""
 
 import json
 from dataclasses import replace
@@ -49,7 +49,7 @@ def test_the_manual_has_the_place():
 
 
 def test_the_manual_says_what_the_kept_rows_say():
-    """Fronts and table, letter by letter."""
+    """Fronts and table are compared character by character."""
     page = (DOCS / "integrators.md").read_text(encoding="utf-8")
     rows = json.loads((DOCS.parent / "benchmarks" / "results" / "lively.json").read_text(encoding="utf-8"))["details"]
     assert written(page, SCENES, {name: rows[name] for name in SCENES}) == page
@@ -63,7 +63,8 @@ def test_the_table_has_scenes_that_one_can_compare():
 
 
 def test_the_wobble_of_the_cube_is_what_no_rigid_motion_is():
-    """Unstrained bodies that fall and spin have none; a stretch and a squeeze at a known speed have theirs."""
+    """Unstrained bodies that fall and spin have no such energy; a stretch and a squeeze at a known speed have
+    theirs."""
     scene = dropped.scene()
     world = scene.world("vanilla")
     state = world.initial_state()

@@ -52,7 +52,7 @@ def test_a_text_that_does_not_stand_there_once_is_an_error(tree):
 
 
 def test_every_one_of_the_list_can_be_tried():
-    """Each mutant's line stands where its entry says, so that a list which code has left behind is noticed at once."""
+    """Each mutant's line is where its entry says, so an entry that the code has outlived is noticed at once."""
     assert len(mutants()) >= 5 and all(os.path.exists(mutant.tests[0]) for mutant in mutants())
     for mutant in mutants():
         assert broken(mutant, ROOT) != (ROOT / mutant.file).read_text(encoding="utf-8")

@@ -1,4 +1,5 @@
-"""`pip install .` gives the solver alone: a package of its own name, that reads jobs without this checkout and bpy."""
+"""`pip install .` installs the solver alone: a package of its own name that reads jobs without this checkout and
+bpy."""
 
 import json
 import subprocess
@@ -11,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def files_of(folder):
-    """Modules and the tables that they read, by their paths."""
+    """Return modules and the tables that they read, by their paths."""
     return {path.relative_to(folder).as_posix() for end in ("py", "json") for path in folder.rglob(f"*.{end}")}
 
 

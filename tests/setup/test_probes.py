@@ -37,14 +37,14 @@ PROBES = {"isinstance", "issubclass", "hasattr", "callable"}
 
 
 def _is_kind(node):
-    """`kind` or `something.kind`, but for the kind of an array's numbers."""
+    """Whether a node is `kind` or `something.kind`, except the kind of an array's numbers."""
     if isinstance(node, ast.Attribute):
         return node.attr == "kind" and not (isinstance(node.value, ast.Attribute) and node.value.attr == "dtype")
     return isinstance(node, ast.Name) and node.id == "kind"
 
 
 def _is_type(node):
-    """`type(x)`, or an attribute of that."""
+    """Whether a node is `type(x)` or an attribute of it."""
     if isinstance(node, ast.Attribute):
         return _is_type(node.value)
     return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "type"

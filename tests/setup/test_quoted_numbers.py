@@ -1,5 +1,5 @@
-"""Numbers that the manual measured are written by code: between marks that name a row, or in a table that a script
-writes. Each other number with a unit, or with a point in a table, stands in `handwritten_numbers.json`, with what it is
+"""Measured numbers of the manual are written by code: between marks that name a row, or in a table that a script
+writes. Each other number with a unit, or with a point in a table, is in `handwritten_numbers.json`, with its meaning
 and the words around it."""
 
 import json
@@ -26,13 +26,13 @@ KINDS = {"setting", "scene", "definition", "goal", "bound", "source", "tested"}
 
 
 def shown(text):
-    """A page without what code wrote: numbers of rows, tables of scripts, words in code."""
+    """Return a page without what code wrote: numbers of rows, tables of scripts, words in code."""
     return re.sub(r"`[^`]*`", "``", quoted.MARKED.sub("#", WRITTEN.sub("", text)))
 
 
 def unlisted(text, listed):
-    """The numbers with a unit that code did not write and that no listed snippet names, and the snippets that are
-    not in the page."""
+    """Return the numbers with a unit that code did not write and that no listed snippet names, and the snippets that
+    are not on the page."""
     text = shown(text)
     spans = [(match.start(), match.end()) for snippet in listed for match in re.finditer(re.escape(snippet), text)]
     tables = [line.span() for line in re.finditer(r"^\|.*\|$", text, re.MULTILINE)]
@@ -57,7 +57,7 @@ def test_quoted_numbers_are_what_their_rows_say(page, answers):
 
 @pytest.mark.parametrize("page", quoted.PAGES, ids=lambda page: page.name)
 def test_each_number_is_written_by_code_or_listed(page):
-    """Put a measured one between marks, see `benchmarks/quoted.py`; list a setting with the words around it."""
+    """Put a measured number between marks, see `benchmarks/quoted.py`; list a setting with the words around it."""
     name = page.relative_to(quoted.ROOT).as_posix()
     unknown, missing = unlisted(page.read_text(encoding="utf-8"), [words for _, words, *_ in HANDWRITTEN.get(name, [])])
     assert not unknown, f"{name}: neither a row's nor listed"
@@ -75,7 +75,7 @@ def test_each_listed_number_says_what_it_is():
 
 
 def test_pages_say_what_their_rows_say(answers):
-    """BAR and the prices of cloth, which stood there as they had been rows before."""
+    """Pages once quoted older rows of BAR and the prices of cloth."""
     bar, cloth = answers["newton"]["details"]["bar"], answers["cloth"]["details"]["steps"]
     pages = {page: quoted.MARKED.sub(r"\4", Path(quoted.ROOT, "docs", page).read_text(encoding="utf-8"))
              for page in ("integrators.md", "cloth.md")}

@@ -1,7 +1,5 @@
-"""The whole of Blender, as artists have it: installs the zip with its wheels, and bakes from the command line.
-
-A Debian chroot made by scripts/blender-chroot (Blender 4.3 on Python 3.13): root only, a minute to make.
-"""
+"""The complete Blender program installs the zip with its wheels, and bakes from the command line. A Debian chroot made
+by scripts/blender-chroot (Blender 4.3 on Python 3.13): root only, a minute to make."""
 
 import json
 import os
@@ -63,7 +61,7 @@ blender -b /project/cube.blend -c conjac bake --object Nobody; echo "EXIT nobody
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory):
-    """Everything that Blender printed."""
+    """Return the standard output of Blender."""
     try:
         installs.make_chroot(SUITE)
     except installs.NotHere as reason:

@@ -40,7 +40,7 @@ def test_a_second_run_installs_nothing():
 
 
 def test_ci_runs_the_suite_of_a_clone_that_has_nothing_beside_it(tmp_path):
-    """With stubs instead of git and make, which record their arguments and folder."""
+    """Stubs instead of git and make record their arguments and folder."""
     programs = tmp_path / "programs"
     programs.mkdir()
     for name, lines in (("git", 'mkdir -p "${@: -1}"'), ("make", 'ls -A "$2/.." && exit 7')):

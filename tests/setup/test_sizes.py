@@ -1,5 +1,4 @@
-"""Sizes of the solver's files, functions and classes: what is larger than it should be is named here, and may only
-shrink."""
+"""Sizes of the solver's files, functions and classes: each one above its limit is named here, and may only shrink."""
 
 import ast
 from functools import cache
@@ -24,7 +23,7 @@ def files():
 
 @cache
 def definitions():
-    """(file, node) of all functions and classes."""
+    """Return (file, node) of all functions and classes."""
     return [(path.relative_to(SOLVER).as_posix(), node) for path in files() for node in ast.walk(tree_of(path))
             if isinstance(node, ast.FunctionDef | ast.ClassDef)]
 
@@ -38,7 +37,7 @@ def is_kernel(function):
 
 
 def measured(kind, size, limit):
-    """{"file name": size} of all nodes of a kind above a limit."""
+    """Return {"file name": size} of all nodes of a kind above a limit."""
     return {f"{file} {node.name}": size(node) for file, node in definitions()
             if isinstance(node, kind) and size(node) > limit}
 

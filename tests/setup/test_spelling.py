@@ -27,12 +27,13 @@ NO_PROSE = re.compile(r"<!-- ([\w ]+): written by .*?<!-- end of \1 -->|<!-- wri
 
 
 def prose(page):
-    """The text of a page without code, links and what code wrote."""
+    """Return the text of a page without code, links and what code wrote."""
     return NO_PROSE.sub(" ", page)
 
 
 def sentences(tree):
-    """(line, text) of the strings of a module that somebody may read: titles, and two words or more; no docstrings."""
+    """Return (line, text) of the strings of a module that somebody may read: titles, and two words or more; no
+    docstrings."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     docstrings = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and node.body
                   and isinstance(node.body[0], ast.Expr)}

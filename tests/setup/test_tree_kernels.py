@@ -17,7 +17,7 @@ STRUCTS = [SOLVER / name for name in ("coordinates/tree_structs.py", "forces/rig
 
 
 def decorated(path, kinds):
-    """(node, name of the decorator) of what one of some decorators makes in a file."""
+    """Return (node, name of the decorator) of what one of some decorators makes in a file."""
     for node in ast.walk(tree_of(path)):
         for decorator in getattr(node, "decorator_list", ()):
             name = decorator.func if isinstance(decorator, ast.Call) else decorator

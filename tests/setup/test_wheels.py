@@ -1,4 +1,4 @@
-"""The wheels of every zip: the pinned ones, with all that they need, for each numpy that a Blender has."""
+"""Wheels of every zip: the pinned ones, with all of their dependencies, for each numpy that a Blender has."""
 
 import json
 import subprocess
@@ -141,7 +141,7 @@ def test_a_zip_for_another_python_names_the_right_one(tmp_path, here, message):
 @pytest.mark.parametrize("target", wheels.TAGS)
 @pytest.mark.parametrize("python", ["3.13", "3.14"])
 def test_no_zip_has_the_wheel_that_only_cpus_with_avx_512_can_run(python, target):
-    """A made mesh of it was the end of every bake in which anything touches, on Linux with any other CPU."""
+    """That wheel crashed every bake with contact on Linux on any other CPU."""
     [version] = [wheel.version for wheel in wheels.locked(python, target) if wheel.name == "ipctk"]
     assert version != "1.6.1"
 

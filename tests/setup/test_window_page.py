@@ -1,4 +1,4 @@
-"""The page of what became of a first day in the window names tests that are there."""
+"""The page of journeys in the window names tests that exist."""
 
 import re
 from pathlib import Path

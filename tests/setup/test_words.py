@@ -56,7 +56,7 @@ def words(text):
 
 @cache
 def texts(path):
-    """(line, text) of every identifier, comment and docstring of a file; not of what a user reads."""
+    """Return (line, text) of every identifier, comment and docstring of a file; not of what a user reads."""
     source = path.read_text(encoding="utf-8")
     texts_of_file = [(token.start[0], token.string) for token in tokenize.generate_tokens(io.StringIO(source).readline)
                      if token.type in (tokenize.NAME, tokenize.COMMENT)]
@@ -66,7 +66,7 @@ def texts(path):
 
 
 def files(room):
-    """All files of a room; for "" those of all rooms."""
+    """Return all files of a room; for "" those of all rooms."""
     return sorted((SOLVER / room).rglob("*.py"))
 
 
@@ -83,7 +83,7 @@ OF_NO_IDENTIFIER = frozenset({"kept"})
 
 
 def identifiers(path):
-    """(line, name) of every name in a file."""
+    """Return (line, name) of every name in a file."""
     tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
     return [(token.start[0], token.string) for token in tokens if token.type == tokenize.NAME]
 
@@ -137,7 +137,7 @@ OPENING = re.compile(r"The same\b|Those\b|What\b|As of\b|It does not\b|Who\b|Whe
 
 
 def without_subject(paths):
-    """file:line of docstrings that do not stand alone."""
+    """Return file:line of docstrings that do not stand alone."""
     return [f"{path.name}:{getattr(node, 'lineno', 1)}" for path in paths
             for node in ast.walk(tree_of(path))
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))

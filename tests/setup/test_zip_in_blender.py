@@ -1,7 +1,5 @@
-"""The whole zip in the whole Blender: the wrong one, an update, no network, a removal.
-
-The Debian chroot of test_real_blender.py: Blender 4.3 on Python 3.13, root only. Each Blender below is a new process.
-"""
+"""The complete zip in the complete Blender: the wrong zip, an update, no network, a removal. The Debian chroot of
+test_real_blender.py: Blender 4.3 on Python 3.13, root only. Each Blender below is a new process."""
 
 import os
 import re
