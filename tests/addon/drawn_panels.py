@@ -4,7 +4,7 @@ import bpy
 
 
 class FakeLayout:
-    """Takes a panel's calls and checks every name; `log` is what was drawn."""
+    """A layout that checks every name of a panel's calls; `log` is what was drawn."""
 
     own = frozenset({"log"})
 
@@ -102,7 +102,8 @@ def panels():
 
 
 def advised(obj):
-    """Return all that panels draw once the timer, which does not run in a background Blender, has looked at it."""
+    """Return all that panels draw after the timer, which does not run in a background Blender, has updated the
+    advice."""
     from conjac.conjac_addon.ui import advice
 
     drawn(obj)
@@ -111,7 +112,7 @@ def advised(obj):
 
 
 def drawn(obj, space="view3d"):
-    """Return all that panels of one place draw for an object."""
+    """Return all that the panels of one editor draw for an object."""
     log, context = [], Context(obj)
     for cls in panels():
         if cls.bl_idname.startswith(f"CONJAC_PT_{space}") and cls.poll(context):
@@ -121,7 +122,7 @@ def drawn(obj, space="view3d"):
 
 
 def mechanism():
-    """An armature of one bone, which is active."""
+    """Return an armature of one bone, which is active."""
     bpy.ops.object.armature_add()
     rig = bpy.context.object
     rig.conjac.enabled = True

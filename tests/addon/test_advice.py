@@ -6,7 +6,7 @@ from drawn_panels import advised, drawn
 
 
 def keys(obj):
-    """Return the keys of the advice that a look at the object finds."""
+    """Return the keys of the hints for an object."""
     from conjac.conjac_addon.ui import advice
 
     return [hint.key for hint in advice.look_at(obj, bpy.context.scene)]
@@ -171,7 +171,7 @@ def _breathing(cube):
 @pytest.mark.parametrize("animate", [lambda cube: _keyed(cube, "location", 0), _on_an_arm, _on_a_truck, _breathing],
                          ids=["thrown", "armature", "parent", "shape key"])
 def test_animation_of_what_nothing_pins_has_a_hint(soft_cube, animate):
-    """A body is thrown by keyframes as a rigid body is: they did nothing, without a word."""
+    """Keyframes throw a rigid body; those of a soft body had no effect, and no message."""
     assert "unled" not in keys(soft_cube)
     buttons = advised(soft_cube).count(("operator", "conjac.add_group"))
     animate(soft_cube)
@@ -187,7 +187,7 @@ def test_settings_that_are_read_over_time_are_no_animation_of_the_body(soft_cube
 
 
 def test_an_instance_that_it_falls_through_has_a_hint(soft_cube):
-    """A floor of a set that is shown by a collection instance, even where the floor itself is a collider elsewhere."""
+    """A collection instance shows the floor of a set, also where the floor itself is a collider elsewhere."""
     soft_cube.location = 20.0, 0.0, 6.0
     bpy.ops.mesh.primitive_cube_add(location=(0, 0, 1))
     floor = bpy.context.object

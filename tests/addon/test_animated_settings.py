@@ -1,4 +1,4 @@
-"""Settings that are read once may not be animated, and the timeline's frame never changes what a bake is called."""
+"""Settings that are read once may not be animated, and the timeline's frame does not change what makes a bake stale."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from conjac.conjac_addon import bake, compat, gather  # noqa: E402
 
 
 def animate(owner, path, first, last):
-    """Keyframes of a value at frames 1 and 12."""
+    """Add keyframes of a value at frames 1 and 12."""
     holder, _, name = path.rpartition(".")
     of = owner.path_resolve(holder) if holder else owner
     for frame, value in ((1, first), (12, last)):
@@ -68,7 +68,7 @@ def test_a_driver_is_an_animation(scene):  # noqa: F811
 
 
 def old_keyframes(obj, path, last):
-    """As files have them that were saved when every setting could have keyframes."""
+    """Add keyframes like those of files that were saved when every setting could have keyframes."""
     obj.keyframe_insert("conjac_motor_target", frame=1)
     curve = compat.fcurves(obj)[-1]
     curve.data_path = path
@@ -117,7 +117,7 @@ def test_what_a_rig_says_once_may_not_be_animated(scene):  # noqa: F811
 
 
 def drive(rig, path, variable):
-    """A driver that reads one property, or a place."""
+    """Add a driver that reads one property, or a transform."""
     curve = rig.driver_add(path)
     curve.driver.expression = "switch"
     variable_entry = curve.driver.variables.new()

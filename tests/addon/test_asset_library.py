@@ -12,13 +12,13 @@ FAMILIES = ("collections", "objects", "materials")
 
 
 def assets():
-    """Names of the assets in the committed file, by family."""
+    """Return names of the assets in the committed file, by family."""
     with bpy.data.libraries.load(str(written.FOLDER / written.BLEND), assets_only=True) as (there, _):
         return {family: sorted(getattr(there, family)) for family in FAMILIES}
 
 
 def append(family, name):
-    """The data-block that a drop from the Asset Browser brings."""
+    """Append the data-block that a drop from the Asset Browser appends."""
     with bpy.data.libraries.load(str(written.FOLDER / written.BLEND)) as (_, wanted):
         setattr(wanted, family, [name])
     block = getattr(wanted, family)[0]
@@ -30,7 +30,7 @@ def append(family, name):
 
 
 def settings_of(group):
-    """Return the values that a group of settings and its subgroups have; of objects, whether there is one."""
+    """Return the values of a group of settings and its subgroups; for object pointers, whether they are set."""
     settings = {}
     for prop in group.bl_rna.properties:
         if prop.identifier in ("rna_type", "version") or not group.is_property_set(prop.identifier):
@@ -79,7 +79,7 @@ def test_it_is_small_and_its_catalogs_are_named():
 
 
 def test_every_blender_reads_it(addon):
-    """Blender 4.2 crashes where it reads keyframes that 4.4 or a later one has saved."""
+    """Blender 4.2 crashes on keyframes that 4.4 or a later one has saved."""
     with bpy.data.libraries.load(str(written.FOLDER / written.BLEND), link=True) as (_, wanted):
         wanted.materials = ["ConJac Rubber"]
     assert tuple(wanted.materials[0].library.version)[:2] == (4, 2), "run `make assets`"

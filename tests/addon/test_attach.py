@@ -14,7 +14,7 @@ from conjac.solver.errors import BadInput, NoSuchThing  # noqa: E402
 
 
 def add_flesh(rig, name="Flesh", groups=("B0", "B1")):
-    """A box around the first two bones, its left half painted for one of them and its right half for the other."""
+    """Add a box around the first two bones, its left half painted for one of them and its right half for the other."""
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.3, 0, 0), scale=(0.6, 0.2, 0.2))
     obj = bpy.context.object
     obj.name = name
@@ -76,7 +76,7 @@ def test_animated_bones_that_hold_flesh_are_bodies(scene, tmp_path):  # noqa: F8
 
 
 def test_handles_that_only_follow_their_animation_hold_flesh(scene, tmp_path):  # noqa: F811
-    """A sponge between two handles that are twisted: no rigid body moves by itself, and the sponge hangs on them."""
+    """A sponge hangs on two handles that are twisted; no rigid body moves by itself."""
     for x in (0.0, 0.6):
         bpy.ops.mesh.primitive_cube_add(size=0.2, location=(x, 0, 0))
         handle = bpy.context.object

@@ -1,4 +1,4 @@
-"""Impossible colliders are refused in a sentence, through the bake of the button, and nothing is lost."""
+"""Impossible colliders are refused in a sentence, through the bake of the button, and no frame is lost."""
 
 import math
 

@@ -1,4 +1,5 @@
-"""A mechanism baked through the operators in real Blender: its keyframes are the cache's, and all that hangs on it."""
+"""A mechanism baked through the operators in real Blender has keyframes of the cache's poses, and so has all that hangs
+on it."""
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from conjac.conjac_addon.playback import action  # noqa: E402
 
 
 def pendulum(count=2):
-    """A chain that hangs on a hinge in the world and starts level."""
+    """Return a chain that hangs on a hinge in the world and starts level."""
     rig = add_chain(count)
     rig.pose.bones["B0"].conjac.joint, rig.pose.bones["B0"].conjac.axis = "revolute", "X"
     # the bone's own X has to lie level and across the chain, which lies along X
@@ -143,7 +144,8 @@ def test_rigid_body_objects_swing_on_their_empties(scene):  # noqa: F811
 
 
 def test_a_mechanism_in_which_nothing_moves_is_baked_and_says_so(scene):  # noqa: F811
-    """It moved before: the old playback is removed, and Blender's own rigid bodies do not move it either."""
+    """The mechanism moved in an earlier bake: that playback is removed, and Blender's own rigid bodies do not move it
+    either."""
     scene.frame_end = 6
     post = add_box("Post", (0, 0, 1), active=False)
     arm = add_box("Arm", (0.3, 0, 1))

@@ -10,7 +10,7 @@ from test_blender_cli import run  # noqa: E402, F401
 
 
 def layers():
-    """A cube that hangs from its top, which is jerked, with a layer of 1e8 Pa below its middle, 1e4 Pa else."""
+    """Return a cube that hangs from its top, which is jerked, with a layer of 1e8 Pa below its middle, 1e4 Pa else."""
     body = add_jelly("Layers", 1 / 48)
     for frame, x in ((1, 0.0), (5, 0.15), (9, 0.0)):
         body.location.x = x

@@ -1,4 +1,4 @@
-"""Results lie in a safe folder of its own for every object, and free touches only what is listed."""
+"""Every object has a safe folder of its own for results, and Free deletes only files that are listed."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A bake that is refused or fails: one sentence with the remedy, and a panel that can be used."""
+"""A bake that is refused or fails shows one sentence with the remedy, and its panel stays usable."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""A bake from real Blender through the real solver, whole: its frames, its formats, what stands above and below it."""
+"""A complete bake from real Blender through the real solver: its frames, its formats, and the modifiers above and
+below."""
 
 
 import numpy as np

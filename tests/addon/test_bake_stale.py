@@ -1,4 +1,4 @@
-"""Bakes that are no longer true, or no longer wanted: named, baked anew, freed."""
+"""Stale and unwanted bakes are named, baked again, and freed."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,8 @@ def test_a_changed_setting_makes_it_stale_by_name_and_baked_anew(scene):  # noqa
 
 
 def test_what_does_nothing_for_a_body_makes_no_bake_of_it_stale(scene):  # noqa: F811
-    """How spots move where every node swings, how paint goes inside where nothing is painted."""
+    """The motion of spots has no effect where every node is dynamic, nor the inward extension of paint where nothing is
+    painted."""
     obj = add_jelly()
     obj.conjac.solver.method = "vanilla"
     assert obj.conjac.bake() == 0
@@ -93,7 +94,7 @@ def test_what_a_bake_that_did_not_begin_changed_is_named_in_the_artists_words(sc
 
 
 def test_an_object_that_moved_and_one_that_came_are_all_that_is_reported(scene):  # noqa: F811
-    """Also where a bake was refused that would have replaced the frames: the job is written anew by then."""
+    """The report is correct also after a bake that was refused, which has already written the job again."""
     obj = add_jelly()
     obj.conjac.contact.collides_with = "all"
     assert obj.conjac.bake() == 0
@@ -114,7 +115,7 @@ def test_an_object_that_moved_and_one_that_came_are_all_that_is_reported(scene):
 
 
 def test_a_scene_made_anew_over_its_old_file_is_complete_once_it_is_baked(scene):  # noqa: F811
-    """Its objects are others of the same names, and the solver finds all of their frames on disk."""
+    """Its objects are new ones of the same names, and the solver finds all of their frames on disk."""
     path = bpy.data.filepath
 
     def baked():

@@ -36,7 +36,7 @@ def test_its_number_and_its_settings_stay_in_saved_files(scene, tmp_path):  # no
 
 
 def test_a_draft_falls_on_a_collider_and_stays_on_it(scene, run):  # noqa: F811
-    """A plane without a volume, and nothing but defaults of Collisions."""
+    """The collider is a plane without a volume, and all settings of Collisions have their defaults."""
     body = add_jelly()
     body.vertex_groups.remove(body.vertex_groups["Pin"])
     body.location.z = 0.13

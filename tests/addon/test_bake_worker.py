@@ -37,7 +37,7 @@ TALKER = """
 
 @pytest.fixture()
 def start(tmp_path):
-    """Starts a worker on a module made of some source; ends it after the test."""
+    """Return a function that starts a worker on a module made of some source; the worker ends after the test."""
     workers = []
 
     def start(source, *argv):
@@ -51,7 +51,7 @@ def start(tmp_path):
 
 
 def everything(worker, seconds=20.0):
-    """All of its output until it ends."""
+    """Return all messages of a worker until it ends."""
     until, messages = time.monotonic() + seconds, []
     while not worker.ended():
         assert time.monotonic() < until, messages
@@ -66,7 +66,7 @@ def first(worker, seconds=20.0):
 
 
 def has_ended(pid, seconds):
-    """Whether the process ends within this time."""
+    """Whether the process ends within a time [s]."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         try:
@@ -176,7 +176,7 @@ def test_the_worker_is_this_python_and_needs_no_bpy(start):
 
 
 def test_another_python_under_that_name_is_noticed(tmp_path, monkeypatch):
-    """Then Blender itself is the worker; the module has no Blender program, and says so."""
+    """Blender itself is the worker then; the module has no Blender program, and says so."""
     impostor = tmp_path / "python3.11"
     impostor.write_text("#!/bin/sh\necho cpython-27 1\n")
     impostor.chmod(0o755)

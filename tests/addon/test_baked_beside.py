@@ -1,4 +1,4 @@
-"""Soft bodies and mechanisms stay baked where others come, go or change far away."""
+"""Soft bodies and mechanisms stay baked where others are added, removed or changed far away."""
 
 import time
 
@@ -20,7 +20,7 @@ FAR = 20.0
 
 
 def again(obj, scene):  # noqa: F811
-    """Bake as the window's button does. Returns the reports."""
+    """Bake as the window's button does, and return the reports."""
     notes = []
     assert session.Bake(obj, scene, keeps=True).wait(notes.append) == 0
     return notes
@@ -36,7 +36,7 @@ def text_of(obj):
 
 @pytest.fixture()
 def low(scene):  # noqa: F811
-    """A baked ball that has nothing to touch."""
+    """Return a baked ball that touches nothing."""
     scene.frame_end = LAST
     obj = add_ball("Low", 0.12)
     again(obj, scene)
@@ -120,7 +120,7 @@ def aside(obj):
 
 
 def stop_at(bake, frame):
-    """Cancel a bake once a frame is there."""
+    """Cancel a bake once it has a frame."""
     run_until(bake, lambda: (bake.progress.frame or 0) >= frame)
     bake.cancel()
     while bake.tick():

@@ -1,4 +1,4 @@
-"""Stress, stretch, pressure and speed of a bake: attributes of the mesh that follow the frames, and colours."""
+"""Stress, stretch, pressure and speed of a bake: attributes of the mesh that follow the frames, and colors."""
 
 import numpy as np
 import pytest

@@ -22,7 +22,7 @@ from conjac.conjac_addon.bake import place, saving, session  # noqa: E402
 
 @pytest.fixture()
 def run(scene, monkeypatch):  # noqa: F811
-    """The handler that Blender was given, not the function by its name."""
+    """Call the handler that Blender was given, not the function by its name."""
     conjac.unregister()
     given = {}
     register = bpy.utils.register_cli_command
@@ -175,7 +175,7 @@ def test_a_bake_that_fails_does_not_touch_the_file(run, capfd):
 
 
 def test_a_file_that_cannot_be_saved_is_4_and_one_sentence(run, capfd):
-    """Frames of a farm's bake are there, and what the next run has to do is save."""
+    """Frames of a farm's bake are complete, and the next run only has to save."""
     obj = add_jelly("Jelly")
     in_the_way = saving.beside(Path(bpy.data.filepath))  # what Blender writes first
     in_the_way.mkdir()
@@ -221,7 +221,7 @@ print("WORKER", bake.worker.pid, flush=True)
 
 @pytest.mark.parametrize("more", ["", BAKING_AT_EXIT], ids=["idle", "baking"])
 def test_a_script_may_end_without_taking_the_extension_back(more):
-    """Blender as a module crashes over a command, and hangs over a handler, that is still registered when it exits."""
+    """Blender as a module crashes with a command, and hangs with a handler, that is still registered when it exits."""
     ran = subprocess.run([sys.executable, "-c", REGISTERED_AT_EXIT + more, str(Path(conjac.__file__).parent)],
                          timeout=60, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

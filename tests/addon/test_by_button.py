@@ -1,4 +1,4 @@
-"""A value that a button chose says so, until somebody changes it."""
+"""A value that a button chose is marked until somebody changes it."""
 
 import bpy
 import pytest

@@ -1,4 +1,4 @@
-"""Free takes a bake from its object, whatever that is called, and nothing that another object plays."""
+"""Free removes a bake from its object, whatever the object's name, and nothing that another object plays."""
 
 import numpy as np
 import pytest
@@ -161,7 +161,8 @@ def test_what_was_renamed_after_the_bake_comes_back_too(scene, swapped):  # noqa
 
 
 def shared_with_another(tmp_path, key="pc2"):
-    """A baked and saved object, the path of its .blend, and that of one that was saved from it and plays its bake."""
+    """Return a baked and saved object, the path of its .blend, and the path of one that was saved from it and plays its
+    bake."""
     obj, first, other = add_jelly(), bpy.data.filepath, tmp_path / "sub" / "other.blend"
     obj.conjac.export = key
     assert obj.conjac.bake() == 0

@@ -1,5 +1,4 @@
-"""A bake belongs to an object by a UUID that both keep: names and paths may change, and copies get bakes of their own.
-"""
+"""A bake belongs to an object by a UUID of both: names and paths may change, and copies get bakes of their own."""
 
 import numpy as np
 import pytest

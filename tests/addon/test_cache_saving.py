@@ -1,4 +1,4 @@
-"""Saving never loses a bake: the first save, one under another name, one that fails, renamed files and folders."""
+"""Saving never loses a bake: the first save, a save under another name, one that fails, renamed files and folders."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Cloth in real Blender: made, pinned, baked, played back."""
+"""Cloth in real Blender is made, pinned, baked and played back."""
 
 import json
 
@@ -15,7 +15,7 @@ from conjac.conjac_addon.gather.job import scene_settings  # noqa: E402
 
 
 def add_curtain(cells=12, size=1.0):
-    """A square that leans and hangs from its upper corners and the middle of its upper edge."""
+    """Add a square that leans and hangs from its upper corners and the middle of its upper edge."""
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=cells, y_subdivisions=cells, size=size,
                                     rotation=(0.8, 0.0, 0.0), location=(0.0, 0.0, 2.0))
     obj = bpy.context.object
@@ -292,7 +292,7 @@ def test_loose_edges_between_faces_are_seams_of_new_cloth(addon):
 
 
 def test_quads_of_cloth_are_known_as_quads(addon, tmp_path):
-    """So that contact knows both of their diagonals: Blender draws a folded one along the other."""
+    """Contact needs both diagonals of a quad: Blender draws a folded one along the other."""
     from conjac.conjac_addon.gather.cloth import quads
 
     mesh = bpy.data.meshes.new("Mixed")

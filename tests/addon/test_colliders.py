@@ -1,4 +1,4 @@
-"""Colliders of soft bodies as a job has them: still, moving and deforming, and what they do to a bake."""
+"""Colliders of soft bodies in a job, still, moving and deforming, and their effect on a bake."""
 
 import json
 
@@ -144,7 +144,7 @@ def test_a_lift_carries_what_collides_and_nothing_else(scene):  # noqa: F811
 
 
 def test_what_hangs_on_bones_touches_colliders(scene, tmp_path):  # noqa: F811
-    """Flesh on a chain that falls on a plate, in the bake of the chain; another body stays apart from it."""
+    """Flesh on a chain falls on a plate in the bake of the chain; another body has a bake of its own."""
     rig = add_chain(2)
     flesh, also, free = add_flesh(rig), add_flesh(rig, "Also"), add_ball("Free", 3.0)
     flesh.conjac.contact.collides_with = "all"

@@ -1,4 +1,5 @@
-"""Constraints from the buttons on, one of each kind baked in Blender: what is tied stays tied, hard and soft."""
+"""Constraints from the buttons on, one of each kind baked in Blender: constrained points stay together, hard and
+soft."""
 
 import bpy
 import numpy as np
@@ -44,7 +45,7 @@ def shown(obj, frame):
 
 
 def rail():
-    """A mesh of edges that slopes, which does not move."""
+    """Return a still, sloping mesh of edges."""
     mesh = bpy.data.meshes.new("Rail")
     mesh.from_pydata([(0.0, 0.0, 0.3), (1.0, 0.0, -0.7)], [(0, 1)], [])
     made = bpy.data.objects.new("Rail", mesh)
@@ -54,7 +55,7 @@ def rail():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_bakes_from_its_button(addon, tmp_path, kind):
-    """Two cubes of which one is pinned; for what slides, one cube on a slope that is not simulated."""
+    """One of two cubes is pinned; for sliding constraints, one cube is on a slope that is not simulated."""
     slides = kind.startswith("on_")
     if slides:
         if kind == "on_curve":
@@ -123,7 +124,7 @@ def test_what_is_soft_gives_way_and_keyframes_let_it_go(addon, tmp_path):
 
 
 def test_whether_it_is_hard_or_soft_may_have_keyframes(addon, tmp_path):
-    """A corner that hangs on a corner of what is pinned: as near as a spring leaves it, and once it is hard exactly."""
+    """A corner hangs on a pinned corner: at the distance of a spring while soft, and exactly once it is hard."""
     other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
     bpy.ops.conjac.add_constraint(kind="distance")
@@ -140,7 +141,7 @@ def test_whether_it_is_hard_or_soft_may_have_keyframes(addon, tmp_path):
 
 
 def test_a_distance_holds_what_is_before_it_and_in_older_files_the_nearest_vertex(addon, tmp_path):
-    """A cube that is hung by a corner is drawn out where one that is hung by the middle of a face is not."""
+    """A cube that hangs by a corner is stretched where one that hangs by the middle of a face is not."""
     other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
     bpy.ops.conjac.add_constraint(kind="distance")

@@ -1,4 +1,4 @@
-"""Contacts of the present frame: places and forces of a bake, as the overlay draws them; with ConJac too."""
+"""Contacts of the present frame: positions and forces of a bake, as the overlay draws them; with ConJac too."""
 
 import numpy as np
 import pytest

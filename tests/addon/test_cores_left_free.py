@@ -1,4 +1,4 @@
-"""How many cores a bake leaves to Blender's window and to other programs."""
+"""The number of cores that a bake leaves to Blender's window and to other programs."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""Cuts in real Blender: gathered where the cutter is at its frame, baked, and played on an object of its own."""
+"""Cuts in real Blender are gathered with the cutter at its frame, baked, and played on an object of their own."""
 
 import json
 
@@ -34,7 +34,7 @@ def job_of(obj, folder):
 
 
 def triangles_of(mesh):
-    """Corners and polygon of each triangle."""
+    """Return corners and polygon of each triangle."""
     mesh.calc_loop_triangles()
     both = [(triangle.vertices[:], triangle.polygon_index) for triangle in mesh.loop_triangles]
     return np.array([three for three, _ in both]), np.array([polygon for _, polygon in both])
@@ -78,7 +78,7 @@ def test_the_plane_of_an_empty_and_the_faces_of_a_mesh_at_their_frames(scene, tm
 
 
 def test_a_cut_between_frames_is_gathered_where_its_cutter_is_then(scene, tmp_path):  # noqa: F811
-    """Readings after it stand at whole frames."""
+    """Samples after the cut are at whole frames."""
     obj = add_jelly()
     empty = add_empty(obj, 5)
     for frame, z in ((1, 0.0), (9, 0.08)):

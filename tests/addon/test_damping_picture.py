@@ -1,4 +1,4 @@
-"""The small picture of which wobbles live: its numbers are the integrators' own."""
+"""The small picture of the damping of wobbles has the numbers of the integrators."""
 
 import importlib.util
 import json
@@ -24,7 +24,7 @@ def script():
 
 @pytest.mark.parametrize("every", some([1, 6], 6))
 def test_the_table_is_what_the_integrators_do(script, every):
-    """`make manual` writes it anew. every: how many of its columns one is made of here."""
+    """`make manual` writes the table. every: of so many columns one is computed here."""
     stored = json.loads(script.TABLE.read_text())
     script.OMEGA_H = script.OMEGA_H[::every]
     made = script.table()
@@ -73,7 +73,7 @@ def test_the_picture_is_full_where_nothing_dies(addon):
 
 @pytest.fixture
 def unread(addon):
-    """The module before any panel was drawn."""
+    """Return the module as it is before any panel was drawn."""
     from conjac.conjac_addon.ui import damping
 
     damping._table = None

@@ -28,7 +28,7 @@ def points_of(curve):
 
 
 def efforts_of(owner, name):
-    """The cached effort of a joint with one rate, frame by frame."""
+    """Return the cached effort of a joint with one rate, frame by frame."""
     cache = place.cache_of(place.job_folder(owner))
     joint = next(entry for entry in cache.mechanisms()[0]["joints"] if entry["name"] == name)
     return {frame: cache.poses(frame)["effort"][joint["first"]] for frame in cache.frames_done()}

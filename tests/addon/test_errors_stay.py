@@ -1,4 +1,4 @@
-"""An error stays in the panel until it is mended, with its code and what mends it, and no button moves."""
+"""An error stays in the panel until it is fixed, with its code and its remedy, and no button moves."""
 
 import re
 
@@ -95,7 +95,7 @@ def test_bodies_that_cross_at_the_start_are_selected_by_what_the_panel_offers(so
 
 @pytest.mark.parametrize("text", ["Baked", "Long words " * 30])
 def test_nothing_moves_whatever_there_is_to_say(soft_cube, text, monkeypatch):
-    """Above the fold of the notes stand as many rows with an error, hints and a long status as with none."""
+    """Above the fold of the notes are as many rows with an error, hints and a long status as without any."""
     from conjac.conjac_addon import bake, failures
     from conjac.conjac_addon.ui import sections
 

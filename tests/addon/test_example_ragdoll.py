@@ -1,4 +1,4 @@
-"""The committed ragdoll.blend, all of it, through the buttons: it follows its animation, is let go, and plays."""
+"""The whole committed ragdoll.blend through the buttons: it follows its animation, is released, and plays."""
 
 import shutil
 from pathlib import Path

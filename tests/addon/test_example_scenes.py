@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.long, pytest.mark.examples]
 
 
 def baked(name, last, folder):
-    """Every soft body of a copy of an example, baked up to the frame `last`."""
+    """Return every soft body of a copy of an example, baked up to the frame `last`."""
     bpy.ops.wm.open_mainfile(filepath=shutil.copy(FOLDER / f"{name}.blend", folder))
     bpy.context.scene.frame_end = last
     bodies = [obj for obj in bpy.context.scene.objects if obj.type == "MESH" and obj.conjac.enabled]
@@ -34,7 +34,7 @@ def test_only_the_helix_turns_and_the_diagonal_leans(scene, tmp_path):  # noqa: 
     bars = baked("aniso", 5, tmp_path)
 
     def bottom(bar):
-        """(degrees by which its bottom has turned, how far it has moved)."""
+        """Return (degrees by which the bottom has turned, its displacement)."""
         rest, x = rest_of(bar), seen_at(bar, 5)
         chosen = rest[:, 2] < rest[:, 2].min() + 1e-6
         moved = (x - rest)[chosen].mean(axis=0)
@@ -69,12 +69,12 @@ def test_layers_bend_where_they_are_soft(scene, tmp_path):  # noqa: F811
     row = np.round(rest[:, 2] / 0.0045).astype(int)
 
     def shear(low, high):
-        """How much rows of vertices from low to high have moved sideways against each other, over their distance."""
+        """Return the sideways displacement of rows of vertices relative to each other, over their distance."""
         sides = [x[row == at][:, 0].mean() - rest[row == at][:, 0].mean() for at in (low, high)]
         return abs(sides[1] - sides[0]) / (0.0045 * (high - low))
 
     def bent(low, high):
-        """Change of slope between the ends of a layer."""
+        """Return the change of slope between the ends of a layer."""
         return abs(shear(high - 2, high) - shear(low, low + 2))
 
     assert max(bent(7, 14), bent(20, 27)) > 3 * max(bent(0, 7), bent(14, 20), bent(27, 34))

@@ -1,5 +1,5 @@
-"""Scenes of cloth with Sharp Edges, through the command line's handler: no frame has cloth in a collider or
-through itself."""
+"""Scenes of cloth with Sharp Edges, through the command line's handler: no frame has cloth in a collider or through
+itself."""
 
 from collections import Counter
 from dataclasses import replace
@@ -47,7 +47,7 @@ def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(sce
 
 
 def start_beside(part, seed, least, most):
-    """Its start, moved by 10^least to 10^most metres where nothing pins it."""
+    """Return the initial state, displaced by 10^least to 10^most metres where nothing pins it."""
     rng, state = np.random.default_rng(seed), part.initial_state()
     moved = 10.0 ** rng.uniform(least, most) * rng.normal(size=state.memory["x"].shape)
     moved[part.start.pin >= 0] = 0.0
@@ -57,8 +57,8 @@ def start_beside(part, seed, least, most):
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_jaws_keeps_out_of_itself_wherever_its_chaos_leads(scene, tmp_path, seed):  # noqa: F811
-    """Its start moved by 1e-9 to 1e-7 m, which ends in another motion: nothing is through itself and
-    no triangle is thin after any step."""
+    """A start displaced by 1e-9 to 1e-7 m leads to another motion: no cloth intersects itself and no triangle is thin
+    after any step."""
     world, timeline = world_of("jaws", tmp_path)
     part = world.parts[0]
     state = start_beside(part, seed, -9.0, -7.0)
@@ -74,8 +74,7 @@ def test_jaws_keeps_out_of_itself_wherever_its_chaos_leads(scene, tmp_path, seed
 @pytest.mark.long
 @pytest.mark.parametrize("seed,a_second", [(0, 192), (1, 192), (2, 384)])
 def test_what_stands_on_a_tablecloth_stays_whichever_way_its_border_crumples(scene, tmp_path, seed, a_second):  # noqa: F811
-    """Its far border hung over the table's end once: it came flying in folds, and threw the goblet over in two of
-    five of these."""
+    """The far border that hung over the table's end once threw the goblet over in two of five of these."""
     world, timeline = world_of("tablecloth", tmp_path)
     states = world.parted(world.initial_state())
     number = next(k for k, part in enumerate(world.parts) if isinstance(part, EolCloth))

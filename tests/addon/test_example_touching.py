@@ -1,4 +1,4 @@
-"""The scenes in which soft bodies touch, through the command line's handler: nothing that plays crosses anything."""
+"""Scenes in which soft bodies touch, through the command line's handler: no surfaces that play intersect."""
 
 import json
 

@@ -15,7 +15,7 @@ FADES = 5  #: first frame without any weight
 
 
 def fade(obj, low=0.0, frame=FADES):
-    """All weights of Pin become `low` at a frame, by a Vertex Weight Mix with keyframes."""
+    """Change all weights of Pin to `low` at a frame, by a Vertex Weight Mix with keyframes."""
     mix = obj.modifiers.new("Release", "VERTEX_WEIGHT_MIX")
     mix.vertex_group_a, mix.mix_mode, mix.mix_set, mix.default_weight_b = "Pin", "SET", "A", low
     for when, weight in ((frame - 1, 0.0), (frame, 1.0)):
@@ -65,7 +65,7 @@ def test_weights_that_stay_say_nothing(scene, tmp_path):  # noqa: F811
 
 
 def test_what_pins_cannot_do_is_reported(scene, tmp_path):  # noqa: F811
-    """Take hold on the way, and let go of cloth with Sharp Edges."""
+    """Pins do not appear later, and cloth with Sharp Edges is not released."""
     flag, pinned = add_flag()
     flag.conjac.soft_pins = False
     flag.vertex_groups.new(name="All").add(range(len(pinned)), 1.0, "REPLACE")

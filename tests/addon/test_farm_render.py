@@ -19,7 +19,8 @@ LAST = 3
 
 @pytest.fixture
 def shot(tmp_path):
-    """A bundle of a box whose row is exported, with a .blend that has its mesh, a camera and a modifier after it."""
+    """Return a bundle of a box whose row is exported, with a .blend that has its mesh, a camera and a modifier after
+    it."""
     job = box_job(tmp_path / "job", end=LAST)
     bpy.ops.wm.read_factory_settings(use_empty=True)
     mesh = bpy.data.meshes.new("Ear")

@@ -1,4 +1,4 @@
-"""The manual's first pages call every button, field and menu as Blender shows it, and their sentences are short."""
+"""The manual's first pages name every button, field and menu as Blender shows it, and their sentences are short."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ BLENDERS = {"Object", "Quick Effects", "Adjust Last Operation", "Overlays", "End
 
 
 def called():
-    """Return the labels that panels and menus show of ours."""
+    """Return the labels of ConJac's panels and menus."""
     from conjac.conjac_addon import contact
     from conjac.conjac_addon.ui import overlays, panels
 

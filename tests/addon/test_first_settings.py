@@ -1,4 +1,4 @@
-"""A new soft body starts with settings that fit its size, and a first bake that lands and goes on moving."""
+"""A new soft body starts with settings that fit its size, and a first bake that lands and continues to move."""
 
 import bmesh
 import bpy
@@ -96,7 +96,7 @@ def test_pieces_of_one_mesh_touch_each_other(addon, others, apart):
 
 
 def test_what_lies_in_a_hole_or_in_a_hollow_is_a_piece_of_its_own(addon):
-    """Inside of another's bounding box, and yet in the open: a ball in a ring, a pip in a shell that is hollow."""
+    """A ball in a ring and a pip in a hollow shell are within another's bounding box, and yet outside of its solid."""
     bpy.ops.mesh.primitive_torus_add(location=(0, 0, 2))
     ring = bpy.context.object
     mesh = bmesh.new()
@@ -136,7 +136,7 @@ def test_what_falls_on_a_collider_gets_no_ground_that_would_hold_it_before(addon
 
 
 def test_what_may_roll_off_a_collider_gets_a_ground_below_it(addon):
-    """A bar that turns, a table: what falls on it lands on the ground after."""
+    """A body that falls on a bar that turns, or on a table, lands on the ground afterwards."""
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, -0.5))
     bar = bpy.context.object
     bar.scale = (3.0, 0.2, 0.2)
@@ -234,8 +234,8 @@ def test_a_body_that_is_thin_everywhere_has_shorter_edges_than_its_box_gives(add
 
 
 def test_a_hand_has_edges_as_long_whatever_the_gap_between_its_fingers(addon):
-    """Its box grows with the gaps, so a hand whose fingers were far apart had edges a seventh shorter than others, and
-    twice their nodes; one whose fingers were 2 mm apart was drawn bent by a seventh more."""
+    """Its bounding box grows with the gaps, so a hand whose fingers were far apart had edges a seventh shorter than
+    others, and twice their nodes; one whose fingers were 2 mm apart bent by a seventh more."""
     from benchmarks import apart
     from conjac.conjac_addon.operators import fineness
 
@@ -278,7 +278,7 @@ def test_thin_bodies_that_begin_together_share_the_budget_too(addon):
     (lambda: bpy.ops.mesh.primitive_torus_add(major_segments=64, minor_segments=32), 0.5),
     (lambda: bpy.ops.mesh.primitive_uv_sphere_add(segments=48, ring_count=24, radius=0.7), 1.4)])
 def test_the_widest_ball_inside_a_surface_is_found(addon, make, diameter):
-    """Whichever way its faces are turned."""
+    """Its faces are oriented outwards or inwards."""
     from conjac.conjac_addon.operators import fineness
 
     make()

@@ -1,4 +1,4 @@
-"""Follow from the panel on: a body goes along with an object, by as much as is chosen, keyframes included."""
+"""Follow from the panel on: a body follows an object by the chosen fraction, keyframes included."""
 
 import bpy
 import pytest
@@ -12,7 +12,7 @@ LAST, FAR = 12, 0.6  #: frame, and where the object is then [m]
 
 
 def add_cart(scale=1.0):
-    """An Empty that is pushed along X, faster and faster."""
+    """Add an Empty that accelerates along X."""
     cart = bpy.data.objects.new("Cart", None)
     cart.scale = (scale,) * 3
     bpy.context.scene.collection.objects.link(cart)

@@ -1,4 +1,4 @@
-"""A full disk takes nothing that was there: neither the .blend nor the last good file that plays."""
+"""A full disk destroys no earlier file: neither the .blend nor the last good file that plays."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files are kept 
 
 @contextlib.contextmanager
 def files_up_to(size):
-    """Inside, this process and those that it starts write no file beyond that many bytes, as on a full disk."""
+    """Limit the size of files that this process and those that it starts write, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -37,7 +37,7 @@ def files_up_to(size):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of 2 MB of its own."""
+    """Mount a disk of 2 MB."""
     disk = tmp_path / "disk"
     disk.mkdir()
     if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)],
@@ -49,7 +49,7 @@ def small_disk(tmp_path):
 
 
 def fill(disk, leaving):
-    """Fill a disk up to what is left; returns the file that does."""
+    """Fill a disk up to a remaining size and return the file that does."""
     space = os.statvfs(disk)
     path = disk / "filling"
     path.write_bytes(bytes(max(space.f_bavail * space.f_frsize - leaving, 0)))
@@ -57,7 +57,7 @@ def fill(disk, leaving):
 
 
 def opens(blend, name):
-    """Whether Blender finds the object in the file; in a copy, as it refuses to look into the one that is open."""
+    """Whether Blender finds the object in a copy of the file: it refuses to read the one that is open."""
     with tempfile.TemporaryDirectory() as folder:
         copy = str(shutil.copy(blend, Path(folder, "copy.blend")))
         with bpy.data.libraries.load(copy) as (there, _):
@@ -140,7 +140,7 @@ def test_a_link_stays_one(scene, tmp_path):  # noqa: F811
 
 
 def make_frames(obj, shift=0.0, last=8):
-    """The mesh at rest, moved a little further at every frame."""
+    """Return the mesh at rest, moved a little further at every frame."""
     data = [rest_of(obj) + np.float32(shift + 0.1 * k) for k in range(last)]
     return playback.Frames(1, last, lambda frame: data[frame - 1])
 
@@ -148,7 +148,7 @@ def make_frames(obj, shift=0.0, last=8):
 @pytest.mark.parametrize("key, fraction", some(
     [("abc", 0.1), ("abc", 0.6), ("abc", 0.98), ("pc2", 0.02), ("pc2", 0.9)], ("abc", 0.6), ("pc2", 0.9)))
 def test_an_export_that_does_not_fit_leaves_the_last_one(scene, tmp_path, key, fraction):  # noqa: F811
-    """Blender's own exporter ends the program there."""
+    """Blender's own exporter ends the program on a full disk."""
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=6)
     obj, base = bpy.context.object, tmp_path / "sphere"
     file = playback.show(obj, scene, make_frames(obj), base, key)

@@ -1,4 +1,4 @@
-"""Fibers: the artist's direction, combing and keyframes in the job."""
+"""The artist's direction, combing and keyframes of fibers in the job."""
 
 import bpy
 import numpy as np
@@ -11,7 +11,7 @@ from solver.job.load import load
 
 @pytest.fixture()
 def muscle(soft_cube):
-    """A cube with muscle fibers along its own x, turned by a quarter about z."""
+    """Return a cube with muscle fibers along its own x, turned by a quarter about z."""
     soft_cube.conjac.fiber_material, soft_cube.conjac.fiber_field = "afung", "straight"
     soft_cube.rotation_euler.z = np.pi / 2
     bpy.context.view_layer.update()
@@ -78,7 +78,7 @@ def test_the_attribute_is_turned_into_world_space(muscle, tmp_path):
 
 
 def combed(kind):
-    """An object two units up with two curves: of three points along x, and of two along y."""
+    """Return an object two units up with two curves: of three points along x, and of two along y."""
     curves = [[(0, 0, 0), (1, 0, 0), (2, 0, 0)], [(0, 0, 0), (0, 3, 0)]]
     if kind == "hair":
         data = bpy.data.hair_curves.new("Hair")

@@ -19,7 +19,7 @@ def map_of(key):
 
 
 def choose_for(settings, key):
-    """The first material, and fibers, that have this parameter."""
+    """Choose the first material, and fibers, that have this parameter."""
     for family in ("material", "fiber_material"):
         having = [entry.key for entry in catalogue.menu(family).values() if key in [p.key for p in entry.params]]
         if having:
@@ -27,7 +27,7 @@ def choose_for(settings, key):
 
 
 def ends_inside(param):
-    """Two different values within a parameter's limits."""
+    """Return two different values within a parameter's limits."""
     if param.unit:
         return 2.0 * param.default, 6.0 * param.default
     return 0.25 * param.low + 0.75 * param.soft_high, 0.5 * (param.low + param.soft_high)
@@ -63,7 +63,7 @@ def test_each_field_may_be_painted(soft_cube, tmp_path, key, source):
 
 
 def test_an_inverted_map_counts_the_other_way_wherever_it_is_read(soft_cube, tmp_path):
-    """In a bake, in colors, and in what the panel counts; vertices outside of the group are 1 then."""
+    """A bake, colors and the panel's counts invert it; vertices outside of the group are 1 then."""
     from conjac.conjac_addon.ui import advice, map_marks, painted_state
 
     settings = soft_cube.conjac
@@ -200,7 +200,7 @@ def test_new_bodies_have_spots_that_move_and_turn_as_one_and_old_files_single_no
 
 
 def test_each_group_of_spots_and_each_handle_may_move_in_a_way_of_its_own(soft_cube, tmp_path):
-    """Painted by the button, written to the job, and refused by name if the group is missing."""
+    """A kind is painted by the button, written to the job, and refused by name if the group is missing."""
     from conjac.conjac_addon.gather import changed_settings
 
     settings = soft_cube.conjac

@@ -1,4 +1,4 @@
-"""Every kind of joint is read off the places of objects by its entry in the catalogue alone, a new one too."""
+"""Every kind of joint is read off the poses of objects by its entry in the catalogue alone, a new one too."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from solver import catalogue  # noqa: E402
 
 
 def pose_of(kind, q):
-    """Return where the solver's own joint has its child (4, 4) at these coordinates."""
+    """Return the pose of the child (4, 4) that the solver's own joint has at these coordinates."""
     joint = catalogue.find("joint", kind).load()()
     pose, d = np.eye(4)[None].copy(), len(q)
     joint.fill(np.zeros(1, np.int32), np.array([0, d], np.int32), q, np.zeros(d), np.zeros(2, np.int32),
@@ -79,7 +79,7 @@ def test_a_kind_that_cannot_be_read_is_refused_in_a_sentence(made_up, rates, mot
 
 
 def test_a_bone_may_have_a_new_kind_of_joint(made_up, scene):  # noqa: F811
-    """Its axis is the bone's that the artist chose, as a hinge's is."""
+    """Its axis is the bone's axis that the artist chose, like a hinge's."""
     made_up(("angle", "length"), ("turn_z", "slide_x"))
     assert bones._axes("made_up", 1) == bones._axes("revolute", 1) == (1,)
     assert bones._axes("spherical", 1) == (0, 1, 2) and bones._axes("universal", 2) == (2, 0)

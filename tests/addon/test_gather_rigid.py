@@ -61,7 +61,7 @@ def test_loose_bodies_stand_on_each_other_and_on_the_ground(scene):  # noqa: F81
 
 
 def test_filled_holes_of_the_links_of_a_chain_are_reported(scene, tmp_path):  # noqa: F811
-    """Each touches as its convex hull; one that Blender takes as a hull as well is no surprise."""
+    """Each link collides as its convex hull; one that is a hull in Blender, too, is not reported."""
     add_box("Box", (0.0, 0.0, 1.0)).rigid_body.collision_shape = "MESH"
     for kind in ("MESH", "MESH", "CONVEX_HULL"):
         bpy.ops.mesh.primitive_torus_add()
@@ -86,7 +86,7 @@ def test_what_is_joined_or_falls_on_what_stands_gets_no_ground(scene):  # noqa: 
 
 
 def test_balls_that_hang_each_by_itself_touch_each_other(scene):  # noqa: F811
-    """Newton's cradle: none is loose, yet they hit each other. The bars of one linkage may cross."""
+    """In Newton's cradle no ball is free, yet they collide. The bars of one linkage may cross."""
     first, second = add_box("First", (0.0, 0.0, 1.0)), add_box("Second", (0.3, 0.0, 1.0))
     for ball in (first, second):
         join("HINGE", ball, None, (ball.location.x, 0.0, 2.0), (1.5708, 0.0, 0.0))
@@ -98,7 +98,7 @@ def test_balls_that_hang_each_by_itself_touch_each_other(scene):  # noqa: F811
 
 
 def test_a_rigid_body_that_is_a_collider_too_is_there_once(scene, tmp_path):  # noqa: F811
-    """After Add Collider before the mechanism a still collider stood for ever where the crate had been."""
+    """Add Collider before the mechanism once left a still collider at the crate's first position."""
     crate, post = add_box("Crate", (0, 0, 2)), add_box("Post", (3, 0, 0), active=False)
     for scene_object in (crate, post):
         scene_object.conjac.kind = "collider"
@@ -250,7 +250,7 @@ def test_rings_are_closed_by_loops(scene, tmp_path):  # noqa: F811
 
 
 def test_a_ring_is_closed_where_nothing_is_lost(scene, tmp_path):  # noqa: F811
-    """By the one hinge without limits, motor and stiffness, wherever it stands in the list."""
+    """The loop is closed by the one hinge without limits, motor and stiffness, wherever it is in the list."""
     boxes = [add_box(f"Box {k}", (k, 0, 1)) for k in range(3)]
     hinges = [join("HINGE", boxes[a], boxes[(a + 1) % 3], (a + 0.5, 0, 1), (np.pi / 2, 0, 0)) for a in range(3)]
     owner, notes = mechanism(), []

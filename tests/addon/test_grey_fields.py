@@ -6,7 +6,7 @@ from drawn_panels import Context, FakeLayout, mechanism
 
 
 class Greys(FakeLayout):
-    """Takes what is drawn in a part of the layout that is not active."""
+    """A layout that records what is drawn in its inactive parts."""
 
     own = frozenset({"log"})
 
@@ -47,7 +47,7 @@ def greys(obj):
 
 
 def everything(obj):
-    """Give an object one of each thing that a panel lists."""
+    """Give an object one entry of each list of a panel."""
     settings = obj.conjac
     bpy.ops.object.empty_add()
     settings.handles.add().object = bpy.context.object

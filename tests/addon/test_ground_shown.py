@@ -8,7 +8,7 @@ from test_window import in_a_window
 
 
 def default_cube():
-    """Its middle in the origin, so that it reaches a metre below the grid."""
+    """Return the default cube around the origin, which extends a metre below the grid."""
     bpy.ops.mesh.primitive_cube_add(size=2.0)
     bpy.ops.conjac.add_soft_body()
     return bpy.context.object

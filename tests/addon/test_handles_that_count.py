@@ -10,7 +10,7 @@ from conjac.conjac_addon import gather  # noqa: E402
 
 @pytest.fixture()
 def two_handles(soft_cube):
-    """A cube with a handle at its right and one at its left."""
+    """Return a cube with a handle at its right and one at its left."""
     soft_cube.conjac.mesher = "grid"
     empties = []
     for x in (1.0, -1.0):

@@ -1,4 +1,4 @@
-"""A body that joins a simulation takes nothing from it, and finds a ground and its wobble there, in any order."""
+"""A body that joins a simulation changes nothing of it, and gets a ground and its wobble there, in any order."""
 
 import bpy
 import pytest
@@ -10,7 +10,8 @@ from conjac.conjac_addon.ui import advice
 
 @pytest.fixture()
 def pair(addon):
-    """A sheet of 2 m that is before a cube of 20 cm in the scene's order, 80 cm above zero, and the cube over it."""
+    """Return a sheet of 2 m that precedes a cube of 20 cm in the scene's order, 80 cm above zero, and the cube over
+    it."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, size=2.0, location=(0, 0, 0.8))
     sheet = bpy.context.object

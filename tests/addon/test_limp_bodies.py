@@ -12,7 +12,7 @@ from conjac.conjac_addon.ui import advice  # noqa: E402
 
 
 def test_what_is_pinned_and_hangs_limp_has_a_hint_once_it_is_baked(scene):  # noqa: F811
-    """As long as it is as stiff as it was then, and heavy."""
+    """The hint is shown while stiffness and density are those of the bake."""
     def limp():
         return [hint.text for hint in advice.look_at(obj, scene) if hint.key == "limp"]
 

@@ -12,7 +12,7 @@ from rig import add_armature  # noqa: E402
 
 @pytest.fixture()
 def posed(jelly):  # noqa: F811
-    """The jelly, whose top hangs on one bone of an armature, and that armature."""
+    """Return the jelly, whose top hangs on one bone of an armature, and that armature."""
     rig = add_armature([("Hand", (0.0, 0.0, 0.1), (0.0, 0.0, 0.3), None, False)])
     rig.conjac.enabled = False
     group = jelly.vertex_groups.new(name="Hand")

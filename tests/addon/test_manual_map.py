@@ -1,4 +1,4 @@
-"""The menu of every button and field of ours opens a page of the manual that is there."""
+"""The menu of every button and field of ConJac opens an existing page of the manual."""
 
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -10,7 +10,7 @@ from drawn_panels import Context, FakeLayout, panels
 
 
 def ours():
-    """Names of all operators and settings, as Blender asks for their page."""
+    """Return names of all operators and settings, as Blender asks for their page."""
     names = [f"bpy.ops.conjac.{name}" for name in dir(bpy.ops.conjac)]
     for group in bpy.types.PropertyGroup.__subclasses__():
         if group.__name__.startswith("CONJAC_"):

@@ -1,4 +1,4 @@
-"""Pins and any map are drawn over the object itself, with a legend, and the scene has no object more."""
+"""Pins and any map are drawn over the object itself, with a legend, and no object is added to the scene."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""The buttons that set mechanisms up, in real Blender."""
+"""Buttons that set mechanisms up, in real Blender."""
 
 import math
 
@@ -46,7 +46,8 @@ def test_a_ragdoll_leaves_out_fingers_and_controls(scene, tmp_path):  # noqa: F8
 
 
 def dancer():
-    """Hips, a spine of two, legs whose knees are bent a little, and arms in two halves each, as Rigify has them."""
+    """Return an armature of hips, a spine of two, legs with slightly bent knees, and arms in two halves each, as Rigify
+    has them."""
     bones = [("Hips", (0, 0, 1), (0, 0, 1.15), None, False), ("Spine", (0, 0, 1.15), (0, 0.02, 1.3), "Hips", True),
              ("Chest", (0, 0.02, 1.3), (0, 0, 1.5), "Spine", True)]
     for side, x in (("L", 1), ("R", -1)):
@@ -99,7 +100,7 @@ def test_a_row_of_long_bones_has_no_knees(scene):  # noqa: F811
 
 
 def test_what_is_light_beside_its_branch_falls_with_it(scene, tmp_path):  # noqa: F811
-    """A part of a face; where its parent stays, as in rigs of controls, it is stiff with what holds it."""
+    """A bone of a face falls with its branch; where its parent is fixed, as in rigs of controls, its joint is stiff."""
     bones = [("ORG-chest", (0, 0, 1), (0, 0, 1.5), None, False), ("Chest", (0, 0, 1), (0, 0, 1.5), None, False),
              ("Arm", (0, 0, 1.5), (0.4, 0, 1.5), "Chest", False), ("Wart", (0, 0, 1.5), (0, 0.05, 1.5), "Chest", False),
              ("Mole", (0, 0, 1.4), (0, -0.05, 1.4), "ORG-chest", False)]
@@ -231,7 +232,7 @@ def test_jiggle_holds_the_skin_by_its_bones_except_where_it_is_soft(scene, tmp_p
 @pytest.mark.parametrize("simulated,deep,wobble", [(True, 0.1, 9.81 * 0.1 * 1.45 / 0.15),
                                                    (False, 1.0, (2.5 / 0.147) ** 2)])
 def test_flesh_is_as_soft_as_its_depth_lets_it_be(scene, simulated, deep, wobble):  # noqa: F811
-    """A bar one end of which, `deep` long, is soft: it wobbles at 2.5 Hz, or hangs down by 15 % of that."""
+    """A bar one end of which, `deep` long, is soft: it wobbles at 2.5 Hz, or sags by 15 % of that length."""
     rig = add_chain(2)
     rig.conjac.enabled = simulated
     obj = skinned(rig)
@@ -285,7 +286,7 @@ def test_attachments_are_added_and_removed(scene):  # noqa: F811
 
 
 def test_a_tyre_is_attached_to_the_selected_rim_and_carries_it(scene):  # noqa: F811
-    """The mechanism falls for ever until what hangs on it has something to stand on."""
+    """The mechanism has a hint that it falls until something attached to it has a ground."""
     def falls():
         return any(hint.key == "falls" for hint in advice.look_at(cart, scene))
 

@@ -1,4 +1,4 @@
-"""Panels of mechanisms, of the empties that join rigid bodies, and of what hangs on a mechanism."""
+"""Panels of mechanisms, of the empties that join rigid bodies, and of soft bodies attached to a mechanism."""
 
 import bpy
 from drawn_panels import drawn, mechanism

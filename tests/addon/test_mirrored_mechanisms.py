@@ -1,4 +1,4 @@
-"""Rigs and rigid body objects that are mirrored by a negative scale begin where they stand and move as in a mirror."""
+"""Rigs and rigid body objects that a negative scale mirrors start where they are and move like a mirror image."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ BONES = ("B0", "B1", "B2")
 
 
 def swinging(name, scale=(1, 1, 1)):
-    """A posed chain of bones on a hinge, with a limit and a motor that are not symmetric about its axis."""
+    """Return a posed chain of bones on a hinge, with a limit and a motor that are not symmetric about its axis."""
     rig = add_chain(3, name=name)
     rig.scale = scale
     for bone in rig.pose.bones:

@@ -1,4 +1,4 @@
-"""An object that is moved or turned keeps its tetrahedra; a scaled one is meshed anew."""
+"""An object that is moved or turned reuses its tetrahedra; a scaled one is meshed anew."""
 
 import bpy
 import numpy as np
@@ -10,7 +10,7 @@ from solver.meshing.volume import tet_volumes
 
 
 def meshed(obj, folder):
-    """The hash of its tetrahedra, the tetrahedra in the world, and the file that keeps them."""
+    """Return the hash of an object's tetrahedra, the tetrahedra in the world, and the file that stores them."""
     from conjac.conjac_addon import gather
 
     gather.write_job(obj, bpy.context.scene, folder)

@@ -1,4 +1,4 @@
-"""Nails in real Blender: an Empty holds a part of the body from its frame on, takes it along, and lets it go."""
+"""Nails in real Blender: an Empty pins a part of the body from its frame on, moves it along, and releases it."""
 
 import json
 
@@ -18,7 +18,7 @@ NAIL = 4
 
 
 def add_nail(obj, frame=NAIL, at=(0.0, 0.0, -0.1), radius=0.06):
-    """Along X below the hanging cube's middle."""
+    """Add a nail along X below the hanging cube's middle."""
     bpy.context.scene.frame_set(frame)
     bpy.context.view_layer.objects.active = obj
     bpy.ops.conjac.add_nail()
@@ -98,7 +98,7 @@ def test_a_changed_nail_makes_the_bake_stale(scene, tmp_path):  # noqa: F811
 
 
 def add_flag():
-    """Upright cloth beside a pole, one metre long; nothing is pinned."""
+    """Add upright cloth beside a pole, one metre long; nothing is pinned."""
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=8, y_subdivisions=5, size=1.0, location=(0.5, 0.0, 2.0),
                                     rotation=(np.pi / 2, 0.0, 0.0))
     flag = bpy.context.object
@@ -107,7 +107,7 @@ def add_flag():
 
 
 def test_a_flag_is_torn_off_its_nails(scene):  # noqa: F811
-    """A new nail stands across the cloth; at a corner it holds what is near until it lets go, and all of it falls."""
+    """A new nail is across the cloth; at a corner it pins near vertices until it is released, and all of it falls."""
     flag = add_flag()
     for z, until in ((2.5, 4), (1.5, 7)):
         bpy.ops.conjac.add_nail()

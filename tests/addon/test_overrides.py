@@ -1,5 +1,5 @@
-"""Library overrides made by Blender's own commands: settings, entries and a bake of their own are there again after the
-file was saved and opened."""
+"""Library overrides made by Blender's own commands have their settings, entries and bake after the file was saved and
+opened."""
 
 import numpy as np
 import pytest

@@ -142,7 +142,7 @@ def test_names_that_half_of_the_panel_would_cut_have_all_of_it(soft_cube, monkey
 
 
 def test_what_is_drawn_before_the_first_count_does_not_count(soft_cube, monkeypatch):
-    """Panels are drawn many times a second: weights are read by the timer alone."""
+    """Panels are drawn many times a second, so only the timer reads weights."""
     from conjac.conjac_addon.ui import painted_state
 
     weigh(soft_cube, "Pin", {0: 1.0})

@@ -315,7 +315,7 @@ def test_a_number_too_small_for_its_field_is_shown_below(soft_cube):
 
 
 def test_the_tab_is_there_where_nothing_suitable_is_selected(addon):
-    """It vanished with the selection, and came back elsewhere."""
+    """The tab once vanished with the selection, and appeared elsewhere again."""
     for obj in (None, bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))):
         text = " ".join(str(item) for item in drawn(obj))
         assert "Select a mesh" in text and "conjac.add_soft_body" not in text
@@ -334,7 +334,7 @@ def test_a_pin_group_of_another_name_has_a_hint(soft_cube):
 
 
 def test_the_panel_goes_in_the_order_of_work_and_the_solver_comes_last(soft_cube):
-    """Look, paint, holds and collisions stand above all words of the solver."""
+    """Look, paint, pins and collisions are above all settings of the solver."""
     from conjac.conjac_addon.ui import panels as made
 
     def in_order(kind):

@@ -132,7 +132,7 @@ def test_a_mesh_that_changes_ends_it_with_a_sentence(jelly):  # noqa: F811
 
 
 def test_a_render_beside_it_is_not_disturbed(jelly, monkeypatch):  # noqa: F811
-    """test_window_live.py has a real one behind a window."""
+    """Rendering is simulated here; test_window_live.py has a real one behind a window."""
     played = play(jelly)
     writes, shown = [], seen(jelly)
     monkeypatch.setattr(session, "is_rendering", lambda: True)

@@ -1,4 +1,4 @@
-"""Baked frames shown by real Blender: every format gives back the frames, at and between frames, and undoes itself."""
+"""Baked frames shown by real Blender: every format reproduces them, at and between frames, and can be removed."""
 
 from itertools import chain, pairwise
 from pathlib import Path
@@ -40,7 +40,7 @@ def evaluated(obj, frame, subframe=0.0):
 
 
 def make_frames(obj, first=FIRST, last=LAST, vertices=None):
-    """Frames unlike each other at every vertex."""
+    """Return frames that differ at every vertex."""
     rest = positions(obj.data).copy() if vertices is None else np.zeros((vertices, 3), np.float32)
     rng = np.random.default_rng(0)
     data = [(rest + rng.normal(0, 0.2, rest.shape)).astype(np.float32) for _ in range(first, last + 1)]
@@ -108,7 +108,7 @@ def test_the_saved_file_plays_without_the_extension(key, tmp_path):
 
 
 def add_rig(obj):
-    """A Lattice that moves the object, a Simple Deform, then Subdivision and Solidify."""
+    """Add a Lattice that moves the object, a Simple Deform, then Subdivision and Solidify."""
     cage = bpy.data.objects.new("Cage", bpy.data.lattices.new("Cage"))
     bpy.context.scene.collection.objects.link(cage)
     lattice = obj.modifiers.new("Cage", "LATTICE")
@@ -311,7 +311,7 @@ def test_alembic_holds_the_object_where_it_stands_and_its_uvs(tmp_path):
 
 @pytest.mark.parametrize("key, other", [("abc", "jelly.usdc"), ("pc2", "jelly.mdd")])
 def test_a_format_takes_away_its_own_modifier_alone(tmp_path, key, other):
-    """Another format may play by the same type of modifier: USD by Alembic's, MDD by PC2's."""
+    """Another format may play by a modifier of the same type: USD by Alembic's, MDD by PC2's."""
     obj = make_object()
     playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "jelly", key)
     mark = modifier.find(obj)

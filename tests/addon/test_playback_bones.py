@@ -1,4 +1,4 @@
-"""Baked poses of rigid bodies play as keyframes in real Blender, and everything comes back when they are freed."""
+"""Baked poses of rigid bodies play as keyframes in real Blender, and Free restores everything."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from conjac.solver.errors import BadInput  # noqa: E402
 
 
 def poses_of(mechanism, first=1, last=LAST, seed=0):
-    """Poses that differ at every frame and every body."""
+    """Return poses that differ at every frame and every body."""
     rng = np.random.default_rng(seed)
     bodies = mechanism["bodies"]
     data = np.array([[turns.pose(turns.from_vector(rng.normal(0, 1.0, 3)), rng.normal(0, 1.0, 3)) for _ in bodies]
@@ -23,7 +23,7 @@ def poses_of(mechanism, first=1, last=LAST, seed=0):
 
 
 def head_of(mechanism, arrays, poses, name, frame):
-    """Return where a bone has to be: the body's own frame, seen from the bone."""
+    """Return the expected pose of a bone: the body's own frame, relative to the bone."""
     k = poses.names.index(name)
     return poses.read(frame)[k] @ np.linalg.inv(np.load(arrays / "mechanism_offsets.npy")[k])
 
@@ -40,7 +40,7 @@ def assert_shown(rig, scene, mechanism, arrays, poses, names=None):  # noqa: F81
 
 
 def loose_rig():
-    """Bones that are parented and not connected, so that each may be anywhere."""
+    """Return an armature whose bones are parented and not connected, so that each may be anywhere."""
     return add_armature([("Root", (0, 0, 0), (0, 0, 1), None, False), ("Arm", (1, 0, 1), (2, 0, 1), "Root", False),
                          ("Hand", (2, 0, 1), (2.5, 0.2, 1), "Arm", False),
                          ("Tail", (0, 0, -1), (0, -1, -1), "Root", False)])

@@ -1,4 +1,4 @@
-"""Presets of materials and fabrics: Blender's own way of keeping them, ours with a source each."""
+"""Presets of materials and fabrics are stored like Blender's own, each with its source."""
 
 import bpy
 import pytest

@@ -1,4 +1,4 @@
-"""Fibers as lines and maps as colours, drawn over the body: what the solver carried into its volume."""
+"""Fibers as lines and maps as colors of the solver's volume, drawn over the body."""
 
 import bpy
 import numpy as np
@@ -10,7 +10,8 @@ from test_setup_operators import reason
 
 @pytest.fixture()
 def bar(soft_cube, tmp_path):
-    """A bar of 1 × 1 × 2 m, turned by a quarter about x and moved; its upper half (object z > 0) painted "Bone"."""
+    """Return a bar of 1 × 1 × 2 m, turned by a quarter about x and moved; its upper half (object z > 0) painted
+    "Bone"."""
     soft_cube.conjac.cache_folder = str(tmp_path)
     soft_cube.conjac.mesher, soft_cube.conjac.edge_length = "grid", 0.5
     bpy.context.scene.unit_settings.scale_length = 0.5
@@ -68,7 +69,7 @@ def test_a_map_that_the_material_does_not_have_is_refused(bar):
 
 
 def test_previews_stand_beside_each_other_and_go_together(bar, tmp_path):
-    """And are nothing of the file."""
+    """Previews add nothing to the file."""
     from conjac.conjac_addon.operators import previews
 
     bar.conjac.fiber_material, bar.conjac.fiber_field = "astvk", "straight"
@@ -140,7 +141,7 @@ def test_what_is_shown_is_taken_away_by_a_button_beside_the_one_that_showed_it(b
 
 
 def test_parts_that_are_one_in_the_tetrahedra_are_marked_before_a_bake(bar, monkeypatch):
-    """The solver names them (tests/world/test_fused.py); here a line of a hair's length, in the world."""
+    """The solver names them (tests/world/test_fused.py); this test draws a line of a hair's length, in the world."""
     from conjac.conjac_addon.operators import still
 
     run = still.run

@@ -15,7 +15,7 @@ from conjac.solver.errors import BadInput  # noqa: E402
 
 
 def add_pull(obj, at=(0.0, 0.0, -0.1), radius=0.08, stiffness=200.0):
-    """At the hanging cube's lower face."""
+    """Add a pull at the hanging cube's lower face."""
     bpy.context.view_layer.objects.active = obj
     assert bpy.ops.conjac.add_pull() == {"FINISHED"}
     pull = obj.conjac.pulls[-1]

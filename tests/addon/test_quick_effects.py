@@ -17,7 +17,7 @@ def seen(obj, frame):
 
 
 def default_cube():
-    """As a new scene has it: two metres, its middle in the origin, eight vertices."""
+    """Return the cube of a new scene: two metres, around the origin, eight vertices."""
     bpy.ops.mesh.primitive_cube_add(size=2.0)
     return bpy.context.object
 
@@ -94,7 +94,7 @@ def pinned_heights(obj):
 
 @pytest.mark.parametrize("shape", ["cube", "uv_sphere"])
 def test_it_hangs_by_its_top_where_the_artist_asks_for_that(addon, shape):
-    """A cube has no vertices between its top and its bottom, so the border is that of the faces it is given."""
+    """A cube has no vertices between its top and its bottom, so the border is that of its new faces."""
     getattr(bpy.ops.mesh, f"primitive_{shape}_add")()
     obj = bpy.context.object
     bpy.ops.conjac.quick_jelly(hangs_by=0.2)

@@ -1,7 +1,5 @@
-"""Parts of a mechanism may be renamed after the bake: bones, rigid objects, joints, obstacles, flesh.
-
-Nothing is stale by a name, nothing is solved anew, and what plays goes on on the same bone or object.
-"""
+"""Parts of a mechanism may be renamed after the bake: bones, rigid objects, joints, obstacles, flesh. No bake is stale
+by a name, nothing is solved again, and playback continues on the same bone or object."""
 
 import numpy as np
 import pytest
@@ -30,7 +28,7 @@ def seen(obj, frame):
 
 
 def swinging():
-    """A post, a ring of three that hangs on it, and two obstacles."""
+    """Return a post, a ring of three that hangs on it, and two obstacles."""
     post = add_box("Post", (0, 0, 2), active=False)
     arms = [add_box(name, (x, 0, z)) for name, x, z in (("Arm", 0.3, 2), ("Hand", 0.6, 1.7), ("Rod", 0.3, 1.4))]
     joints = [join("HINGE", post, arms[0], (0, 0, 2), (np.pi / 2, 0, 0)), join("POINT", arms[0], arms[1], (0.6, 0, 2)),
@@ -51,7 +49,7 @@ def swinging():
 
 
 def copied(rig, name):
-    """A bone that is copied in Edit Mode."""
+    """Return a bone that is copied in Edit Mode."""
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.armature.select_all(action="DESELECT")
@@ -121,7 +119,7 @@ def test_renamed_bones_and_flesh_keep_their_bake(scene):  # noqa: F811
 
 @pytest.mark.parametrize("how", ["undo", "close"])
 def test_a_bake_that_was_undone_or_not_saved_plays_again_also_after_renames(scene, how):  # noqa: F811
-    """Properties of bones and objects are gone then, their UUIDs too, and the frames on disk are not."""
+    """Properties of bones and objects and their UUIDs are lost then, and the frames on disk are not."""
     name = add_chain(3).name
     bpy.ops.wm.save_mainfile()
     bpy.ops.ed.undo_push(message="before")

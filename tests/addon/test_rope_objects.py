@@ -1,4 +1,4 @@
-"""Ropes in real Blender: of chains of edges and of curves, baked, played back, tied."""
+"""Ropes in real Blender are made of chains of edges and of curves, baked, played back, and tied."""
 
 import bpy
 import numpy as np
@@ -13,7 +13,7 @@ from solver.job.load import load
 
 
 def add_chain(links=12, length=1.0, faces=(), name="Rope"):
-    """A level chain of edges, a metre above the ground."""
+    """Add a level chain of edges, a metre above the ground."""
     positions = np.stack([np.linspace(0.0, length, links + 1), np.zeros(links + 1), np.full(links + 1, 2.0)], 1)
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(positions.tolist(), [(k, k + 1) for k in range(links)], faces)
@@ -88,7 +88,7 @@ def test_each_spline_of_a_curve_is_a_strand(scene, tmp_path):  # noqa: F811
 
 
 def test_a_bevel_by_another_curve_stays(scene):  # noqa: F811
-    """A square of 6 cm is led along the rope, where a round bevel would have as many sides as its resolution says."""
+    """A square of 6 cm is extruded along the rope, where a round bevel would have as many sides as its resolution."""
     shapes = {}
     for name, resolution in (("square", None), ("round", 2)):
         bpy.ops.curve.primitive_bezier_curve_add(location=(0.0, 0.0, 2.0))
@@ -158,7 +158,7 @@ def test_its_twist_and_its_half_life_may_have_keyframes(scene, tmp_path):  # noq
 
 
 def test_it_hangs_on_what_moves_its_pins(scene):  # noqa: F811
-    """A hook to an Empty above ConJac carries its end."""
+    """A hook to an Empty above ConJac moves its end."""
     obj = add_chain(8)
     bpy.ops.conjac.add_rope()
     paint(obj, "Pin", [0])

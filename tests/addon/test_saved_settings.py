@@ -1,7 +1,6 @@
-"""A .blend keeps the meaning of its settings whatever the catalogue learns afterwards.
-
-tests/data/settings_before_versions.blend was saved by the ConJac of commit ad61bff, which numbered menus by position.
-"""
+"""A .blend preserves the meaning of its settings when the catalogue changes afterwards.
+tests/data/settings_before_versions.blend was saved by the ConJac of commit ad61bff, which numbered menus by
+position."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Set Jiggle: a body is as stiff as its slowest wobble needs, as its pins hold it."""
+"""Set Jiggle: a body gets the stiffness that its slowest wobble needs under its pins."""
 
 import bpy
 import numpy as np
@@ -9,7 +9,7 @@ from gathered_jobs import paint
 
 @pytest.fixture()
 def hung(soft_cube, tmp_path):
-    """A bar four times as long as wide that hangs from its upper end."""
+    """Return a bar four times as long as wide that hangs from its upper end."""
     bpy.context.scene.unit_settings.scale_length = 0.1
     soft_cube.conjac.cache_folder = str(tmp_path)
     soft_cube.scale = (1, 1, 4)
@@ -42,7 +42,7 @@ def test_it_wobbles_as_asked(hung):
 
 
 def test_what_is_painted_goes_along(hung):
-    """Both ends of a map: the lower half is ten times as stiff."""
+    """Both ends of a map are scaled: the lower half is ten times as stiff."""
     hung.conjac.youngs_modulus_high = 10.0 * hung.conjac.youngs_modulus
     paint(hung, "Stiffness", [v.index for v in hung.data.vertices if v.co.z < 0])
     bpy.ops.conjac.set_wobble(hertz=4.0)

@@ -86,7 +86,7 @@ def test_settings_of_a_linked_object_can_be_overridden(soft_cube, tmp_path):
 
 
 def test_a_name_that_is_no_setting_is_refused(soft_cube):
-    """A slip in a script was taken and forgotten."""
+    """A misspelled name in a script once had no effect and no message."""
     settings = soft_cube.conjac
     for group in (settings, settings.solver, settings.contact, settings.mechanism, settings.handles.add()):
         with pytest.raises(AttributeError):

@@ -1,4 +1,4 @@
-"""Adding, painting, handles, preview and removing: the buttons, their greyed-out reasons and their errors."""
+"""Buttons for adding, painting, handles, preview and removing: their greyed-out reasons and their errors."""
 
 import bpy
 import numpy as np
@@ -6,7 +6,7 @@ import pytest
 
 
 def reason(operator):
-    """Why a button is grey: what Blender answers when it is pressed all the same."""
+    """Return Blender's answer when a grey button is pressed."""
     with pytest.raises(RuntimeError) as caught:
         operator()
     return str(caught.value)
@@ -55,7 +55,7 @@ def test_a_linked_object_cannot_be_changed(soft_cube, tmp_path):
 
 
 def test_an_overridden_character_gets_handles_and_a_preview(soft_cube, tmp_path):
-    """Its collection cannot be changed, so what is made for it stands in the scene's own."""
+    """Its collection cannot be changed, so new objects are in the scene's own."""
     from conjac.conjac_addon.operators import previews
 
     asset = bpy.data.collections.new("Asset")
@@ -170,7 +170,7 @@ def test_a_body_that_is_being_baked_cannot_be_removed(soft_cube, tmp_path):
 
 
 def test_preview_shows_the_very_tetrahedra_of_the_bake(soft_cube, tmp_path):
-    """The mesher runs in its own process, and the bake finds its result instead of making it again."""
+    """The mesher runs in its own process, and the bake reuses its result."""
     from conjac.conjac_addon import bake, gather
     from conjac.conjac_addon.operators import previews
     from solver.job import hashes, load, stages

@@ -1,4 +1,4 @@
-"""Sharp Edges in the panels: friction of edges, a preview, and which settings do nothing for it."""
+"""Sharp Edges in the panels: friction of edges, a preview, and settings without effect on such cloth."""
 
 import json
 

@@ -101,7 +101,7 @@ def test_a_collection_joins_those_in_it_alone(balls, scene):  # noqa: F811
 
 
 def test_two_bodies_fall_onto_each_other(balls, scene):  # noqa: F811
-    """With the button: both play without intersections, and both have the same report."""
+    """The button bakes both: both play without intersections, and have one report."""
     low, high = balls
     bpy.context.view_layer.objects.active = high
     assert bpy.ops.conjac.bake() == {"FINISHED"}
@@ -181,7 +181,7 @@ def test_free_takes_one_and_leaves_the_other(balls, scene):  # noqa: F811
 
 
 def test_a_bake_in_a_file_never_saved_is_taken_along(scene, tmp_path):  # noqa: F811
-    """One was baked alone before it touched the other: that bake is not lost either."""
+    """One body was baked alone before it touched the other: that bake is not lost either."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.frame_end = 3
     bpy.context.scene.render.fps = 24
@@ -346,7 +346,7 @@ def test_a_body_that_is_disabled_has_a_hint(balls, scene, tmp_path):  # noqa: F8
 
 @pytest.mark.examples
 def test_files_from_before_there_was_contact_bake_each_body_alone(addon, tmp_path):
-    """The examples in the repository were saved before, but for those of contact."""
+    """The examples in the repository without contact were saved before."""
     seen = 0
     for path in sorted(Path(__file__).parents[2].glob("examples_blend/*.blend")):
         if path.stem in ("belly", "bowl", "bridge", "crane", "ducks", "edge", "friction", "hammock", "jaws", "key",

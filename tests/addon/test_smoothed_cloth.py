@@ -1,4 +1,4 @@
-"""A Subdivision Surface above simulated cloth smooths it into the objects that it lies on, and a button fixes it."""
+"""A Subdivision Surface above simulated cloth smooths it into the objects below it, and a button fixes it."""
 
 import bpy
 

@@ -1,5 +1,4 @@
-"""Soft pins from the buttons on: weights of Pin that are strengths, their keyframes, and files from before there were
-any."""
+"""Soft pins from the buttons on: weights of Pin that are strengths, their keyframes, and files of older versions."""
 
 import bpy
 import numpy as np
@@ -14,7 +13,7 @@ G = 9.81
 
 
 def add_flag(weight=0.5, group="Pin"):
-    """Level cloth of half a metre in the air, painted all over."""
+    """Add level cloth of half a metre in the air, painted all over."""
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, size=0.5, location=(0.0, 0.0, 2.0))
     flag = bpy.context.object
     assert bpy.ops.conjac.add_cloth() == {"FINISHED"}
@@ -27,7 +26,7 @@ def hung(obj, frame=LAST):
 
 
 def test_what_is_painted_half_hangs_a_little_lower(scene):  # noqa: F811
-    """By g over the stiffness, once it is at rest; 2/3 twice as firmly."""
+    """At rest it has sunk by g over the stiffness; a weight of 2/3 is twice as stiff."""
     scene.frame_end = 30
     flag = add_flag()
     flag.conjac.pin_stiffness, flag.conjac.wobble_half_life = 500.0, 0.05
@@ -73,7 +72,7 @@ def test_keyframes_of_the_stiffness_are_read_at_every_sample(soft_cube, tmp_path
 
 
 def test_weights_that_fade_give_way_by_and_by(scene):  # noqa: F811
-    """A Vertex Weight Mix takes hard pins down to nothing in eight frames: soft ones on the way, and then it falls."""
+    """A Vertex Weight Mix takes pins from hard to none in eight frames, soft in between."""
     scene.frame_end = 24
     flag = add_flag(1.0)
     flag.conjac.pin_stiffness, flag.conjac.drag, flag.conjac.air_friction = 3000.0, 0.0, 0.0
@@ -106,7 +105,7 @@ def test_a_number_makes_the_bake_stale(scene):  # noqa: F811
 
 
 def test_an_older_file_pins_hard_above_a_half_and_reports_it(soft_cube, tmp_path):
-    """Its settings know no soft pins, as those of scripts that set the kind themselves."""
+    """Settings of such files, and of scripts that set the kind themselves, have no soft pins."""
     assert not soft_cube.conjac.soft_pins
     paint(soft_cube, "Pin", (0, 1, 2), 0.3)
     paint(soft_cube, "Pin", (4, 5), 0.7)

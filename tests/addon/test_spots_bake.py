@@ -10,7 +10,7 @@ from gathered_jobs import paint
 
 
 def dropped(folder, **settings):
-    """A new soft body of ConJac one metre wide, in coarse cells, that falls from half a metre; 12 frames."""
+    """Return a new soft body of ConJac one metre wide, in coarse cells, that falls from half a metre; 12 frames."""
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, 0.55))
     bpy.ops.conjac.add_soft_body()
     cube = bpy.context.object

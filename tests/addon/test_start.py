@@ -60,7 +60,7 @@ def test_what_registers_loads_no_numpy_and_starts_nothing_of_a_bake(loaded):
 
 
 def test_few_modules_run(loaded):
-    """Each costs Blender's start a third of a millisecond; there are over 150."""
+    """Each of over 150 modules costs Blender's start a third of a millisecond."""
     assert len(loaded["registered"]) <= 46
     operators = {name for name in loaded["registered"] if name.startswith("conjac.conjac_addon.operators.")}
     assert {name.rpartition(".")[2] for name in operators} == {"light", "table"}
@@ -107,7 +107,7 @@ def test_a_file_without_anything_of_conjac_and_leaving_blender_load_nothing(load
 
 
 def test_a_module_that_waited_is_whole_however_it_is_asked_for(addon):
-    """Names that a package gives are there, and those of modules inside of it, whichever comes first."""
+    """A package that is loaded late has its names and those of modules inside of it, in either order."""
     from conjac.conjac_addon import bake, gather, later, playback
     from conjac.conjac_addon.gather.bones import FREE
 

@@ -1,4 +1,4 @@
-"""The status of a bake is looked up once after a change, and not while they are drawn."""
+"""The status of a bake is looked up once after a change, and not while panels are drawn."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from conjac.conjac_addon.bake import standing, watch  # noqa: E402
 
 @pytest.fixture()
 def looks(monkeypatch):
-    """Names of the objects that were looked at, and of those whose settings were compared."""
+    """Return names of the objects whose status was looked up, and of those whose settings were compared."""
     calls = {"status": [], "settings": []}
     look, compare = standing.status, gather.changed_settings
 

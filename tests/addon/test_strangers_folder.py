@@ -108,7 +108,7 @@ def test_a_folder_that_vanishes_while_it_is_shown_is_not_made_anew(tmp_path):
 
 
 def test_a_short_file_is_written_anew(scene, tmp_path):  # noqa: F811
-    """Its end was lost, the header still promises it: every later bake broke at this."""
+    """A file was truncated, and its header promises more: every later bake failed on it."""
     obj = add_jelly()
     count, path = len(obj.data.vertices), tmp_path / "jelly.pc2"
     frames = Frames(1, 3, lambda frame: np.full((count, 3), frame, np.float32))
@@ -120,7 +120,7 @@ def test_a_short_file_is_written_anew(scene, tmp_path):  # noqa: F811
 
 
 def huge(path):
-    """A header that promises a terabyte."""
+    """Return a header that promises a terabyte."""
     with open(path, "wb") as stream:
         np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (2**33, 16)})
     os.truncate(path, 2**33 * 128 + 128)  # with holes
@@ -221,7 +221,7 @@ def test_places_that_cannot_be_are_refused_by_the_preview(tmp_path, odd):
 
 @contextmanager
 def memory_at_most(more):
-    """Inside, this process may take so many bytes more than it has."""
+    """Limit the memory that this process may allocate beyond its present size."""
     has = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (has + more, before[1]))
@@ -237,7 +237,7 @@ PRECIOUS = ("thesis.odt", "home.json", "players.json", "playback.json", "scene.j
 
 
 def fill(folder, names=PRECIOUS):
-    """Write files of the user into a folder. Returns name → content of everything in it, including hidden files."""
+    """Write files of the user into a folder, and return name → content of everything in it, including hidden files."""
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(f"precious {name}")
@@ -276,7 +276,7 @@ def test_a_folder_of_the_users_that_a_blend_names_stays_as_it_is(scene, tmp_path
 
 
 def test_what_is_not_ours_stays_where_a_bake_leaves_its_folder(scene, tmp_path):  # noqa: F811
-    """A note that the user put into a job folder is neither taken along nor deleted; what is ours leaves."""
+    """A note that the user put into a job folder is neither moved nor deleted; ConJac's files are moved."""
     obj, scene.frame_end = add_jelly(), 3
     assert obj.conjac.bake(wait=True) == EXIT_COMPLETE
     bpy.ops.wm.save_mainfile()

@@ -9,7 +9,8 @@ from test_setup_operators import reason
 
 @pytest.fixture()
 def bar(soft_cube, tmp_path):
-    """A bar four times as long as wide along its own z, pinned at its lower end; at frame 4 its object has moved."""
+    """Return a bar four times as long as wide along its own z, pinned at its lower end; at frame 4 its object has
+    moved."""
     bpy.context.scene.unit_settings.scale_length = 0.1
     soft_cube.conjac.cache_folder = str(tmp_path)
     soft_cube.conjac.mesher, soft_cube.conjac.edge_length = "grid", 0.5
@@ -24,7 +25,7 @@ def bar(soft_cube, tmp_path):
 
 
 def handle_positions(bar, frame=1):
-    """Return the places of all handles in the object's own space."""
+    """Return the positions of all handles in the object's own space."""
     bpy.context.scene.frame_set(frame)
     inverse = bar.matrix_world.inverted()
     return np.array([inverse @ handle.object.matrix_world.translation for handle in bar.conjac.handles])

@@ -16,7 +16,7 @@ from conjac.conjac_addon.bake import apart, contents, place, session, takes  # n
 
 
 def again(obj, scene):  # noqa: F811
-    """Bake as the window's button does. Returns the reports."""
+    """Bake as the window's button does, and return the reports."""
     notes = []
     assert session.Bake(obj, scene, keeps=True).wait(notes.append) == 0
     return notes

@@ -20,7 +20,7 @@ CELL = 0.05  #: [m]
 
 
 def clamp():
-    """Two arms above each other, joined at one end."""
+    """Return two arms above each other, joined at one end."""
     obj = added("Clamp", boxes([*{*block(1, 1, 3), *block(5, 1, 1), *block(5, 1, 1, (0, 0, 2))}], CELL), 0.0)
     settings = obj.conjac
     settings.enabled, settings.contact.collides_with = True, "all"
@@ -28,7 +28,7 @@ def clamp():
 
 
 def bake_by_hand(obj, present):
-    """A cache as the solver would write it: the end of the upper arm goes down through the lower one, and stays."""
+    """Write a cache like the solver's: the end of the upper arm goes down through the lower one, and stays."""
     present.frame_start, present.frame_end = 1, 4
     folder = place.job_folder(obj)
     write_job(obj, present, folder)

@@ -1,4 +1,4 @@
-"""Soft bodies that hang on no bone push a mechanism's bodies and are pushed by them, in one bake."""
+"""Soft bodies that are attached to no bone push a mechanism's bodies and are pushed by them, in one bake."""
 
 import json
 
@@ -25,7 +25,7 @@ LAST = 6
 
 @pytest.fixture()
 def arm(scene):  # noqa: F811
-    """A fixed bone and one on a hinge, level on a stiff joint; 5 cm thick."""
+    """Return an armature of a fixed bone and one on a hinge, level on a stiff joint; 5 cm thick."""
     scene.frame_end = LAST
     rig = add_chain(2)
     settings = rig.conjac
@@ -40,7 +40,7 @@ def arm(scene):  # noqa: F811
 
 
 def sunk(rig):
-    """How far the end of the hinged bone is below the other one at the last frame [m]."""
+    """Return how far the end of the hinged bone is below the other one at the last frame [m]."""
     bpy.context.scene.frame_set(LAST)
     return -(world_of(rig, "B1")[:3, 1] * 0.3)[2]
 
@@ -129,7 +129,7 @@ def test_cloth_moves_on_its_own_beside_flesh_that_follows(arm, scene, tmp_path):
 
 
 def test_animated_bones_that_take_nothing_along_touch_too(scene, tmp_path):  # noqa: F811
-    """They were left out of the bake, and everything went through them."""
+    """Such bones were once left out of the bake, and everything went through them."""
     rig = add_chain(3)
     for bone in rig.pose.bones:
         bone.conjac.role = "animated"
@@ -179,14 +179,14 @@ def test_bones_that_cross_a_soft_body_are_reported_and_selected(arm, scene):  # 
 
 
 def bump(kind, **where):
-    """A collider."""
+    """Add a collider."""
     getattr(bpy.ops.mesh, f"primitive_{kind}_add")(**where)
     assert bpy.ops.conjac.add_collider() == {"FINISHED"}
     return bpy.context.object
 
 
 def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_path):  # noqa: F811
-    """Soft bodies lie on colliders; bones bump into the collection of their mechanism alone."""
+    """Soft bodies collide with colliders; bones with the collection of their mechanism alone."""
     body = free_jelly()
     assert not hints_of(arm) and not bpy.ops.conjac.add_obstacles.poll()
     floor = bump("plane", size=4.0, location=(0.0, 0.0, -0.5))
@@ -266,7 +266,7 @@ def hints_of(obj):
 
 
 def test_a_bone_rests_on_a_plane_that_the_button_gave_it(arm, scene):  # noqa: F811
-    """It fell through: a plane is no hull, and a collider no obstacle."""
+    """A bone once fell through a plane, which has no hull, and through a collider, which is no obstacle."""
     scene.frame_end = 12
     hinge = arm.pose.bones["B1"].conjac
     hinge.stiffness, hinge.damping = 0.0, 0.1

@@ -1,4 +1,4 @@
-"""A bake ends as it says: nothing of the artist's stands in its way unnoticed, and it leaves the scene as it was."""
+"""A bake ends as it reports: nothing in the artist's scene prevents it unnoticed, and it restores the scene."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from conjac.solver.errors import BadInput  # noqa: E402
 
 
 def moving_pin(obj, last):
-    """Animate the object, so that each frame that is read is another one."""
+    """Animate the object, so that each frame that is read differs."""
     obj.keyframe_insert("location", frame=1)
     obj.location.x = 0.1
     obj.keyframe_insert("location", frame=last)

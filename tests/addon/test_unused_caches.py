@@ -13,7 +13,7 @@ from conjac.conjac_addon.bake import home, place, unused  # noqa: E402
 
 @pytest.fixture()
 def baked(scene):  # noqa: F811
-    """A jelly of two frames, its folder, and the folder of one that was deleted after its bake."""
+    """Return a jelly of two frames, its folder, and the folder of one that was deleted after its bake."""
     scene.frame_end = 2
     deleted, remaining = add_jelly("Gone"), add_jelly()
     for obj in (deleted, remaining):

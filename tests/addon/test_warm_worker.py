@@ -27,7 +27,7 @@ def ready(warm_worker):
 
 
 def run_command(*argv):
-    """(exit code, messages) of a command; what differs from run to run left out."""
+    """Return (exit code, messages) of a command; what differs from run to run is left out."""
     worker, messages = Worker("solver", [*map(str, argv), "--json"]), []
     while not worker.ended():
         messages += worker.messages(0.1)

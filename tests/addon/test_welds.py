@@ -1,4 +1,4 @@
-"""Welds from the buttons on: two cubes that stick together hang and fall as one, until the weld lets go."""
+"""Welds from the buttons on: two cubes that stick together hang and fall as one, until the weld is released."""
 
 import bpy
 import numpy as np
@@ -8,7 +8,7 @@ from conjac.conjac_addon.bake import foreground
 
 
 def two_cubes(gap=0.004):
-    """A pinned cube of 10 cm and a free one below it; the lower one is active, both are selected soft bodies."""
+    """Return a pinned cube of 10 cm and a free one below it; the lower one is active, both are selected soft bodies."""
     cubes = []
     for name, z in (("Up", 0.0), ("Down", -0.1 - gap)):
         bpy.ops.mesh.primitive_cube_add(size=0.1, location=(0, 0, z))
@@ -25,7 +25,7 @@ def two_cubes(gap=0.004):
 
 
 def seen(obj, frame):
-    """Places of its vertices in the world, (n, 3)."""
+    """Return positions of an object's vertices in the world, (n, 3)."""
     bpy.context.scene.frame_set(frame)
     shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return np.array([shown.matrix_world @ v.co for v in shown.data.vertices])
@@ -68,7 +68,8 @@ def test_what_sticks_hangs_and_falls_once_the_weld_lets_go(addon, tmp_path):
 
 
 def test_what_slides_hangs_and_goes_where_it_is_drawn_along(addon, tmp_path):
-    """A pull of 3 m/s² to the side: fixed welds hold it back, sliding ones do not, and both hold it up."""
+    """Under a sideways acceleration of 3 m/s², fixed welds restrain the cube, sliding ones do not, and both carry its
+    weight."""
     up, down = two_cubes()
     up.scale.x = 3.0  # what slides over its edge would keep its distance from that
     scene = bpy.context.scene
@@ -105,7 +106,7 @@ def test_a_weld_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, senten
 
 
 def test_a_weld_that_bears_less_than_hangs_on_it_breaks(addon, tmp_path):
-    """The cube weighs 981 Pa on its upper face, about twice that where it is let go."""
+    """The cube weighs 981 Pa on its upper face, and about twice that at its release."""
     up, down = two_cubes()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, 12, 24
@@ -117,7 +118,8 @@ def test_a_weld_that_bears_less_than_hangs_on_it_breaks(addon, tmp_path):
 
 
 def test_only_what_is_painted_sticks_and_weights_are_shares_of_what_it_bears(addon, tmp_path):
-    """It bears 10 kPa where it is painted 1, and a fortieth of that where it is painted so: less than hangs on it."""
+    """The weld bears 10 kPa where the weight is 1, and a fortieth of that where the weight is a fortieth: less than the
+    cube's weight."""
     from conjac.conjac_addon import bake
 
     up, down = two_cubes()
@@ -146,7 +148,7 @@ def test_only_what_is_painted_sticks_and_weights_are_shares_of_what_it_bears(add
 
 
 def test_what_falls_on_another_one_sticks_from_a_frame_on(addon, tmp_path):
-    """A cube that falls past the side of another one, which is pinned: from frame 5 on it hangs where it was."""
+    """A cube falls past the side of a pinned one: from frame 5 on it hangs where it was."""
     up, down = two_cubes()
     down.location = (0.104, 0.0, 0.12)
     scene = bpy.context.scene

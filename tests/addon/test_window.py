@@ -1,4 +1,4 @@
-"""The panels in a real window: every section drawn by Blender itself, without a word of complaint."""
+"""Panels in a real window: every section is drawn by Blender itself without an error message."""
 
 import os
 import platform
@@ -170,8 +170,7 @@ run(artist(), 0.05)
 
 
 def in_a_window(script, tmp_path, screen="1600x2400"):
-    """Return Blender's output of a script behind its window; its own size is a tall one, that shows every section.
-    """
+    """Return Blender's output of a script behind its window, whose default size is tall enough for every section."""
     if not WINDOW.exists() or platform.machine() != "x86_64" or not sys.platform.startswith("linux"):
         pytest.skip("the tool that opens a window for the bpy wheel is not here")
     if shutil.which("xvfb-run") is None:

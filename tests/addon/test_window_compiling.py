@@ -1,4 +1,4 @@
-"""After an install the window says that kernels are compiled behind it, and gives the line back when they are."""
+"""After an install the window reports that kernels are compiled behind it, and clears the status line when they are."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""A ragdoll in a real window: baked behind it, cancelled, gone on with, played, undone and freed."""
+"""A ragdoll in a real window: baked behind it, cancelled, continued, played, undone and freed."""
 
 import pytest
 from test_window import in_a_window

@@ -1,4 +1,4 @@
-"""In a real window: an error is red in the panel until it is mended, and every button below stays where it was."""
+"""In a real window: an error is red in the panel until it is fixed, and no button below moves."""
 
 import pytest
 from test_window import in_a_window

@@ -1,4 +1,4 @@
-"""Wires and nails in real Blender: colliders of edges or vertices only, on which cloth with Sharp Edges lies."""
+"""Wires and nails in real Blender: colliders of edges or vertices only, which carry cloth with Sharp Edges."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def add_cloth(height, sharp=True):
 
 
 def sliding_at(obj, frame):
-    """In the world: frames are in object space."""
+    """Return positions of sliding nodes in the world; frames are in object space."""
     sheet = place.cache_of(place.job_folder(obj)).sheets(frame)[obj.name]
     return sheet.x[sheet.sliding] + np.array(obj.location)
 

@@ -103,7 +103,7 @@ def answer(connection, code):
 
 
 def begin(connection, caller, pipes):
-    """In the fork: be the worker. Never returns."""
+    """Become the worker, in the forked process; never return."""
     import runpy
 
     os.setsid()
