@@ -71,7 +71,7 @@ def test_an_attribute_picks_nodes_as_a_group_does(soft_cube):
     assert "wobble" not in keys(soft_cube)
 
 
-def test_what_is_held_or_lies_on_a_ground_does_not_fall(soft_cube):
+def test_what_is_pinned_or_rests_on_a_ground_has_no_hint_of_falling(soft_cube):
     group = soft_cube.vertex_groups.new(name="Pin")
     assert "falls" in keys(soft_cube)
     group.add([0], 1.0, "REPLACE")
@@ -84,14 +84,14 @@ def test_what_is_held_or_lies_on_a_ground_does_not_fall(soft_cube):
     assert "falls" not in keys(soft_cube)
 
 
-def test_weights_of_soft_pins_hold_below_half_too(soft_cube):
+def test_weights_of_soft_pins_count_below_half_too(soft_cube):
     soft_cube.vertex_groups.new(name="Pin").add([0], 0.3, "REPLACE")
     for soft in (True, False):
         soft_cube.conjac.soft_pins = soft
         assert ("falls" in keys(soft_cube)) is not soft
 
 
-def test_what_is_tied_to_something_that_is_held_does_not_fall(soft_cube):
+def test_what_is_constrained_to_something_pinned_has_no_hint_of_falling(soft_cube):
     bpy.ops.mesh.primitive_cube_add(location=(0, 0, 3))
     other = bpy.context.object
     soft_cube.conjac.constraints.add().object = other
@@ -293,7 +293,7 @@ def test_what_goes_through_others_has_a_hint_and_a_button_that_mends_it(soft_cub
     assert ball.conjac.contact.collides_with == soft_cube.conjac.contact.collides_with == "all"
 
 
-def test_a_rig_that_nothing_holds_falls_for_ever(addon):
+def test_a_rig_without_anything_fixed_has_a_hint_of_falling(addon):
     bpy.ops.object.armature_add()
     rig = bpy.context.object
     bpy.ops.conjac.ragdoll(use_ground=False)

@@ -146,7 +146,7 @@ def libraries():
     return [(library.name, Path(library.path)) for library in bpy.context.preferences.filepaths.asset_libraries]
 
 
-def test_the_preferences_list_it_while_asked_for_and_nothing_else_changes(addon):
+def test_the_preferences_list_it_while_enabled_and_nothing_else_changes(addon):
     from conjac.conjac_addon import asset_library, prefs
 
     others = libraries()

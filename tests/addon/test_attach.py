@@ -53,7 +53,7 @@ def test_one_job_has_the_mechanism_and_what_hangs_on_it(scene, tmp_path):  # noq
     assert gather.changed_settings(rig, scene, tmp_path / "job") == ["Soft Bodies"]
 
 
-def test_a_preview_of_the_body_alone_counts_what_is_held_as_pinned(scene, tmp_path):  # noqa: F811
+def test_a_preview_of_the_body_alone_counts_attached_nodes_as_pinned(scene, tmp_path):  # noqa: F811
     flesh = add_flesh(add_chain(2))
     for _ in gather.write_job_steps(flesh, scene, tmp_path, still=True):
         pass
@@ -64,7 +64,7 @@ def test_a_preview_of_the_body_alone_counts_what_is_held_as_pinned(scene, tmp_pa
     assert pinned.sum() == sum(abs(v.co.x) > 0.29 for v in flesh.data.vertices)
 
 
-def test_animated_bones_that_hold_flesh_are_bodies(scene, tmp_path):  # noqa: F811
+def test_animated_bones_with_attached_flesh_are_bodies(scene, tmp_path):  # noqa: F811
     rig = add_chain(3)
     for bone in rig.pose.bones:
         bone.conjac.role = "animated"
@@ -75,7 +75,7 @@ def test_animated_bones_that_hold_flesh_are_bodies(scene, tmp_path):  # noqa: F8
     assert all(joint["kind"] == "free" and joint["motor"]["mode"]["kind"] == "drive" for joint in mechanism["joints"])
 
 
-def test_handles_that_only_follow_their_animation_hold_flesh(scene, tmp_path):  # noqa: F811
+def test_handles_that_only_follow_their_animation_carry_flesh(scene, tmp_path):  # noqa: F811
     """A sponge hangs on two handles that are twisted; no rigid body moves by itself."""
     for x in (0.0, 0.6):
         bpy.ops.mesh.primitive_cube_add(size=0.2, location=(x, 0, 0))
@@ -99,7 +99,7 @@ def test_handles_that_only_follow_their_animation_hold_flesh(scene, tmp_path):  
         job_of(owner, tmp_path / "alone")
 
 
-def test_what_cannot_hold_is_refused(scene, tmp_path):  # noqa: F811
+def test_what_cannot_be_attached_is_refused(scene, tmp_path):  # noqa: F811
     rig = add_chain(2)
     flesh = add_flesh(rig)
     first = flesh.conjac.attachments[0]

@@ -35,7 +35,7 @@ def test_a_stage_is_shown_in_an_artists_words_with_its_fraction():
     assert line(progress_after(STAGE, START, FRAME)) == "Frame 13 of 20, 8 s left"
 
 
-def test_a_message_leaves_out_its_place_in_scene_json():
+def test_a_message_leaves_out_its_path_in_scene_json():
     text = '"Ear": the surface is not a box. Use fTetWild - at `$.bodies[0].surface`.'
     progress = progress_after({"event": "error", "code": "bad_mesh", "text": text},
                               {"event": "end", "code": 2, "text": text})
@@ -76,7 +76,7 @@ def test_a_remedy_of_the_command_line_is_not_shown_where_the_bake_goes_on_by_its
     assert (progress.text, progress.error) == ("Comparing with the last bake", text)
 
 
-def test_notes_are_kept_and_unknown_events_change_nothing():
+def test_notes_are_stored_and_unknown_events_change_nothing():
     progress = progress_after({"event": "log", "text": "a"}, {"event": "log", "text": "b"})
     assert progress.notes == ("a", "b")
     assert after(progress, {"event": "of a newer solver", "text": "c"}) == progress

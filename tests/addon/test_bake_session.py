@@ -51,7 +51,7 @@ def test_a_body_without_dynamic_nodes_is_called_quasistatic_once(scene):  # noqa
 
 
 @pytest.mark.parametrize("key", some(["abc", "shapekeys", "pc2"], "abc"))
-def test_the_format_that_was_asked_for_plays_the_cache(scene, key):  # noqa: F811
+def test_the_chosen_format_plays_the_cache(scene, key):  # noqa: F811
     obj = add_jelly()
     obj.modifiers.new("Fine", "SUBSURF")
     obj.modifiers["Fine"].show_viewport = False

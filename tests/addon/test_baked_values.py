@@ -64,7 +64,7 @@ def test_colours_go_from_dark_to_light_on_a_scale_that_stands_still(baked, scene
     assert value_marks.ends(pressure, -2.5e4, 2.5e4) == ("Pressure (kPa)", "-25", "25")
 
 
-def test_without_the_setting_nothing_is_kept_and_the_legend_says_so(scene):  # noqa: F811
+def test_without_the_setting_no_values_are_stored_and_the_legend_says_so(scene):  # noqa: F811
     obj = add_jelly()
     assert bpy.ops.conjac.bake() == {"FINISHED"}
     scene.frame_set(LAST)

@@ -203,7 +203,7 @@ def test_freeing_leaves_another_file_playing_until_it_has_a_bake_of_its_own(scen
     assert_plays(opened(other), (1, LAST))
 
 
-def test_freeing_asks_no_file_that_is_gone_or_freed_its_own(scene, tmp_path, capfd):  # noqa: F811
+def test_freeing_ignores_files_that_were_deleted_or_freed_their_own(scene, tmp_path, capfd):  # noqa: F811
     folder, shown, first, other = shared_with_another(tmp_path)
     other.unlink()
     assert "still" not in free(opened(first), capfd)

@@ -140,7 +140,7 @@ def test_whether_it_is_hard_or_soft_may_have_keyframes(addon, tmp_path):
     assert max(off[:6]) > 0.01 and off[6] < 1e-4 and max(off[7:]) < 1e-6, off
 
 
-def test_a_distance_holds_what_is_before_it_and_in_older_files_the_nearest_vertex(addon, tmp_path):
+def test_a_distance_constrains_the_surface_before_it_and_in_older_files_the_nearest_vertex(addon, tmp_path):
     """A cube that hangs by a corner is stretched where one that hangs by the middle of a face is not."""
     other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
@@ -156,7 +156,7 @@ def test_a_distance_holds_what_is_before_it_and_in_older_files_the_nearest_verte
 @pytest.mark.parametrize("wrong, sentence", [
     ("nothing", "ties it to nothing"), ("nowhere", "no Empty for its location"), ("alone", "not baked with it"),
     ("early", "before anything moves")])
-def test_one_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, sentence):
+def test_an_impossible_constraint_is_refused_in_one_sentence(addon, wrong, sentence):
     from conjac.conjac_addon.gather.job import scene_settings
     from conjac.solver.errors import BadInput
 
@@ -179,7 +179,7 @@ def test_one_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, sentence)
         scene_settings(body, bpy.context.scene)
 
 
-def test_the_button_asks_for_one_other_object(addon):
+def test_the_button_requires_one_other_object(addon):
     body = cube("Body", 0.12)
     with pytest.raises(RuntimeError, match="Select the one object"):
         bpy.ops.conjac.add_constraint(kind="ball")

@@ -30,7 +30,7 @@ def test_the_artists_number_counts_in_a_window(monkeypatch):
     assert prefs.cores_left_free() == 3
 
 
-def test_the_solver_is_asked_for_all_but_these_or_for_a_number_of_threads(scene, monkeypatch):  # noqa: F811
+def test_the_solver_gets_all_cores_but_these_or_a_number_of_threads(scene, monkeypatch):  # noqa: F811
     monkeypatch.setattr(prefs, "cores_left_free", lambda: 2)
     bake = session.Bake(add_jelly(), scene)
     assert bake._command(False)[-2:] == ["--cores-left-free", "2"]

@@ -118,7 +118,7 @@ def test_a_knob_that_is_turned_shows_the_last_picture_until_the_next_is_made(sof
     assert drawn(damping, soft_cube.conjac) != before
 
 
-def test_few_pictures_are_kept_and_those_last_shown(soft_cube):
+def test_few_pictures_are_cached_and_those_shown_last(soft_cube):
     from conjac.conjac_addon.ui import damping
 
     damping.load_table()

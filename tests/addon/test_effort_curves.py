@@ -97,7 +97,7 @@ def test_rigid_objects_show_it_beside_their_own_channels(scene):  # noqa: F811
     assert arm.animation_data is None and "Effort (N m)" not in arm
 
 
-def test_what_does_not_move_is_held_against_blenders_own_rigid_bodies_and_has_its_graph_alone(scene):  # noqa: F811
+def test_what_does_not_move_is_fixed_against_blenders_own_rigid_bodies_and_has_its_graph_alone(scene):  # noqa: F811
     post, arm = add_box("Post", (0, 0, 2), active=False), add_box("Arm", (0.4, 0, 2))
     join("HINGE", post, arm, (0, 0, 2), (np.pi / 2, 0, 0)).conjac.part.motor = "drive"
     mechanism()

@@ -80,7 +80,7 @@ def test_layers_bend_where_they_are_soft(scene, tmp_path):  # noqa: F811
     assert max(bent(7, 14), bent(20, 27)) > 3 * max(bent(0, 7), bent(14, 20), bent(27, 34))
 
 
-def test_a_dropped_toy_lands_and_lies_on_the_ground(scene, tmp_path):  # noqa: F811
+def test_a_dropped_toy_lands_and_rests_on_the_ground(scene, tmp_path):  # noqa: F811
     toy, = baked("drop", 48, tmp_path).values()
     up = np.array(toy.matrix_world)[2]
     before, after = (seen_at(toy, frame) @ up[:3] + up[3] for frame in (1, 48))

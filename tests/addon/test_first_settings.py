@@ -95,7 +95,7 @@ def test_pieces_of_one_mesh_touch_each_other(addon, others, apart):
     assert word.conjac.contact.itself == apart
 
 
-def test_what_lies_in_a_hole_or_in_a_hollow_is_a_piece_of_its_own(addon):
+def test_a_piece_in_a_hole_or_in_a_hollow_is_separate(addon):
     """A ball in a ring and a pip in a hollow shell are within another's bounding box, and yet outside of its solid."""
     bpy.ops.mesh.primitive_torus_add(location=(0, 0, 2))
     ring = bpy.context.object
@@ -123,7 +123,7 @@ def test_what_lies_in_a_hole_or_in_a_hollow_is_a_piece_of_its_own(addon):
 
 @pytest.mark.parametrize("at,turned,ground", [
     ((0, 0, -2), 0.4, False), ((0, 0, 0), 0.0, False), ((9, 0, -2), 0.0, True)])
-def test_what_falls_on_a_collider_gets_no_ground_that_would_hold_it_before(addon, at, turned, ground):
+def test_what_falls_on_a_collider_gets_no_ground_above_it(addon, at, turned, ground):
     bpy.ops.mesh.primitive_plane_add(size=6.0, location=at, rotation=(0.0, turned, 0.0))
     floor = bpy.context.object
     bpy.ops.conjac.add_collider()

@@ -81,7 +81,7 @@ def test_an_object_that_is_switched_off_is_refused_by_name(scene):  # noqa: F811
     assert any('"Cart"' in text and '"Jelly" follows it' in text for text in messages), messages
 
 
-def test_the_share_is_drawn_once_there_is_an_object(scene):  # noqa: F811
+def test_the_fraction_is_drawn_once_there_is_an_object(scene):  # noqa: F811
     from conjac.conjac_addon.ui import holding
     obj, log = add_free_jelly(scene), []
     holding.draw(FakeLayout(log), Context(obj))

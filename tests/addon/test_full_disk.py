@@ -190,7 +190,7 @@ def test_the_command_exports_on_a_full_disk_with_4_and_the_frames_play(scene, sm
 
 
 @pytest.mark.parametrize("folder", ["a;b", "a=b", "a=;b c"])
-def test_alembic_is_written_wherever_the_blend_lies(scene, tmp_path, folder):  # noqa: F811
+def test_alembic_is_written_in_any_folder_of_the_blend(scene, tmp_path, folder):  # noqa: F811
     """Alembic refuses these characters in the metadata of a file, which crashed Blender."""
     (tmp_path / folder).mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / folder / "scene.blend"))

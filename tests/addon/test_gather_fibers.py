@@ -99,7 +99,7 @@ def combed(kind):
 
 
 @pytest.mark.parametrize("kind", ["hair", "curve"])
-def test_combed_curves_become_places_and_tangents(muscle, tmp_path, kind):
+def test_combed_curves_become_positions_and_tangents(muscle, tmp_path, kind):
     bpy.context.scene.unit_settings.scale_length = 0.1
     muscle.conjac.fiber_field = "combed"
     with pytest.raises(conjac.solver.errors.BadInput, match="no curves"):

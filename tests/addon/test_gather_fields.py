@@ -109,7 +109,7 @@ def test_a_group_is_a_map_only_where_the_artist_says_so(soft_cube, tmp_path):
     assert gathered(soft_cube, tmp_path)[0].bodies[0].painted.keys() == {"youngs_modulus"}
 
 
-def test_a_field_that_the_material_does_not_have_is_not_asked_for(soft_cube, tmp_path):
+def test_a_field_that_the_material_does_not_have_is_not_gathered(soft_cube, tmp_path):
     settings = soft_cube.conjac
     settings.mooney_share_group = settings.fiber_modulus_group = "Gone"
     assert gathered(soft_cube, tmp_path)[0].bodies[0].painted == {}
@@ -234,7 +234,7 @@ def test_each_group_of_spots_and_each_handle_may_move_in_a_way_of_its_own(soft_c
         gathered(soft_cube, tmp_path)
 
 
-def test_a_new_body_on_which_nothing_is_painted_asks_for_spots(addon, tmp_path):
+def test_a_new_body_on_which_nothing_is_painted_gets_spots(addon, tmp_path):
     from conjac.conjac_addon.ui import advice
 
     bpy.ops.mesh.primitive_cube_add()

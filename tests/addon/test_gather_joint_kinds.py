@@ -23,7 +23,7 @@ def pose_of(kind, q):
 
 
 @pytest.mark.parametrize("kind", catalogue.family("joint"))
-def test_what_the_solver_places_reads_as_the_coordinates_that_it_was_placed_by(kind):
+def test_poses_of_the_solver_read_as_their_coordinates(kind):
     motions = catalogue.find("joint", kind).motions
     assert len(motions) == len(catalogue.find("joint", kind).rates)
     for q in np.random.default_rng(7).uniform(-1.2, 1.2, (20, len(motions))):

@@ -61,7 +61,7 @@ def test_points_of_bones_and_of_the_world_arrive_where_they_are_placed(scene, tm
     assert gather.changed_settings(rig, scene, tmp_path) == ["Springs"]
 
 
-def test_a_spring_holds_a_weight_where_statics_say(scene):  # noqa: F811
+def test_a_spring_carries_a_weight_at_the_position_of_statics(scene):  # noqa: F811
     scene.frame_end = 40
     box = add_box("Box", (0, 0, 1), mass=2.0)
     owner = mechanism()
@@ -85,7 +85,7 @@ def test_ends_that_cannot_be_are_refused(scene, tmp_path, first, second, message
         job_of(rig, tmp_path)
 
 
-def test_an_animated_bone_that_only_a_spring_holds_to_is_a_body(scene, tmp_path):  # noqa: F811
+def test_an_animated_bone_that_only_a_spring_is_attached_to_is_a_body(scene, tmp_path):  # noqa: F811
     rig = add_chain(2)
     rig.pose.bones["B0"].conjac.role, rig.data.bones["B1"].use_inherit_rotation = "animated", True
     bpy.context.view_layer.objects.active = rig

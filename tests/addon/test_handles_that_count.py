@@ -55,7 +55,7 @@ def hide_collection(empty):
 
 
 @pytest.mark.parametrize("take_away", [delete, unlink, press_h, disable, hide_collection])
-def test_a_handle_that_is_gone_or_hidden_does_not_count(two_handles, tmp_path, take_away):
+def test_a_handle_that_is_deleted_or_hidden_does_not_count(two_handles, tmp_path, take_away):
     cube, (right, left) = two_handles
     positions, messages = gathered(cube, tmp_path / "both")
     assert positions == [[1, 0, 0], [-1, 0, 0]] and not messages

@@ -95,7 +95,7 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     np.testing.assert_allclose(baked[1], performed["Jelly"][1], rtol=0.35)
 
 
-def test_a_performance_that_is_gone_is_refused(jelly, tmp_path):  # noqa: F811
+def test_a_performance_that_was_deleted_is_refused(jelly, tmp_path):  # noqa: F811
     with pytest.raises(NoSuchThing, match="the recorded performance is missing"):
         Performance(jelly, bpy.context.scene, tmp_path / "gone.npz", 3)
     assert jelly.conjac.use_scene_range

@@ -211,7 +211,7 @@ def skinned(rig):
     return obj
 
 
-def test_jiggle_holds_the_skin_by_its_bones_except_where_it_is_soft(scene, tmp_path):  # noqa: F811
+def test_jiggle_attaches_the_skin_to_its_bones_except_where_it_is_soft(scene, tmp_path):  # noqa: F811
     rig = add_chain(2)
     obj = skinned(rig)
     obj.vertex_groups.new(name="Soft").add([v.index for v in obj.data.vertices if v.co.z > 0], 1.0, "REPLACE")
@@ -246,7 +246,7 @@ def test_flesh_is_as_soft_as_its_depth_lets_it_be(scene, simulated, deep, wobble
 
 
 @pytest.mark.long
-def test_jiggle_suggests_dynamic_nodes_where_nothing_is_held(scene):  # noqa: F811
+def test_jiggle_suggests_dynamic_nodes_where_nothing_is_pinned(scene):  # noqa: F811
     rig = add_chain(2)
     obj = skinned(rig)
     obj.conjac.mesher, obj.conjac.edge_length = "grid", 0.1

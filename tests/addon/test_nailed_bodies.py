@@ -32,7 +32,7 @@ def job_of(obj, folder):
     return json.loads((folder / "scene.json").read_text())["bodies"][0]
 
 
-def test_where_a_nail_lies_and_moves_is_gathered_in_metres(scene, tmp_path):  # noqa: F811
+def test_the_pose_and_motion_of_a_nail_are_gathered_in_metres(scene, tmp_path):  # noqa: F811
     obj = add_jelly()
     scene.unit_settings.scale_length = 0.1
     nail = add_nail(obj, 5, at=(0.1, 0.2, 0.3))
@@ -54,7 +54,7 @@ def test_where_a_nail_lies_and_moves_is_gathered_in_metres(scene, tmp_path):  # 
     assert 0.03 < (motion[5] @ [*moving["head"], 1.0])[2] < 0.05
 
 
-def test_what_is_held_follows_the_empty_and_is_let_go(scene):  # noqa: F811
+def test_nailed_vertices_follow_the_empty_and_are_released(scene):  # noqa: F811
     obj = add_jelly()
     nail = add_nail(obj)
     for frame, x in ((NAIL, 0.0), (9, 0.05)):

@@ -155,7 +155,7 @@ def test_corrections_after_the_rig_stand_above_the_mark():
     assert modifier.place(obj) == 0
 
 
-def test_a_modifier_that_took_our_name_is_renamed_and_kept(tmp_path):
+def test_a_modifier_that_took_our_name_is_renamed_and_stays(tmp_path):
     obj = make_object()
     obj.modifiers.new("ConJac", "SOLIDIFY")
     playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "jelly", "pc2")
@@ -294,7 +294,7 @@ def test_a_finished_pc2_is_not_written_again(tmp_path):
     np.testing.assert_allclose(evaluated(obj, LAST), other.read(LAST), atol=1e-6)
 
 
-def test_alembic_holds_the_object_where_it_stands_and_its_uvs(tmp_path):
+def test_alembic_has_the_pose_of_the_object_and_its_uvs(tmp_path):
     obj = make_object()
     frames = make_frames(obj)
     obj.hide_set(True)

@@ -51,7 +51,7 @@ def test_the_default_cube_falls_from_above_the_ground_and_is_fine_enough(addon):
 
 
 @pytest.mark.parametrize("prepared", ["parent", "keyframes", "pin"])
-def test_what_something_else_places_is_not_lifted(addon, prepared):
+def test_what_a_parent_or_keyframes_or_pins_position_is_not_lifted(addon, prepared):
     cube = default_cube()
     if prepared == "parent":
         bpy.ops.object.empty_add()
@@ -93,7 +93,7 @@ def pinned_heights(obj):
 
 
 @pytest.mark.parametrize("shape", ["cube", "uv_sphere"])
-def test_it_hangs_by_its_top_where_the_artist_asks_for_that(addon, shape):
+def test_it_hangs_by_its_top_with_the_option(addon, shape):
     """A cube has no vertices between its top and its bottom, so the border is that of its new faces."""
     getattr(bpy.ops.mesh, f"primitive_{shape}_add")()
     obj = bpy.context.object

@@ -210,7 +210,7 @@ def test_handlers_are_there_once_and_go(addon):
 # ---- names that scripts know
 
 
-def test_every_old_name_reads_and_writes_what_took_its_place(soft_cube):
+def test_every_old_name_reads_and_writes_what_replaced_it(soft_cube):
     from conjac.conjac_addon.settings import CONJAC_Solver
 
     settings = soft_cube.conjac

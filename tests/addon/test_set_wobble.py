@@ -60,7 +60,7 @@ def test_it_can_be_undone(hung):
     assert bpy.data.objects["Cube"].conjac.youngs_modulus == np.float32(stiffness)
 
 
-def test_what_is_held_all_over_is_refused_in_one_sentence(hung):
+def test_what_is_pinned_all_over_is_refused_in_one_sentence(hung):
     paint(hung, "Pin", range(len(hung.data.vertices)))
     with pytest.raises(RuntimeError, match='"Cube": every node is pinned, so nothing can move. Unpaint'):
         bpy.ops.conjac.set_wobble()

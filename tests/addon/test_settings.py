@@ -49,7 +49,7 @@ def test_lengths_are_scaled_once(soft_cube):
     assert si(settings, "density", scene) == 900.0
 
 
-def test_two_entries_that_mean_different_things_by_one_key_get_two_properties(addon, monkeypatch):
+def test_two_entries_that_use_one_key_differently_get_two_properties(addon, monkeypatch):
     from conjac.conjac_addon import settings
     from conjac.solver import catalogue
     from conjac.solver.catalogue import Entry, Param

@@ -158,7 +158,7 @@ def test_what_is_painted_as_pin_is_drawn_where_its_animation_has_it(addon, tmp_p
     assert drawn.per_mille(name, tmp_path) < 1.0
 
 
-def test_a_nail_between_all_nodes_holds_what_it_goes_through(scene):  # noqa: F811
+def test_a_nail_between_all_nodes_pins_what_it_goes_through(scene):  # noqa: F811
     """A nail far from every node once pinned nothing, and only the log reported it."""
     scene.frame_end = 12
     bpy.ops.mesh.primitive_cube_add(size=SIZE, location=(0, 0, ABOVE))

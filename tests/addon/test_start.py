@@ -106,7 +106,7 @@ def test_a_file_without_anything_of_conjac_and_leaving_blender_load_nothing(load
     assert loaded["by_startup_file"] == [] and loaded["by_leaving"] == []
 
 
-def test_a_module_that_waited_is_whole_however_it_is_asked_for(addon):
+def test_a_module_that_is_loaded_late_is_complete_by_any_import(addon):
     """A package that is loaded late has its names and those of modules inside of it, in either order."""
     from conjac.conjac_addon import bake, gather, later, playback
     from conjac.conjac_addon.gather.bones import FREE
@@ -133,7 +133,7 @@ os._exit(0)
 """
 
 
-def test_a_module_inside_a_package_that_waits_may_be_asked_for_first():
+def test_a_module_inside_a_package_that_is_loaded_late_may_be_imported_first():
     ran = subprocess.run([sys.executable, "-c", INSIDE], cwd=ROOT, capture_output=True, text=True,
                          env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=300)
     assert "FOUND True conjac.conjac_addon.gather.mesh" in ran.stdout, ran.stdout + ran.stderr
@@ -150,7 +150,7 @@ print("FOUND" + json.dumps(states))
 """
 
 
-def test_bytecode_is_kept_and_that_of_a_source_which_changed_is_not_run(tmp_path):
+def test_bytecode_is_cached_and_that_of_a_changed_source_is_not_run(tmp_path):
     folder, bytecode = tmp_path / "package", tmp_path / "bytecode"
     folder.mkdir()
     (folder / "__init__.py").touch()

@@ -205,7 +205,7 @@ def refused_link(*_):
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_places_that_cannot_be_are_refused_by_the_preview(tmp_path, odd):
+def test_impossible_positions_are_refused_by_the_preview(tmp_path, odd):
     (tmp_path / "scene.json").write_text('{"bodies": [{"surface": {"to_object": "to_object.npy"}}]}')
     np.save(tmp_path / "to_object.npy", np.eye(4)[None])
     assert (still.to_object(tmp_path) == np.eye(4)).all()

@@ -34,7 +34,7 @@ def jelly(scene):  # noqa: F811
     return obj
 
 
-def test_finished_frames_are_kept_and_played_again_and_so_are_those_after_them(jelly, scene):  # noqa: F811
+def test_finished_frames_become_a_take_that_plays_again_and_so_do_those_after_them(jelly, scene):  # noqa: F811
     first, shown = frames_of(jelly), seen_at(jelly, LAST)
     assert not listed(jelly) and not bpy.ops.conjac.use_take.poll()
     jelly.conjac.youngs_modulus = 4.0e4
@@ -140,7 +140,7 @@ def test_a_longer_range_and_one_bake_more_make_no_take(jelly, scene):  # noqa: F
     assert not (place.job_folder(jelly) / "takes").exists()
 
 
-def test_no_more_are_kept_than_the_preferences_say_and_the_oldest_goes(jelly, scene, monkeypatch):  # noqa: F811
+def test_the_oldest_take_beyond_the_number_of_the_preferences_is_deleted(jelly, scene, monkeypatch):  # noqa: F811
     assert prefs.takes() == 8
     monkeypatch.setattr(prefs, "takes", lambda: 2)
     for _ in range(4):

@@ -87,7 +87,7 @@ def test_a_rope_bears_cloth(scene):  # noqa: F811
     assert np.linalg.norm(top_of(cloth) - end) < 1e-5 and abs(end[2] - 0.3) < 1e-4
 
 
-def test_a_rope_that_is_attached_to_a_bone_holds_it_up(arm, scene):  # noqa: F811
+def test_a_rope_that_is_attached_to_a_bone_carries_it(arm, scene):  # noqa: F811
     assert bake.bake_object(arm) == 0
     alone = sunk(arm)
     rope = hanging_rope(0.6, 0.0)

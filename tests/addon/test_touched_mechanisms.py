@@ -63,7 +63,7 @@ def test_conjac_s_jelly_presses_an_arm_down(arm, scene):  # noqa: F811
     assert (seen_at(body, LAST)[:, 2] + body.location.z).mean() > 0.06
 
 
-def test_a_jelly_that_falls_on_an_arm_presses_it_down_and_lies_on_it(arm, scene):  # noqa: F811
+def test_a_jelly_that_falls_on_an_arm_presses_it_down_and_rests_on_it(arm, scene):  # noqa: F811
     assert bake.bake_object(arm) == 0
     alone = sunk(arm)
     body = free_jelly()

@@ -71,7 +71,7 @@ def test_of_two_that_begin_at_once_one_bakes_and_the_other_one_says_so(scene, tm
     assert not list(folder.glob("lock*")) and not list(folder.glob("*.new")) and not list(folder.glob("*.tmp"))
 
 
-def test_a_bake_that_another_blender_holds_is_neither_taken_nor_freed_until_its_lock_is_broken(scene):  # noqa: F811
+def test_a_bake_that_another_blender_locks_is_neither_taken_nor_freed_until_its_lock_is_broken(scene):  # noqa: F811
     obj = add_jelly()
     assert session.Bake(obj, scene).wait() == 0
     folder = place.job_folder(obj)

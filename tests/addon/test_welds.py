@@ -89,7 +89,7 @@ def test_what_slides_hangs_and_goes_where_it_is_drawn_along(addon, tmp_path):
 
 @pytest.mark.parametrize("wrong, sentence", [
     ("nothing", "has no other object to stick to"), ("alone", "not baked with it"), ("early", "before anything moves")])
-def test_a_weld_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, sentence):
+def test_an_impossible_weld_is_refused_in_one_sentence(addon, wrong, sentence):
     from conjac.conjac_addon.gather.job import scene_settings
     from conjac.solver.errors import BadInput
 

@@ -202,6 +202,6 @@ def test_each_choice_after_save_as_does_what_it_says(tmp_path, monkeypatch):
 
 
 @pytest.mark.long
-def test_baking_again_asks_nothing_and_keeps_the_frames_as_a_take(tmp_path):
+def test_baking_again_has_no_dialog_and_stores_the_frames_as_a_take(tmp_path):
     output = in_a_window(script(REPLACE), tmp_path, "900x700")
     assert "all seen" in output, output

@@ -205,7 +205,7 @@ def script(body):
 
 
 @pytest.mark.long
-def test_bakes_begun_by_a_timer_write_alembic_and_wait_for_a_render(tmp_path):
+def test_bakes_started_by_a_timer_write_alembic_and_wait_for_a_render(tmp_path):
     output = in_a_window(script(FROM_A_TIMER), tmp_path, "900x700")
     assert "all seen" in output, output
 

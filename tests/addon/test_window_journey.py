@@ -315,7 +315,7 @@ def test_a_new_body_wobbles_live_while_the_timeline_plays(tmp_path):
 
 
 @pytest.mark.long
-def test_live_cancelled_gone_on_with_baked_again_saved_renamed_and_copied(tmp_path):
+def test_live_cancelled_continued_baked_again_saved_renamed_and_copied(tmp_path):
     needs_a_hand()
     output = in_a_window(AGAIN, tmp_path, "1600x1000")
     assert "all seen" in output, output[-3000:]

@@ -171,7 +171,7 @@ def test_the_second_signal_kills():
     assert (ran.stdout, ran.returncode) == ("True\n", -signal.SIGTERM)
 
 
-def test_a_reader_that_has_gone_stops_the_bake(tmp_path):
+def test_a_reader_that_closed_its_pipe_stops_the_bake(tmp_path):
     job = box_job(tmp_path / "job", end=END, step=STEP)
     process = forked_command.Started("bake", job, "--json")
     until_frame(process, 3)
@@ -357,7 +357,7 @@ def test_check_of_a_surface_needs_no_mesher(tmp_path):
     assert code == 0 and events[0]["event"] == "summary" and not events[0]["bodies"][0]["exact"]
 
 
-def test_tets_are_made_once_and_kept_for_the_bake(tmp_path):
+def test_tets_are_made_once_and_stored_for_the_bake(tmp_path):
     """A surface that is a box, filled with a grid: 4 x 2 x 2 cells."""
     job = surface_job(tmp_path / "job")
     corners = np.array([[x, y, z] for x in (0, 0.2) for y in (0, 0.1) for z in (0, 0.1)])

@@ -45,7 +45,7 @@ print(compiling.main(), [one.returncode is not None for one in started])
 
 
 @pytest.mark.parametrize("count, beside", some([(2, [True]), (1, [])], (2, [True])))
-def test_a_second_process_helps_where_there_are_cores_and_is_gone_in_the_end(tmp_path, count, beside):
+def test_a_second_process_helps_where_there_are_cores_and_has_ended_in_the_end(tmp_path, count, beside):
     kept_kernels.give(tmp_path, without=("locate._search", "stable_neo_hookean._energy"))
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PYTHON_CPU_COUNT": str(count)}
     environment.pop("NUMBA_CACHE_DIR", None)

@@ -86,7 +86,7 @@ def test_the_second_process_says_nothing_and_the_next_bake_has_none(bakes):
         assert frames == [1, 2]
 
 
-def test_killed_while_it_compiles_its_share_is_compiled_here(bakes, tmp_path):
+def test_kernels_of_a_helper_that_was_killed_are_compiled_by_the_bake(bakes, tmp_path):
     """Only kernels of the sparse factor are missing, which the helper compiles, and there was no bake before."""
     shutil.copytree(bakes[0] / "fresh", tmp_path / "fresh")
     lost = [*(tmp_path / "fresh").rglob("supernodal.backward_*"), *(tmp_path / "fresh").rglob("loaded-*")]

@@ -29,7 +29,7 @@ def test_fields_are_written_whole_beside_the_tets(tmp_path):
     assert not list((job / "stages").glob("*.new"))
 
 
-def test_a_suggestion_is_a_place_inside_the_body(tmp_path):
+def test_a_suggestion_is_a_position_inside_the_body(tmp_path):
     job = box_job(tmp_path / "job", end=2, cells=(8, 4, 4), motion=False)
     change(job, "bodies.0.dynamic", {})
     code, events, errors = run("suggest", job, "--count", 1)

@@ -49,7 +49,7 @@ def test_islands_are_joined_to_what_one_bake_gives(tmp_path, capfd):
             assert np.abs(joined.frame(frame)[name] - points).max() <= 1e-6 * 0.1
 
 
-def test_what_met_after_all_is_not_joined(tmp_path):
+def test_islands_that_were_in_contact_are_not_joined(tmp_path):
     job = three_boxes(tmp_path / "job", end=3, positions={"Left": 0.0, "Near": 0.1})
     folders = islands.part(load(job), [["Left"], ["Near"]], tmp_path / "out")
     for folder in folders:

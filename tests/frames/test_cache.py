@@ -128,7 +128,7 @@ def test_resume_goes_on_from_the_last_good_snapshot(job):
     assert planned(job).snapshot is None and not planned(job).finished
 
 
-def test_only_the_frames_asked_for_count(job):
+def test_only_the_requested_frames_count(job):
     file_of(job.cache, "frame", 3).unlink()
     assert planned(job, 4, 25).finished and planned(job, 4, 25, resume=False).finished
     file_of(job.cache, "frame", 25).unlink()
@@ -254,7 +254,7 @@ def test_a_folder_that_is_a_file_is_unwritable(tmp_path):
         write_whole(tmp_path / "cache/frames/000001.npy", b"")
 
 
-def test_a_rename_is_tried_again_while_another_program_holds_the_file(tmp_path, monkeypatch):
+def test_a_rename_is_tried_again_while_another_program_has_the_file_open(tmp_path, monkeypatch):
     """Windows refuses to replace a file that is open; here the system call is made to refuse three times."""
     (tmp_path / "new").write_text("new")
     real, refusals = os.replace, iter([PermissionError(errno.EACCES, "in use")] * 3)

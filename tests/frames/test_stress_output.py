@@ -49,7 +49,7 @@ def test_a_pulled_bar_has_the_stress_of_its_modulus(tmp_path):
     assert np.abs(while_pulled[:, 3]).max() > 10.0 * np.abs(rows[:, 3]).max()
 
 
-def test_nothing_is_written_where_nobody_asks_and_the_motion_is_the_same(tmp_path):
+def test_nothing_is_written_without_the_setting_and_the_motion_is_equal(tmp_path):
     quiet, with_output = stretched(tmp_path / "quiet"), stretched(tmp_path / "asked", bodies__0__stress_output=True)
     for job in (quiet, with_output):
         bake(job, Listener())

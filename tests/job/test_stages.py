@@ -13,7 +13,7 @@ NAMES = ["Ear", "Ohr links", "../../etc/passwd", "a/b", "a:b", "a_b", "A_b", "..
          "x" * 300, "CON", "né", "ne\u0301", "a\x00b", "\udcff"]
 
 
-def test_made_once_and_kept(tmp_path):
+def test_a_stage_is_made_once_and_stored(tmp_path):
     job, calls = load(box_job(tmp_path)), []
 
     def make():
@@ -39,7 +39,7 @@ def test_a_damaged_file_is_made_again(tmp_path):
     assert load_stage(job, "tets", "Ear", "a" * 40)["x"].sum() == 2
 
 
-def test_nothing_is_kept_of_what_failed(tmp_path):
+def test_nothing_is_stored_of_a_stage_that_failed(tmp_path):
     job = load(box_job(tmp_path))
 
     def make():

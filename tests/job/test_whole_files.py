@@ -94,7 +94,7 @@ def test_the_power_may_go_at_any_moment(journal, forgets_names):
     assert contents[0][0] == 1 and contents[-1][0] == 3
 
 
-def test_the_disk_has_each_one_before_the_next_is_begun(journal):
+def test_the_disk_has_each_file_before_the_next_is_opened(journal):
     """After `write_whole` returns, a caller may record in a list that the file exists."""
     calls, path, size = journal
     openings = [match.start() for match in re.finditer(r'openat\([^\n]*file\.tmp", [^\n]*O_CREAT', calls)]
@@ -124,7 +124,7 @@ def test_killed_in_mid_write_it_is_the_old_one_or_the_new_one(tmp_path):
 @pytest.mark.parametrize("how", [files.open_regular, files.open_to_change, files.create,
                                  lambda path: files.append(path, b"more", path.parent)],
                          ids=["read", "change", "create", "append"])
-def test_a_link_that_takes_a_files_place_after_it_was_looked_at_is_not_followed(tmp_path, monkeypatch, how):
+def test_a_link_that_replaces_a_file_after_its_check_is_not_followed(tmp_path, monkeypatch, how):
     """Another process can replace a file between the check and the opening."""
     (tmp_path / "job").mkdir()
     secret, path = tmp_path / "secret", tmp_path / "job" / "file"
@@ -158,7 +158,7 @@ def test_a_file_that_has_another_name_is_not_changed(tmp_path, how):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
-def test_a_pipe_that_takes_a_files_place_after_it_was_looked_at_is_not_waited_for(tmp_path, monkeypatch):
+def test_a_pipe_that_replaces_a_file_after_its_check_is_not_waited_for(tmp_path, monkeypatch):
     path = tmp_path / "file"
     path.write_bytes(b"ours")
     opened = os.open

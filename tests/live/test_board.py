@@ -36,7 +36,7 @@ def frame_at(time):
     return frame
 
 
-def test_places_and_controls_arrive_as_they_were_sent(tmp_path):
+def test_positions_and_controls_arrive_as_they_were_sent(tmp_path):
     origin = np.array([100.0, -50.0, 3.0])
     made = board.made(tmp_path / "board", 5, origin)
     with board.opened(tmp_path / "board") as opened:

@@ -137,7 +137,7 @@ def test_a_block_that_is_moved_against_it_pushes_it_aside(engine):
 
 
 @pytest.mark.parametrize("friction, way", [(0.0, 0.5), (0.05, 0.255), (0.2, 0.0)])
-def test_it_slides_as_coulomb_says_along_what_it_lies_on(engine, friction, way):
+def test_it_slides_by_coulombs_law_along_what_it_rests_on(engine, friction, way):
     """An acceleration a of 1 m/s² for a second moves it by ½ (a − μ g) t², and not at all where μ is more than a /
     g."""
     change(engine.folder, "bodies.0.friction", friction)

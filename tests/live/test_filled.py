@@ -26,7 +26,7 @@ def job(tmp_path):
     return load(write_job(tmp_path / "job", scene, {"vertices": vertices, "triangles": triangles}))
 
 
-def test_what_was_never_filled_gets_about_as_many_cells_as_asked(job):
+def test_what_was_never_filled_gets_about_the_requested_number_of_cells(job):
     mesh = filled(job, 500, by_bake=True)
     assert mesh.scene.bodies[0].mesher.kind == "cells" and job.scene.bodies[0].mesher.kind == "tetgen"
     [volume] = volumes_of(mesh, quiet)
@@ -39,7 +39,7 @@ def test_what_its_mesh_encloses_may_count_instead_of_its_box(job):
     assert 4.0 / 3.0 * np.pi / edge**3 == pytest.approx(500, rel=0.1)
 
 
-def test_tetrahedra_of_a_bake_are_taken_where_they_are_kept_and_not_too_many(job, monkeypatch):
+def test_tetrahedra_of_a_bake_are_used_where_they_are_stored_and_few_enough(job, monkeypatch):
     pytest.importorskip("tetgen")
     [made] = volumes_of(job, quiet)  # as a bake does
     [volume] = volumes_of(filled(job, 500, by_bake=True), quiet)

@@ -125,7 +125,7 @@ def test_what_is_divided_is_the_same_surface():
     assert np.linalg.norm(edges, axis=2).max() <= 0.24
 
 
-def test_what_lies_on_each_other_falls_as_one(tmp_path):
+def test_bodies_on_each_other_fall_as_one(tmp_path):
     """Neither body is slowed down nor pushed by predicted contacts with the other."""
     engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.0], [0, 0, 0.0995]], ground=False), quiet)
     before = momentum(engine)

@@ -116,7 +116,7 @@ def test_with_a_fixed_clock_it_is_the_same_to_the_last_bit(key, job, tmp_path):
     assert runs[0] == runs[1]
 
 
-def test_a_hand_pulls_what_it_has_hold_of_to_where_it_is(window):
+def test_a_hand_pulls_what_it_has_grabbed_to_its_own_position(window):
     position = window.start[np.argmax(window.start[:, 0])]
     hand = position + [0.0, 0.05, 0.05]
     near = np.linalg.norm(window.start - position, axis=1) < 0.03

@@ -58,7 +58,7 @@ def test_cloth_is_played_by_projective_dynamics_and_what_is_sewn_by_the_bakes_so
     assert isinstance(engine_of("", job, quiet), WorldEngine)
 
 
-def test_a_balloon_holds_what_its_pressure_presses_on(tmp_path):
+def test_a_balloon_is_inflated_to_the_radius_of_its_pressure(tmp_path):
     """A slider inflates it to the radius of Laplace's law: p = 2 T/r, T the tension of its skin."""
     vertices, triangles = ball(16)
     radius, thick, arrays = 0.2, 400.0, {}
@@ -94,7 +94,7 @@ def momentum(engine):
 
 
 @pytest.mark.parametrize("in_contact", [True, False])
-def test_a_sheet_lies_on_another_one(tmp_path, in_contact):
+def test_a_sheet_rests_on_another_one(tmp_path, in_contact):
     job = sheets(tmp_path, [0.02, 0.08], touches=None if in_contact else [], ground=GROUND)
     x = play(engine_of("", job, quiet), 1.5).reshape(2, -1, 3)
     assert abs(x[0, :, 2]).mean() < 0.005
@@ -102,7 +102,7 @@ def test_a_sheet_lies_on_another_one(tmp_path, in_contact):
 
 
 @pytest.mark.parametrize("in_contact", [True, False])
-def test_a_fold_lies_on_its_own_cloth(tmp_path, in_contact):
+def test_a_fold_rests_on_its_own_cloth(tmp_path, in_contact):
     """A strip that is folded in the middle: its upper half comes down onto the lower one."""
     vertices, triangles = grid(20, 4, 0.8, 0.16)
     way = vertices[:, 0].copy()
@@ -134,7 +134,7 @@ def test_a_hand_lifts_it_and_pins_follow_its_object(tmp_path):
     assert play(engine, 0.5, carriers=moved(y=0.1)[None])[-1, 2] < -0.1
 
 
-def test_momentum_of_sheets_that_meet_is_kept(tmp_path):
+def test_momentum_of_sheets_in_contact_is_conserved(tmp_path):
     engine = engine_of("", sheets(tmp_path, [0.0, 0.03], cloth={"drag": 0.0, "air_friction": 0.0}), quiet)
     play(engine, H, np.zeros(3))
     upper = engine.bodies[1]

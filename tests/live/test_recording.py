@@ -31,7 +31,7 @@ def test_frames_stand_between_steps(tmp_path):
     np.testing.assert_allclose(positions[:, 0, 0], np.arange(5) / 24, atol=1e-6)
 
 
-def test_poses_stand_between_steps_too_and_hands_are_kept(tmp_path):
+def test_poses_are_interpolated_between_steps_and_hands_are_recorded(tmp_path):
     recording, turned = Recording(24.0), np.eye(4)[None]
     for k in range(9):
         angle = 0.3 * k
@@ -101,7 +101,7 @@ def test_a_performance_is_a_bake_in_the_space_of_the_object(baked, capsys):
         np.testing.assert_allclose(cache.frame(3 + k)["Ear"], vertices + [-k, 0.0, k], atol=1e-6)
 
 
-def test_bodies_and_mechanisms_are_kept_together(tmp_path):
+def test_bodies_and_mechanisms_are_recorded_together(tmp_path):
     bodies, joints = double_pendulum()
     folder = mechanism_job(tmp_path / "job", bodies, joints, step=1 / 96, end=12)
     scene = json.loads((folder / "scene.json").read_text())

@@ -120,7 +120,7 @@ def cushion_and_weight(folder, pinned=True, gravity=GRAVITY):
                               "integrator": {"kind": "backward_euler"}, "gravity": [0.0, 0.0, -gravity]}, arrays)
 
 
-def test_a_made_up_part_lies_on_a_soft_body(with_weight, tmp_path):
+def test_a_made_up_part_rests_on_a_soft_body(with_weight, tmp_path):
     """A bar under m g on its top and its own weight shortens by (m g L + ρ A g L² / 2) / E A, and by less where its
     foot cannot widen."""
     job = cushion_and_weight(tmp_path / "job")

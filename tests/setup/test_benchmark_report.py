@@ -82,7 +82,7 @@ def test_what_has_no_row_is_named_on_the_page_and_by_the_command(tmp_path, monke
     assert "`step`" in run.table(run.stored_results())
 
 
-def test_every_kept_answer_is_one_that_a_benchmark_of_this_repository_wrote():
+def test_every_stored_result_is_one_that_a_benchmark_of_this_repository_wrote():
     for path in run.RESULTS.glob("*.json"):
         answer = json.loads(path.read_text(encoding="utf-8"))
         assert path.stem == answer["benchmark"] and path.stem in run.names(), path.name

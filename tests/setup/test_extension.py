@@ -71,7 +71,7 @@ def test_blender_accepts_the_zip(light_zip):
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_zip_holds_the_two_packages_and_nothing_else(light_zip):
+def test_zip_contains_the_two_packages_and_nothing_else(light_zip):
     names = [name for name in zipfile.ZipFile(light_zip).namelist() if not name.endswith("/")]
     assert {name.partition("/")[0] for name in names} == {
         "__init__.py", "LICENSE", "LICENSES", "blender_manifest.toml", "conjac_addon", "solver"}
@@ -271,7 +271,7 @@ def test_a_first_bake_compiles_and_plays(installation, tmp_path):
     hangs_and_plays(run_in_blender(BAKE, folder, str(tmp_path / "cube.blend")))
 
 
-def test_kernels_are_kept_in_the_extensions_user_folder_and_nothing_in_its_own(baked):
+def test_kernels_are_stored_in_the_extensions_user_folder_and_nothing_in_its_own(baked):
     folder, before, report = baked
     assert report["code"] == 0
     assert sorted((folder / INSTALLED).rglob("*")) == before

@@ -11,7 +11,7 @@ def answer(**changed):
     return {"step": {"benchmark": "step", "claims": [claim | changed]}}
 
 
-def test_the_readme_says_what_the_kept_rows_say():
+def test_the_readme_has_the_numbers_of_the_stored_rows():
     rows = {row["benchmark"]: row for row in run.stored_results()}
     assert marked.read(front_page.README, front_page.MARKS) == front_page.table(rows)
 
@@ -37,6 +37,6 @@ def test_each_line_names_a_benchmark_and_a_claim_that_its_code_makes():
         assert f'"{line.claim}"' in texts or f'"{family}{{' in texts, line
 
 
-def test_the_table_of_what_lands_says_what_the_kept_row_says():
+def test_the_table_of_what_lands_has_the_numbers_of_the_stored_row():
     rows = {row["benchmark"]: row for row in run.stored_results()}
     assert marked.read(ground_page.PAGE, ground_page.MARKS) == ground_page.table(rows["impacts"])

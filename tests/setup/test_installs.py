@@ -19,7 +19,7 @@ def test_the_zip_installs_and_bakes_suzanne(name, tmp_path):
     assert "scikit-sparse" not in report["versions"] and "cvxopt" in report["versions"]
 
 
-def test_the_readme_has_the_table_of_what_is_kept():
+def test_the_readme_has_the_table_of_stored_results():
     rows = json.loads(installs.RESULTS.read_text(encoding="utf-8"))
     assert marked.read(installs.README, installs.MARKS) == installs.table(rows)
     assert set(rows) <= set(installs.BLENDERS)

@@ -74,7 +74,7 @@ def test_solver_imports_itself_relatively():
             if name.partition(".")[0] == "solver" and not relative] == []
 
 
-def test_every_part_of_the_solver_has_its_place_in_the_order():
+def test_every_folder_of_the_solver_is_in_the_order():
     parts = {path.relative_to(ROOT / "solver").with_suffix("").parts[0] for path in files("solver")}
     assert sorted(parts - {"__init__"} - set(ORDER)) == []
 

@@ -43,12 +43,12 @@ def test_the_manual_says_who_stands_on_it_and_nothing_else_of_it_changes():
     assert written(once, {"bar": "A bar", "ears": "Ears"}, {"bar": ROWS}) == once
 
 
-def test_the_manual_has_the_place():
+def test_the_manual_has_the_marks():
     page = (DOCS / "integrators.md").read_text(encoding="utf-8")
     assert page.count(BEGIN) == page.count(END) == 1
 
 
-def test_the_manual_says_what_the_kept_rows_say():
+def test_the_manual_has_the_numbers_of_the_stored_rows():
     """Fronts and table are compared character by character."""
     page = (DOCS / "integrators.md").read_text(encoding="utf-8")
     rows = json.loads((DOCS.parent / "benchmarks" / "results" / "lively.json").read_text(encoding="utf-8"))["details"]
@@ -94,7 +94,7 @@ def test_nudged_starts_are_a_micrometre_apart_and_come_again():
         replace(watched, scene=dropped.scene()).nudged(1)
 
 
-def test_what_is_kept_is_a_mean_over_starts_on_both_sides():
+def test_the_retained_wobble_is_a_mean_over_starts_on_both_sides():
     assert mean_truth({"value": 2.0}) == 2.0
     assert mean_truth({"value": 2.0, "nudged": {"1": 3.0, "2": 4.0}}) == pytest.approx(3.0)
     assert mean_ratio([0.5]) == {"kept": 0.5}

@@ -98,7 +98,7 @@ def test_what_counts_as_measured(text, expected):
     assert unlisted(text, []) == (expected, [])
 
 
-def test_another_number_in_place_of_a_listed_one_is_found():
+def test_another_number_instead_of_a_listed_one_is_detected():
     assert unlisted("pins of 3 mm, by default", ["pins of 3 mm"]) == ([], [])
     assert unlisted("pins of 4 mm, by default", ["pins of 3 mm"]) == (["4 mm"], ["pins of 3 mm"])
 
@@ -109,7 +109,7 @@ def test_a_row_says_a_number_in_another_unit_and_where_a_key_has_a_comma():
     assert quoted.MARKED.sub(r"\4", quoted.filled(text, {"atwood": row})) == "3.63 mm"
 
 
-def test_a_row_s_list_is_read_by_place_and_by_its_ends():
+def test_a_row_s_list_is_read_by_index_and_by_its_ends():
     row = {"details": {"rows": [{"ms": 7.0}, {"ms": 5.0}], "left": [0.5, 0.25], "none": []}, "claims": []}
     assert [quoted.value(row, path) for path in ("rows/1/ms", "left/0", "left/min", "left/max")] == [5, 0.5, 0.25, 0.5]
     for path in ("rows/min", "rows/2/ms", "none/max"):
@@ -123,7 +123,7 @@ def test_where_a_row_has_no_such_number_the_page_says_none():
     assert quoted.MARKED.sub(r"\4", quoted.filled(text, {"lively": row})) == f"{quoted.NONE} times"
 
 
-def test_a_number_whose_row_is_gone_is_no_number():
+def test_a_number_whose_row_was_deleted_is_no_number():
     text = "<!--row step: claims/fill_ms, .3g-->12<!--/row--> ms"
     assert quoted.WITHOUT in quoted.filled(text, {})
     with pytest.raises(KeyError):

@@ -55,7 +55,7 @@ def test_ci_runs_the_suite_of_a_clone_that_has_nothing_beside_it(tmp_path):
     assert ran.returncode == 7, "what the suite says is what CI says"
 
 
-def test_nothing_that_tests_run_on_lies_beside_the_repository():
+def test_nothing_that_tests_need_is_outside_of_the_repository():
     outside = re.compile(r"""\.\./shared|(?:parent|parents\[\d\])\s*/\s*["']shared""")
     listed = subprocess.run(["git", "ls-files", "tests", "scripts", "examples_blend", "Makefile", ".ci", "solver",
                              "conjac_addon"], cwd=setup.ROOT, capture_output=True, text=True, check=True).stdout

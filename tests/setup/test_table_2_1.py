@@ -19,7 +19,7 @@ def test_a_row_that_nobody_measured_has_no_number_of_ours():
     assert "| LO-RES (EOL) | – / 133 | – / 6.0 |" in "\n".join(table_2_1.lines({}))
 
 
-def test_the_dissertations_shares_add_up_but_for_the_row_that_says_so():
+def test_the_dissertations_percentages_add_up_but_for_the_listed_row():
     for row in table_2_1.ROWS:
         whole = sum(value for value in row.values[2:6] if value is not None)
         assert abs(whole - 100.0) < 0.4 or (row.scene == "WIRE (non-conf.)" and abs(whole - 106.4) < 0.1), row

@@ -45,7 +45,7 @@ def test_everything_a_wheel_needs_is_there_in_a_version_that_it_takes(python, ta
 
 
 @pytest.mark.parametrize("python, target", ZIPS)
-def test_no_wheel_asks_for_one_version_of_another_alone(python, target):
+def test_no_wheel_requires_one_version_of_another_alone(python, target):
     """All extensions of a Blender share one folder of packages: a pinned version may break another extension."""
     for wheel in wheels.locked(python, target):
         for needed in requirements(wheel, python, target):

@@ -89,7 +89,7 @@ def identifiers(path):
 
 
 @pytest.mark.parametrize("folder", ["solver", "scripts", "benchmarks"])
-def test_identifiers_say_what_is_kept_and_why(folder):
+def test_identifiers_distinguish_reused_stored_retained_and_required(folder):
     """A factor is reused, a file stored, an unknown of a condensation retained, a vertex of a mesh required."""
     assert not [f"{path.relative_to(ROOT)}:{line} {name}" for path in sorted((ROOT / folder).rglob("*.py"))
                 for line, name in identifiers(path) if words(name) & OF_NO_IDENTIFIER]
