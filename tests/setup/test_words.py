@@ -114,6 +114,27 @@ def test_identifiers_of_the_solver_are_terms_of_the_field():
                 for line, name in identifiers(path) if words(name) & TERMS_INSTEAD and name not in ELSEWHERE]
 
 
+def items_named_one(path):
+    """Return file:line of each loop and comprehension whose item is named `one`, which does not say what it is."""
+    return [f"{path.name}:{name.lineno}" for node in ast.walk(tree_of(path))
+            if isinstance(node, (ast.For, ast.comprehension)) for name in ast.walk(node.target)
+            if isinstance(name, ast.Name) and name.id == "one"]
+
+
+@pytest.mark.parametrize("folder", ["solver", "scripts", "conjac_addon"])
+def test_loops_name_their_item(folder):
+    """Kernels keep their names, on which the last digit of compiled code may depend."""
+    paths = sorted((ROOT / folder).rglob("*.py"))
+    assert paths and not [found for path in paths if not path.name.endswith("kernels.py")
+                          for found in items_named_one(path)]
+
+
+def test_a_loop_over_one_is_found(tmp_path):
+    path = tmp_path / "loops.py"
+    path.write_text("for k, (one, other) in []:\n    pass\n[one for one in ()]\n[body for body in ()]\n")
+    assert items_named_one(path) == ["loops.py:1", "loops.py:3"]
+
+
 #: words that no identifier, comment and docstring of the add-on has; what an artist reads may have them
 OF_ADDON = frozenset("said told held felt unfelt".split())
 
