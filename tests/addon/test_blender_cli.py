@@ -78,14 +78,14 @@ def test_bad_input_is_2_and_reported(run, argv, capfd):
 def test_json_is_one_object_a_line(run, capfd):
     add_jelly()
     assert run(["bake", "--json"]) == 0
-    events = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
-    events = [message["event"] for message in events]
+    messages = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    events = [message["event"] for message in messages]
     assert events[-2:] == ["baked", "end"] and events.count("start") == 1
     # the first frame is there from the start
-    assert [message["frame"] for message in events if message["event"] == "frame"] == list(range(2, LAST + 1))
-    assert {message["object"] for message in events[:-1]} == {"Jelly"}
-    assert events[-1] == {"event": "end", "code": 0, "text": "1 baked"} and events[-2]["code"] == 0
-    assert {"read", "tets", "write"} <= {message["stage"] for message in events if message["event"] == "stage"}
+    assert [message["frame"] for message in messages if message["event"] == "frame"] == list(range(2, LAST + 1))
+    assert {message["object"] for message in messages[:-1]} == {"Jelly"}
+    assert messages[-1] == {"event": "end", "code": 0, "text": "1 baked"} and messages[-2]["code"] == 0
+    assert {"read", "tets", "write"} <= {message["stage"] for message in messages if message["event"] == "stage"}
 
 
 def test_json_says_what_failed_and_where(run, capfd, tmp_path):

@@ -322,7 +322,7 @@ def test_every_write_on_another_object_is_known():
              for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "__init__"
              for target in written(node)}
     unknown = {write for write in found if not write.startswith(tuple(WRITES))}
-    missing = {write for write in WRITES if not any(write.startswith(write) for write in found)}
+    missing = {known for known in WRITES if not any(write.startswith(known) for write in found)}
     assert not unknown and not missing
 
 
