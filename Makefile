@@ -92,9 +92,8 @@ lint: setup
 	$(PY) -m ruff check .
 
 types: setup
-	$(PY) -m mypy -p solver
 	mkdir -p build/types && ln -sfn ../.. build/types/conjac
-	cd build/types && MYPYPATH=. ../../$(PY) -m mypy --config-file ../../pyproject.toml -p conjac.conjac_addon
+	cd build/types && MYPYPATH=. ../../$(PY) -m mypy --config-file ../../pyproject.toml -p conjac.solver -p conjac.conjac_addon
 
 equations: setup
 	@$(PY) scripts/equations.py
