@@ -23,13 +23,15 @@ GALLERY := twist aniso hetero barcut slices drop ragdoll chain links muscle musc
 SCENES := suzanne bar $(GALLERY)
 EXAMPLES := $(SCENES:%=examples_blend/%.blend)
 
-.PHONY: help setup bake gallery examples assets test test-all test-blender test-gui test-farm mutants lint types equations manual bench benchmarks extension installs clean
+.PHONY: help python setup bake gallery examples assets test kernels suite test-all test-blender test-gui test-farm mutants lint types equations manual bench benchmarks extension installs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
 
-setup:
+python:
 	@command -v $(PYTHON) >/dev/null || { echo "setup: $(PYTHON) is missing: install Python 3.11 (Debian: python3.11 python3.11-venv python3.11-dev)" >&2; exit 4; }
+
+setup: python
 	@$(PYTHON) scripts/setup.py
 
 # ---- the example
@@ -54,7 +56,15 @@ gallery: setup $(GALLERY:%=examples_blend/%.blend)
 # even where the machine keeps no bytecode: each worker would parse all tests and rewrite their assertions anew
 test test-all test-blender test-gui test-farm: export PYTHONDONTWRITEBYTECODE :=
 
-test: setup lint types
+# on two cores one compiles kernels, as soon as what they need is installed, while the other one goes on
+test: python
+	@$(PYTHON) scripts/setup.py build solver
+	@$(MAKE) --no-print-directory -j2 kernels suite
+
+kernels:
+	@$(PY) tests/compile_kernels.py 1
+
+suite: setup lint types
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not long" -p no:cacheprovider
 
 test-all: setup lint types
@@ -82,9 +92,8 @@ lint: setup
 	$(PY) -m ruff check .
 
 types: setup
-	$(PY) -m mypy -p solver
 	mkdir -p build/types && ln -sfn ../.. build/types/conjac
-	cd build/types && MYPYPATH=. ../../$(PY) -m mypy --config-file ../../pyproject.toml -p conjac.conjac_addon
+	cd build/types && MYPYPATH=. ../../$(PY) -m mypy --config-file ../../pyproject.toml -p conjac.solver -p conjac.conjac_addon
 
 equations: setup
 	@$(PY) scripts/equations.py

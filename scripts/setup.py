@@ -1,6 +1,7 @@
 """Install the requirements of ConJac's commands on this machine: system packages, then a .venv of pinned packages.
 
-    python3.11 scripts/setup.py
+    python3.11 scripts/setup.py                 all groups of pyproject.toml
+    python3.11 scripts/setup.py build solver    these, for what needs no more: the others may follow meanwhile
 
 Reads the pins from pyproject.toml. Packages that are present are not touched, so the second run installs nothing.
 Prints what it installs, and stops with one line if something is missing that it may not install. Standard library only.
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import sysconfig
 import tomllib
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -79,8 +81,8 @@ def canonical(name: str) -> str:
     return name.lower().replace("_", "-").replace(".", "-")
 
 
-def install_python(groups: dict[str, list[str]]) -> None:
-    """Make a .venv with exactly the pinned versions of `groups`."""
+def install_python(groups: dict[str, list[str]], chosen: Collection[str] = ()) -> None:
+    """Make a .venv with exactly the pinned versions of `groups`, or of the chosen ones alone."""
     requested = json.dumps([groups, sys.version_info[:2]], sort_keys=True)
     stamp = hashlib.sha256(requested.encode()).hexdigest()
     if STAMP.exists() and STAMP.read_text() == stamp:
@@ -89,28 +91,31 @@ def install_python(groups: dict[str, list[str]]) -> None:
         print(f"setup: making .venv with Python {sys.version.split()[0]}", flush=True)
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
     present = installed_versions()
-    for group, requirements in groups.items():
-        new = [line for line in requirements
+    # each start of pip takes seconds; what is compiled here needs Cython first
+    for names in (("build", "solver"), tuple(name for name in groups if name not in ("build", "solver"))):
+        new = [line for name in names if name in (chosen or groups) for line in groups[name]
                if present.get(canonical(line.partition("==")[0])) != line.partition("==")[2]]
         if not new:
             continue
-        print(f"setup: installing ({group}) {' '.join(new)}", flush=True)
+        print(f"setup: installing {' '.join(new)}", flush=True)
         # without isolation scikit-sparse is built against the numpy and Cython pinned here, not the newest ones
         options = ["-q", "--disable-pip-version-check", "--no-build-isolation", "--progress-bar", "off"]
         last = [line for line in new if line.startswith("scikit-sparse")]
         for batch in ([line for line in new if line not in last], last):
             if batch:
                 subprocess.run([PYTHON, "-m", "pip", "install", *options, *batch], check=True)
-    STAMP.write_text(stamp)
+    if not chosen:
+        STAMP.write_text(stamp)
 
 
-def main() -> int:
+def main(chosen: Sequence[str] = ()) -> int:
+    """Install all groups, or the chosen ones, and return the exit code."""
     try:
         if sys.version_info[:2] != (3, 11):
             raise SetupStopped(f"Python 3.11 is needed (the one of Blender 4.5), this is {sys.version.split()[0]}")
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
         install_system(project["tool"]["conjac"]["system-packages"])
-        install_python(pins(project))
+        install_python(pins(project), chosen)
     except SetupStopped as stop:
         print(f"setup: {stop}", file=sys.stderr)
         return 4
@@ -121,4 +126,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

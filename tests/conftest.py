@@ -10,8 +10,10 @@ import sys
 
 from solver import threads  # isort: skip  # before numpy: its BLAS reads what that sets
 
+import compile_kernels
 import numpy as np
 import pytest
+import rewritten_asserts
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
@@ -25,30 +27,18 @@ if "conjac" not in sys.modules:
 
 
 def pytest_configure(config):
-    """Compile all kernels before workers start, which would each compile the same ones and wait for one another."""
+    """Compile all kernels and test files before workers start, which would each compile the same ones and wait for one
+    another."""
     workers = getattr(config.option, "numprocesses", None)
     if IS_WORKER or not workers or config.option.collectonly:
         return
-    done = pathlib.Path(os.environ["NUMBA_CACHE_DIR"]) / f"compiled-{threads.sources_hash()}"
-    if done.exists():
-        return
     # from both ends: what one has compiled the other finds on disk
-    halves = [subprocess.Popen([sys.executable, "-c", COMPILE, str(step)], cwd=ROOT) for step in (1, -1)]
+    halves = [] if compile_kernels.compiled().exists() else [
+        subprocess.Popen([sys.executable, compile_kernels.__file__, step]) for step in ("1", "-1")]
+    rewritten_asserts.write(config, [pathlib.Path(place.partition("::")[0]).absolute() for place in config.args])
     failed = [half.wait() for half in halves]
     if any(failed):
         raise pytest.UsageError("the kernels cannot be compiled: see above")
-    done.touch()
-
-
-COMPILE = """
-import importlib, pathlib, sys
-from solver import threads
-for path in threads._kernel_sources(pathlib.Path("solver").resolve())[:: int(sys.argv[1])]:
-    try:
-        importlib.import_module(".".join(path.relative_to(pathlib.Path.cwd()).with_suffix("").parts))
-    except ImportError:  # of a linear solver that another Blender has not
-        continue
-"""
 
 
 @pytest.hookimpl(wrapper=True)

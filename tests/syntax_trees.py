@@ -19,3 +19,10 @@ def tree_of(path: Path) -> ast.Module:
     finally:
         if was_enabled:
             gc.enable()
+
+
+@cache
+def nodes_of(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """Return all nodes of a tree that `tree_of` has returned, in the order of ast.walk, which takes five times as
+    long."""
+    return tuple(ast.walk(tree))

@@ -144,10 +144,10 @@ def test_scripts_take_what_has_not_changed_unless_they_solve_all(low, scene, cap
 
 
 def test_frames_of_a_cancelled_bake_are_taken_when_one_is_added_far_away(scene):  # noqa: F811
-    scene.frame_end = 60
+    scene.frame_end = 36
     low = add_ball("Low", 0.12)
     low.conjac.step = 1 / 480
-    stop_at(session.Bake(low, scene, keeps=True), 25)
+    stop_at(session.Bake(low, scene, keeps=True), 12)
     finished = frames_of(low)
     assert addon_bake.status(low).state == "partial"
     far = add_ball("Far", 0.3, along=FAR)

@@ -5,10 +5,12 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 
 import pytest
+import rewritten_asserts
 
 from scripts import setup
 
@@ -53,6 +55,35 @@ def test_ci_runs_the_suite_of_a_clone_that_has_nothing_beside_it(tmp_path):
     assert cloned.startswith("git clone ") and cloned.split()[-2] == str(setup.ROOT)
     assert made == f"make -C {folder} test" and beside == Path(folder).name
     assert ran.returncode == 7, "what the suite says is what CI says"
+
+
+def test_groups_may_be_installed_by_themselves_and_all_is_not_marked_as_installed_then(monkeypatch, tmp_path):
+    installed = []
+    monkeypatch.setattr(setup, "STAMP", tmp_path / "stamp")
+    monkeypatch.setattr(setup, "PYTHON", Path(sys.executable))
+    monkeypatch.setattr(setup, "installed_versions", lambda: {"numpy": "1.26.4"})
+    monkeypatch.setattr(subprocess, "run", lambda command, check: installed.append(command[-2:]))
+    groups = {"build": ["cython==3"], "solver": ["numpy==1.26.4", "scikit-sparse==1"], "dev": ["ruff==1", "mypy==2"]}
+    setup.install_python(groups, ["build", "solver"])
+    assert [lines[-1] for lines in installed] == ["cython==3", "scikit-sparse==1"] and not setup.STAMP.exists()
+    setup.install_python({"dev": groups["dev"]})
+    assert installed[2:] == [["ruff==1", "mypy==2"]] and setup.STAMP.exists()
+
+
+def test_assertions_of_new_test_files_are_rewritten_once(pytestconfig, tmp_path):
+    for name in ("test_one.py", "test_other.py", "helper.py"):
+        (tmp_path / name).write_text("def test_it():\n    assert 1 + 1 == 3\n")
+    paths = [tmp_path / "test_one.py", tmp_path / "test_other.py"]
+    assert rewritten_asserts.write(pytestconfig, [tmp_path]) == paths
+    assert rewritten_asserts.write(pytestconfig, [tmp_path]) == []
+    paths[1].write_text("def test_it():\n    assert 1 + 1 == 4\n")
+    os.utime(paths[1], (time.time() + 9.0,) * 2)
+    assert rewritten_asserts.write(pytestconfig, paths) == paths[1:]
+    # pytest takes what was written, and it says what differs
+    ran = subprocess.run([sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist",
+                          "--debug=trace.txt", paths[1]], cwd=tmp_path, capture_output=True, text=True)
+    assert "assert (1 + 1) == 4" in ran.stdout
+    assert f"found cached rewritten pyc for {paths[1]}" in (tmp_path / "trace.txt").read_text()
 
 
 def test_nothing_that_tests_need_is_outside_of_the_repository():

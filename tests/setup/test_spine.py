@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from syntax_trees import tree_of
+from syntax_trees import nodes_of, tree_of
 
 SOLVER = Path(__file__).resolve().parents[2] / "solver"
 ROOMS = "nonlinear world coupling parts integrators".split()
@@ -138,7 +138,7 @@ def called(nodes):
 
 def solving_loops(tree):
     """Return functions of a file with a loop that solves something, itself or through other functions of the file."""
-    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    functions = {node.name: node for node in nodes_of(tree) if isinstance(node, ast.FunctionDef)}
     calls = {name: called(function.body) for name, function in functions.items()}
     solving, more = set(), set(SOLVES)
     while more:
@@ -157,7 +157,7 @@ def base_names(node):
 
 def heirs(protocol):
     """Return the classes of the solver that inherit from a protocol, at any depth."""
-    bases = {node.name: set(base_names(node)) for tree in trees().values() for node in ast.walk(tree)
+    bases = {node.name: set(base_names(node)) for tree in trees().values() for node in nodes_of(tree)
              if isinstance(node, ast.ClassDef)}
     subclasses, more = set(), {protocol}
     while more:
@@ -179,7 +179,7 @@ def test_classes_of_each_protocol_are_known(protocol):
 
 def test_every_part_takes_the_one_step():
     """Parts differ in their attempts at a step; the loop around them, which repeats or refuses one, is written once."""
-    steps = {(file, node.name) for file, tree in trees().items() for node in ast.walk(tree)
+    steps = {(file, node.name) for file, tree in trees().items() for node in nodes_of(tree)
              if isinstance(node, ast.ClassDef) and node.name in CLASSES["Subsystem"] | {"Subsystem"}
              and any(isinstance(item, ast.FunctionDef) and item.name == "step" for item in node.body)}
     assert steps == {("world/interface.py", "Subsystem")}
@@ -191,7 +191,7 @@ def functions(node, name):
 
 def imported(tree):
     """Return modules and names that a file imports, also in functions."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
@@ -201,14 +201,14 @@ def imported(tree):
 def test_rows_are_solved_in_one_room():
     """The room has the classes that solve programs and the library that solves quadratic programs."""
     found = {f"{file} {node.name}" for file, tree in trees().items() if file.startswith("rows/")
-             for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and functions(node, "solve")}
+             for node in nodes_of(tree) if isinstance(node, ast.ClassDef) and functions(node, "solve")}
     assert found == set(PROGRAMS)
     assert {file.split("/")[0] for file, tree in trees().items() if "daqp" in imported(tree)} == {"rows"}
 
 
 def made(tree):
     """Return names of classes that a file instantiates, directly or by a method of the class."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Call):
             made_by = node.func.value if isinstance(node.func, ast.Attribute) else node.func
             yield getattr(made_by, "id", "")
@@ -225,7 +225,7 @@ def test_all_rows_are_in_the_tables_of_one_room():
     assert {file for file, tree in trees().items() if OF_IMPULSES in {*made(tree)}} == {
         "rows/bounded_rows.py", "rows/dense_dual.py"}
     assert heirs("RowTable") == TABLES
-    assert {file for file, tree in trees().items() for node in ast.walk(tree)
+    assert {file for file, tree in trees().items() for node in nodes_of(tree)
             if isinstance(node, ast.ClassDef) and node.name in TABLES | {"RowTable", "ConeRows"}} == {"rows/tables.py"}
     fields = {"target", "low", "high", "compliance", "name"}
     table = next(node for node in ast.walk(trees()["rows/tables.py"])
@@ -238,13 +238,13 @@ def test_parts_are_coupled_in_two_ways():
     protocol = next(node for node in ast.walk(trees()["coupling/interface_points.py"])
                     if isinstance(node, ast.ClassDef) and node.name == "InterfacePoints")
     needed = {item.name for item in protocol.body if isinstance(item, ast.FunctionDef)} - {"part"}
-    found = {node.name for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+    found = {node.name for tree in trees().values() for node in nodes_of(tree) if isinstance(node, ast.ClassDef)
              and needed <= {item.name for item in node.body if isinstance(item, ast.FunctionDef)}}
     assert found == INTERFACES | {"InterfacePoints"}
 
 
 def test_stages_of_two_parts_are_in_the_room_of_couplings():
-    found = {f"{file} {node.name}" for file, tree in trees().items() for node in ast.walk(tree)
+    found = {f"{file} {node.name}" for file, tree in trees().items() for node in nodes_of(tree)
              if isinstance(node, ast.ClassDef) and node.name != "State" and any(
                  getattr(item, "name", "") == "tree_stage"
                  or isinstance(item, ast.AnnAssign) and ast.unparse(item.target) == "tree_stage"
@@ -270,13 +270,13 @@ def written(function):
 
 def memory_keys(tree):
     """Return names of imported keys by which a file reads or writes the memory of a state."""
-    names = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+    names = {alias.asname or alias.name for node in nodes_of(tree) if isinstance(node, ast.ImportFrom)
              for alias in node.names}
 
     def is_memory(node):
         return "memory" in (getattr(node, "attr", ""), getattr(node, "id", ""))
 
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         key = []
         if isinstance(node, ast.Subscript) and is_memory(node.value):
             key = [node.slice]
@@ -301,7 +301,7 @@ def test_no_coupling_names_a_key_of_a_part_s_memory():
 def test_each_subsystem_of_a_world_owns_its_integrator():
     """No object steps with another object's integrator, so an independent subsystem keeps its own."""
     found = {f"{file} {ast.unparse(node)}" for file, tree in trees().items() if file.split("/")[0] in {*ROOMS, "live"}
-             for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "integrator"
+             for node in nodes_of(tree) if isinstance(node, ast.Attribute) and node.attr == "integrator"
              and ast.unparse(node.value) not in ("self", "scene", "job.scene")}
     assert found == set(OTHERS_INTEGRATORS)
 
@@ -310,7 +310,7 @@ def test_parts_in_a_coupling_have_no_integrator():
     """The system that is stepped receives the integrator when it is made."""
     bare = CLASSES["Part"] - CLASSES["Subsystem"]
     assert bare == {"NodesPart", "JointsPart"}
-    named = {node.name for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+    named = {node.name for tree in trees().values() for node in nodes_of(tree) if isinstance(node, ast.ClassDef)
              if any(ast.unparse(name) in ("integrator", "self.integrator") for item in node.body
                     for name in ([item.target] if isinstance(item, ast.AnnAssign) else ast.walk(item))
                     if isinstance(name, ast.Attribute) or name is getattr(item, "target", None))}
@@ -319,7 +319,7 @@ def test_parts_in_a_coupling_have_no_integrator():
 
 def test_every_write_on_another_object_is_known():
     found = {f"{file} {node.name} {target}" for file, tree in trees().items() if file.split("/")[0] in ROOMS
-             for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "__init__"
+             for node in nodes_of(tree) if isinstance(node, ast.FunctionDef) and node.name != "__init__"
              for target in written(node)}
     unknown = {write for write in found if not write.startswith(tuple(WRITES))}
     missing = {known for known in WRITES if not any(write.startswith(known) for write in found)}

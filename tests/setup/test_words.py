@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from syntax_trees import tree_of
+from syntax_trees import nodes_of, tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLVER = ROOT / "solver"
@@ -60,7 +60,7 @@ def texts(path):
     source = path.read_text(encoding="utf-8")
     texts_of_file = [(token.start[0], token.string) for token in tokenize.generate_tokens(io.StringIO(source).readline)
                      if token.type in (tokenize.NAME, tokenize.COMMENT)]
-    texts_of_file += [(getattr(node, "lineno", 1), ast.get_docstring(node) or "") for node in ast.walk(tree_of(path))
+    texts_of_file += [(getattr(node, "lineno", 1), ast.get_docstring(node) or "") for node in nodes_of(tree_of(path))
                       if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
     return texts_of_file
 
@@ -160,7 +160,7 @@ OPENING = re.compile(r"The same\b|Those\b|What\b|As of\b|It does not\b|Who\b|Whe
 def without_subject(paths):
     """Return file:line of docstrings that do not stand alone."""
     return [f"{path.name}:{getattr(node, 'lineno', 1)}" for path in paths
-            for node in ast.walk(tree_of(path))
+            for node in nodes_of(tree_of(path))
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
             and OPENING.match(ast.get_docstring(node) or "")]
 
