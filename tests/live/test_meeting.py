@@ -45,7 +45,7 @@ def play(engine, seconds, gravity=DOWN, **inputs):
     """Middles of the bodies, (b, 3) [m]."""
     for _ in range(round(60 * seconds)):
         engine.step(0, Inputs(gravity, **inputs))
-    assert engine.restarts == 0, engine.notes
+    assert engine.restarts == 0, engine.take_notes()
     return np.array([one.positions.mean(axis=0) for one in engine.bodies])
 
 

@@ -31,7 +31,7 @@ def play(engine, seconds, gravity=DOWN, **inputs):
     """Positions of all vertices afterwards, (n, 3) [m]."""
     for _ in range(round(seconds / H)):
         engine.step(0, Inputs(gravity, **inputs))
-    assert engine.restarts == 0, engine.notes
+    assert engine.restarts == 0, engine.take_notes()
     return engine.positions
 
 
