@@ -114,8 +114,8 @@ def measure_parts(body: ReducedBody) -> dict[str, float]:
     body.stepping = Stepping(gravity=NO_GRAVITY)
     state = body.step(body.rest(), H, [grab])
     body.stepping = ONE
-    solve, own = stepping.factored_pairs, body.points
-    stepping.factored_pairs = timed(solve, "factor")  # type: ignore[assignment]
+    solve, own = stepping.factor_pairs, body.points
+    stepping.factor_pairs = timed(solve, "factor")  # type: ignore[assignment]
     for name, piece in PIECES.items():
         setattr(own, name, timed(getattr(own, name), piece))
     try:
@@ -127,7 +127,7 @@ def measure_parts(body: ReducedBody) -> dict[str, float]:
             for piece, one in now.items():
                 spent[piece].append(1e3 * one)
     finally:
-        stepping.factored_pairs = solve
+        stepping.factor_pairs = solve
         for name in PIECES:
             delattr(own, name)
     return {piece: round(float(np.median(values)), 3) for piece, values in spent.items()}

@@ -142,12 +142,11 @@ class GroupSteps:
         # times are counted from the frame before, so that other groups' steps do not change their last digits
         before = timeline.time_of(frame - 1)
         for k in range(number * count, (number + 1) * count):
-            pace.ends = []
-            state = advance(group.world, replace(state, time=before + k * h), h, frame, stop, halved=halved,
-                            largest=group.largest_deformation, pace=pace)
+            with pace.recorded_ends() as taken:
+                state = advance(group.world, replace(state, time=before + k * h), h, frame, stop, halved=halved,
+                                largest=group.largest_deformation, pace=pace)
             if ends:
-                ends = [ends[-1], *(self._regroup.boxes(group, end) for end in pace.ends)]
+                ends = [ends[-1], *(self._regroup.boxes(group, end) for end in taken)]
                 # step by step, so that a frame's boxes are the same however many spans it has
                 swept = [reduce(Boxes.around, [*swept, *(start.swept(next) for start, next in pairwise(ends))])]
-        pace.ends = None
         return state, swept[0] if swept else None

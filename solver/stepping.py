@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -84,7 +85,7 @@ class Pace:
     def __init__(self) -> None:
         self._last, self._change, self._in_vain = 1.0, 0.0, 0
         self._impact = 1.0, 0.0  #: the last step [s], and how many times too large the change of velocities was
-        self.ends: list[State] | None = None  #: states after the steps that were taken, where they are recorded
+        self._ends: list[State] | None = None  #: states after the steps that were taken, where they are recorded
         self.in_contact = False  #: whether surfaces were in contact in the last step that changed an edge too much
         self.stopped: str | None = None  #: name of the body that the last step stopped most
         self.most_deformed: str | None = None  #: name of the body, in the last step that changed an edge too much
@@ -103,9 +104,14 @@ class Pace:
         """Record that a step of h seconds, taken or not, changed an edge by a fraction `change` of its length."""
         self._last, self._change = h, change
 
-    def note_impact(self, h: float, jump: float) -> None:
+    def note_most_deformed(self, name: str | None, in_contact: bool) -> None:
+        """Record the body whose edge a step, taken or not, changed too much, and whether surfaces were in contact."""
+        self.most_deformed, self.in_contact = name, in_contact
+
+    def note_impact(self, h: float, jump: float, name: str | None) -> None:
         """Record that a step of h seconds, taken or not, changed velocities by an impact by `jump` times the accepted
-        change."""
+        change. name: of the body that it stopped most."""
+        self.stopped = name
         if math.isfinite(jump):
             self._impact = h, jump
 
@@ -115,10 +121,19 @@ class Pace:
         last, jump = self._impact
         return jump * (h / last) ** 2
 
+    @contextmanager
+    def recorded_ends(self) -> Iterator[list[State]]:
+        """Return a context with a list, to which the states after the steps are added that are taken in it."""
+        self._ends = ends = list[State]()
+        try:
+            yield ends
+        finally:
+            self._ends = None
+
     def arrive(self, after: State) -> None:
         """Record the state at the end of a step that was taken."""
-        if self.ends is not None:
-            self.ends.append(after)
+        if self._ends is not None:
+            self._ends.append(after)
 
     def expected(self, h: float) -> float:
         """Return the expected change of an edge, as a fraction of its length, in a step of h seconds."""
@@ -248,13 +263,12 @@ def stepped(world: World, state: State, h: float, largest: float, pace: Pace | N
         if change > largest:
             _, name = world.most_deformed(state, after)
             if pace is not None:
-                pace.most_deformed, pace.in_contact = name, world.in_contact(after)
+                pace.note_most_deformed(name, world.in_contact(after))
             if not is_shortest:
                 raise StepFailed(f"an edge changed by {change:.0%} of its length", name)
         jump, name = world.impact_change(state, after)
         if pace is not None:
-            pace.note_impact(h, jump)
-            pace.stopped = name
+            pace.note_impact(h, jump, name)
         if jump > 1.0 and not is_shortest:
             raise StepFailed(LANDS, name)
     return after

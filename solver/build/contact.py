@@ -51,9 +51,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     first_obstacle = int(first[len(prepared)])
     group, prescribed = _groups(coordinates, mass), _prescribed(coordinates, obstacles, first_obstacle)
     at_start = _at_start(coordinates, rest)
-    names = [*(prepared_body.body.name for prepared_body in prepared), *obstacles.names]
-    may_touch = _may_touch(job, [*(prepared_body.body.name for prepared_body in prepared), *obstacles.called],
-                           len(prepared))
+    names = [*(soft.body.name for soft in prepared), *obstacles.names]
+    may_touch = _may_touch(job, [*(soft.body.name for soft in prepared), *obstacles.called], len(prepared))
     quads = quads_of(job, prepared, first, rest if reshaped else at_start)
     touching = as_they_touch(_arrangement(job, rest, at_start, first, obstacles, group, prescribed, may_touch, quads),
                              prepared)
@@ -71,8 +70,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
 
     params = parameters("contact", contact.law)
     seconds = params.pop("push_apart", 0.0)
-    edges = [_usual_edge(rest, skin, prepared_body.wires + np.int32(start))
-             for skin, prepared_body, start in zip(skins, prepared, first)]
+    edges = [_usual_edge(rest, skin, soft.wires + np.int32(start)) for skin, soft, start in zip(skins, prepared, first)]
     if len(embedded.corners):
         _refuse_coincident(touching.surfaces, now, COINCIDENT * min(edges), names, of_node)
     separate = _without_intersecting(touching.surfaces, between, may_touch, now, of_node) if seconds else may_touch
@@ -82,8 +80,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         _refuse_inside(prepared, skins, first, obstacles, now, separate)
 
     stiffness = _stiffness(job, prepared, mass, first, edges, embedded)
-    surface_offset = np.array([prepared_body.surface_offset for prepared_body in prepared]
-                              + [0.0] * len(obstacles.names))[of_node]
+    surface_offset = np.array([soft.surface_offset for soft in prepared] + [0.0] * len(obstacles.names))[of_node]
     activation = params.pop("distance") or _activations(surfaces, rest, now, surface_offset,
                                                         *_upper_bounds(prepared, edges, names))
     friction = _friction(job, prepared, first, obstacles, params.pop("friction_coefficient", 0.0), embedded, of_node)
@@ -97,8 +94,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         of_all: ContactLaw = law(between(may_touch), rest, stiffness, friction,
                                  np.where(intersecting, OF_REST * gap, activation), *how)
         made = SeparateIntersections(made, of_all, IntersectingBodies(
-            between(intersecting), names, of_node, intersecting, faces,
-            [is_closed(surface_faces) for surface_faces in faces], seconds,
+            between(intersecting), names, of_node, intersecting, faces, [is_closed(skin) for skin in faces], seconds,
             _distances(gap, len(names), of_node, surface_offset), stiffness, now))
     return [Embedded(made, embedded) if len(embedded.corners) else made]
 
@@ -166,9 +162,9 @@ def _stiffness(job: Job, prepared: list[Prepared], mass: Vec, first: Index, edge
                embedded: EmbeddedVertices) -> Vec:
     """Return the stiffness with which each node resists contact, (n + v,) [N/m]; infinite for nodes of obstacles."""
     stiffness = np.full(embedded.nodes, np.inf)
-    for prepared_body, start, edge in zip(prepared, first, edges):
-        own = slice(int(start), int(start) + len(prepared_body.volume.nodes))
-        stiffness[own] = RESISTS * (mass[own] / job.scene.time.step**2 + prepared_body.resistance(edge))
+    for soft, start, edge in zip(prepared, first, edges):
+        own = slice(int(start), int(start) + len(soft.volume.nodes))
+        stiffness[own] = RESISTS * (mass[own] / job.scene.time.step**2 + soft.resistance(edge))
     return embedded.least(stiffness)
 
 
@@ -176,11 +172,11 @@ def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obsta
               embedded: EmbeddedVertices, of_node: Index) -> Vec:
     """Return the friction coefficient of each node and embedded vertex, (n + v,). usual: coefficient of bodies without
     one."""
-    coefficients = [prepared_body.body.friction for prepared_body in prepared] + obstacles.friction
+    coefficients = [soft.body.friction for soft in prepared] + obstacles.friction
     friction: Vec = np.array([usual if mu is None else mu for mu in coefficients], dtype=float)[of_node]
     painted, first_obstacle = np.ones(embedded.nodes), int(first[len(prepared)])
-    for prepared_body, start in zip(prepared, first):
-        painted[start : start + len(prepared_body.volume.nodes)] = painted_friction(job, prepared_body)
+    for soft, start in zip(prepared, first):
+        painted[start : start + len(soft.volume.nodes)] = painted_friction(job, soft)
     painted[first_obstacle : first_obstacle + len(obstacles.painted)] = obstacles.painted
     friction *= np.clip(embedded.positions(painted[:, None])[:, 0], 0.0, 1.0)
     return friction
@@ -222,15 +218,15 @@ def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, first_obstacle: in
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
            embedded: EmbeddedVertices) -> LoadsOnCloth | None:
     """Return the loads that may lie on cloth; None without cloth, or without another body that has a mass."""
-    if not any(prepared_body.body.cloth is not None for prepared_body in prepared):
+    if not any(soft.body.cloth is not None for soft in prepared):
         return None
     area, areal_mass, squared = np.zeros(embedded.nodes), np.zeros(embedded.nodes), job.scene.time.step**2
-    for prepared_body, start in zip(prepared, first):
-        own = slice(int(start), int(start) + len(prepared_body.volume.nodes))
-        if prepared_body.body.cloth is not None:
-            area[own] = mass[own] / prepared_body.body.cloth.area_density
-        elif len(prepared_body.skin):
-            areal_mass[own] = mass[own].sum() / (_area(prepared_body.volume.nodes, prepared_body.skin) * squared)
+    for soft, start in zip(prepared, first):
+        own = slice(int(start), int(start) + len(soft.volume.nodes))
+        if soft.body.cloth is not None:
+            area[own] = mass[own] / soft.body.cloth.area_density
+        elif len(soft.skin):
+            areal_mass[own] = mass[own].sum() / (_area(soft.volume.nodes, soft.skin) * squared)
     start = int(first[len(prepared)])
     for triangles, weight in zip(obstacles.triangles, obstacles.masses):
         areal_mass[start + np.unique(triangles)] = weight / (_area(obstacles.positions, triangles) * squared)
@@ -267,21 +263,21 @@ def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tupl
     """Return the triangles of each body that collide, numbered by nodes and then by embedded vertices, and these
     vertices."""
     skins, corners, weights, next_vertex = [], [np.zeros((0, 4), dtype=np.int32)], [np.zeros((0, 4))], nodes
-    for prepared_body, start in zip(prepared, first):
-        surface = prepared_body.body.surface
-        if not prepared_body.body.touches_by_mesh or surface is None or prepared_body.embedding is None:
-            skins.append(prepared_body.skin + np.int32(start))
+    for soft, start in zip(prepared, first):
+        surface = soft.body.surface
+        if not soft.body.touches_by_mesh or surface is None or soft.embedding is None:
+            skins.append(soft.skin + np.int32(start))
             continue
-        if prepared_body.thinned is not None:
-            skins.append(prepared_body.thinned.triangles + np.int32(next_vertex))
-            corners.append(prepared_body.thinned.corners + np.int32(start))
-            weights.append(prepared_body.thinned.weights)
-            next_vertex += len(prepared_body.thinned.corners)
+        if soft.thinned is not None:
+            skins.append(soft.thinned.triangles + np.int32(next_vertex))
+            corners.append(soft.thinned.corners + np.int32(start))
+            weights.append(soft.thinned.weights)
+            next_vertex += len(soft.thinned.corners)
             continue
         skins.append(np.asarray(job.array(surface.triangles)).astype(np.int32) + np.int32(next_vertex))
-        corners.append(prepared_body.embedding.corners + np.int32(start))
-        weights.append(prepared_body.embedding.weights)
-        next_vertex += len(prepared_body.embedding.corners)
+        corners.append(soft.embedding.corners + np.int32(start))
+        weights.append(soft.embedding.weights)
+        next_vertex += len(soft.embedding.corners)
     return skins, EmbeddedVertices(np.concatenate(corners).astype(np.int32), np.concatenate(weights), nodes)
 
 
@@ -331,8 +327,8 @@ def _upper_bounds(prepared: list[Prepared], edges: list[float], names: list[str]
     """Return the largest activation distance of two bodies or obstacles, and the shorter of the mean edges of their
     skins, (b, b) [m] each; both are infinite for two obstacles."""
     edge = np.array(edges + [np.inf] * (len(names) - len(edges)))
-    thick = np.array([np.nan if prepared_body.thickness is None else prepared_body.thickness
-                      for prepared_body in prepared]
+    thick = np.array([np.nan if soft.thickness is None else soft.thickness
+                      for soft in prepared]
                      + [np.nan] * (len(names) - len(edges)))
     shorter = np.minimum(edge[:, None], edge[None, :])
     thicker = np.fmax(thick[:, None], thick[None, :])
@@ -383,11 +379,11 @@ def _refuse_inside(prepared: list[Prepared], skins: list[Index], first: Index, o
                    may_touch: NDArray[np.bool_]) -> None:
     """Raise BadScene where a body is inside another one. One point of each decides, since no surfaces intersect."""
     first_obstacle = int(first[len(prepared)])
-    points = [int(skin[0, 0]) if len(skin) else int(prepared_body.wires[0, 0] + start)
-              for skin, prepared_body, start in zip(skins, prepared, first)]
+    points = [int(skin[0, 0]) if len(skin) else int(soft.wires[0, 0] + start)
+              for skin, soft, start in zip(skins, prepared, first)]
     nothing = np.zeros((0, 3), dtype=np.int32)  # cloth has no inside
-    solid = [(prepared_body.body.name, skin if _has_inside(prepared_body, skin) else nothing, point)
-             for prepared_body, skin, point in zip(prepared, skins, points)]
+    solid = [(soft.body.name, skin if _has_inside(soft, skin) else nothing, point)
+             for soft, skin, point in zip(prepared, skins, points)]
     closed = [(name, mesh + np.int32(first_obstacle), int(mesh[0, 0]) + first_obstacle)
               for name, mesh in zip(obstacles.names, obstacles.triangles)]
     for i, (name, _, point) in enumerate([*solid, *closed]):

@@ -18,8 +18,6 @@ from .joints.interface import Charted, JointType
 from .joints.rotations import product, quaternion
 
 CENTRES = "joints.centres"  #: key of the memory: centres of all charts, one after the other
-#: pairs of the memory's keys whose values are coordinates and rates of an earlier moment
-PAIRS = (("bdf2.q", "bdf2.u"),)
 
 
 @dataclass(frozen=True)
@@ -147,11 +145,11 @@ class Tree:
                     coordinates, np.zeros_like(coordinates), centres[batch.centres], self.fresh[batch.centres])[0]
         return out
 
-    def recentre(self, state: State) -> State:
+    def recentre(self, state: State, remembered_motion: Sequence[tuple[str, str]] = ()) -> State:
         """Return a state of equal motion with charts that are re-centred where a joint has rotated far from its centre.
 
-        q, u and pairs of them in memory (PAIRS) are transformed to the new charts. For use between steps.
-        [Grassia 1998]
+        remembered_motion: pairs of keys of the memory with coordinates and rates at earlier times, which are
+        transformed to the new charts like q and u. For use between steps. [Grassia 1998]
         """
         if not len(self.fresh):
             return state
@@ -169,7 +167,7 @@ class Tree:
             return state
         q, u = _carry(moved, state.q, state.u, old, new)
         memory = {**state.memory, CENTRES: new}
-        for coordinate, rate in PAIRS:
+        for coordinate, rate in remembered_motion:
             if coordinate in memory and memory[coordinate].shape == q.shape and memory[rate].shape == u.shape:
                 memory[coordinate], memory[rate] = _carry(moved, memory[coordinate], memory[rate], old, new)
         return replace(state, q=q, u=u, memory=memory)

@@ -33,7 +33,7 @@ class FleshOnBones(Coupling, SteppedSoft):
         self.soft, self.jointed, self.integrator, self.by_body = soft, jointed, integrator, by_body
         self._flesh, attached = soft.coordinates, soft.coordinates.attached
         skeleton = Skeleton(jointed, attached.bodies, by_body)
-        self._states = JoinedStates(soft, skeleton)
+        self._states = JoinedStates(soft, skeleton, self.histories)
         self.system = CoupledSystem(soft, jointed, skeleton, self._states)  #: of the integrator
         on = "ride on" if soft.mass[attached.nodes].all() else "or corners of rigid surfaces ride on"
         self.notes = [f"{len(attached.nodes)} soft nodes {on} {len(np.unique(attached.bodies))} rigid bodies, and "
@@ -43,6 +43,11 @@ class FleshOnBones(Coupling, SteppedSoft):
     def parts(self) -> tuple[NodesPart, JointsPart]:
         """Return the part of the soft bodies and the part of the mechanisms."""
         return self.soft, self.jointed
+
+    @property
+    def histories(self) -> tuple[str, ...]:
+        """Return the keys of the integrator's memory with earlier coordinates and rates of both parts."""
+        return tuple(key for pair in self.integrator.remembered_motion for key in pair)
 
     def initial_state(self) -> State:
         """Return the joined state of both parts at the start frame. Raises Diverged."""
@@ -92,7 +97,7 @@ class FleshOnBones(Coupling, SteppedSoft):
         constraints, posed = self.jointed.constraints, joints.tree_stage
         drive_errors = np.zeros(0) if constraints is None or posed is None else constraints.drive_errors(joints, posed)
         solved = self._flesh.positions(soft.q, soft.time, soft.carrier_motion)
-        joints = self.jointed.finish(joints, isolated=False)
+        joints = self.jointed.finish(joints, self.integrator.remembered_motion, isolated=False)
         soft = replace(soft, carrier_motion=self._states.carrier_motion(joints))
         finished = self._flesh.positions(soft.q, soft.time, soft.carrier_motion)
         if self.soft.largest_step(solved, finished) < 1.0:

@@ -7,14 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..coordinates.tree import PAIRS
 from ..state import CarrierMotion, State, Vec
 from ..world.layout import of_another_version
 from ..world.nodes_part import NodesPart
 from .skeleton import Skeleton
 
 JOINTS = "joints/"  #: prefix of the joints' memory within a step
-HISTORIES = [key for pair in PAIRS for key in pair]  #: keys of the memory with as many values as q
 
 
 class JoinedStates:
@@ -24,9 +22,11 @@ class JoinedStates:
     array of both, next to the memory of the soft bodies; keys of the joints' memory have a prefix.
     """
 
-    def __init__(self, soft: NodesPart, skeleton: Skeleton) -> None:
-        """skeleton: the joints as carriers of attached nodes."""
+    def __init__(self, soft: NodesPart, skeleton: Skeleton, histories: Sequence[str]) -> None:
+        """skeleton: the joints as carriers of attached nodes. histories: keys of the integrator's memory with as many
+        values as q."""
         self._flesh, self._skeleton, self._cut = soft.coordinates, skeleton, soft.unknowns
+        self._histories = histories
 
     def carrier_motion(self, carrier: State) -> CarrierMotion:
         """Return the motion of attached nodes in a state of the joints."""
@@ -36,7 +36,7 @@ class JoinedStates:
         """Return the soft bodies' state, with attached nodes at their bones, and the joints' state."""
         soft, joints = self.split(state)
         flesh, bones = dict(soft.memory), dict(joints.memory)
-        for key in HISTORIES:
+        for key in self._histories:
             if key in flesh:
                 bones[key], flesh[key] = flesh[key][self._cut :], flesh[key][: self._cut]
         joints = replace(joints, memory=bones)
@@ -55,7 +55,7 @@ class JoinedStates:
         has a history."""
         soft, jointed = states
         flesh, bones = dict(soft.memory), dict(jointed.memory)
-        for key in HISTORIES:
+        for key in self._histories:
             if key in flesh or key in bones:
                 if key not in bones or len(flesh[key]) != len(soft.q):
                     raise of_another_version()

@@ -31,11 +31,11 @@ def harmonic_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index,
     free = np.setdiff1d(np.arange(len(nodes)), border)
     if len(free):
         laplacian = p1_laplacian(nodes, tets)
-        values[free] = solved(laplacian[free][:, free].tocsr(), -(laplacian[free][:, border] @ values[border]))
+        values[free] = solve(laplacian[free][:, free].tocsr(), -(laplacian[free][:, border] @ values[border]))
     return np.clip(values, painted.min(axis=0), painted.max(axis=0))
 
 
-def solved(matrix: csr_matrix, known: Vec, tolerance: float = 1e-12) -> Vec:
+def solve(matrix: csr_matrix, known: Vec, tolerance: float = 1e-12) -> Vec:
     """Return X of matrix X = known, (f, maps), by conjugate gradients, or by a factor where these do not converge.
 
     matrix: (f, f). known: (f, maps). tolerance: of the relative residual. Raises BadMesh where neither solves it.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from typing import Self
+
 import numpy as np
 
 from ..coordinates.prescribed import OverTime
@@ -18,6 +21,12 @@ class Pull:
         """nodes: (k,). stiffness: of each spring [N/m], (k,). targets: of the nodes, (k, 3) [m] at a time.
         strength: factor of the stiffness over time; None for 1."""
         self.nodes, self._stiffness, self.targets, self._strength = nodes, stiffness, targets, strength
+
+    def towards(self, targets: OverTime) -> Self:
+        """Return a copy with other targets of the nodes, (k, 3) [m] at a time."""
+        other = copy.copy(self)
+        other.targets = targets
+        return other
 
     def at_work(self, time: float) -> bool:
         """Return whether the pull acts at `time` [s]."""

@@ -25,6 +25,7 @@ class BDF2(Integrator):
     equal_steps = True
     remembers: tuple[str, ...] = (POSITIONS, RATES, STEP, TOUCHING)
     remembered_rates: tuple[str, ...] = (RATES,)
+    remembered_motion: tuple[tuple[str, str], ...] = ((POSITIONS, RATES),)
 
     def __init__(self, params: dict[str, float]) -> None:
         """params: those of the method of the first step."""

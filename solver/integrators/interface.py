@@ -94,6 +94,9 @@ class Integrator(Protocol):
     order: int  #: order of accuracy; a test measures it
     remembers: tuple[str, ...] = ()  #: keys of the memory that its next step reads
     remembered_rates: tuple[str, ...] = ()  #: keys of earlier rates among these, damped like the last rates
+    #: pairs of keys among these, of coordinates and rates at an earlier time, both as long as q: joints transform them
+    #: to new charts, and a coupling joins those of its parts
+    remembered_motion: tuple[tuple[str, str], ...] = ()
     momentum: Momentum = Momentum.PROJECTED  #: how the momentum of jointed bodies enters its stages
     equal_steps: bool = False  #: whether steps as long as the last one are preferred to steps of the best length
     #: (M − hD − βh²K) u = M u⁰ + h f and nothing else: a world may have this step in one kernel

@@ -43,17 +43,20 @@ class LiveNodes:
                     obstacle.name)
         self._path = StepMotion(start_positions)
         coordinates.motion = self._path
-        self._start, self._pulls = start_positions, list(part.pulls)
-        part.pulls = self._all_pulls = [*part.pulls]  # one list, shared by all variants of the part
+        self._start = start_positions
         #: soft pins: number of the body, motion of their targets, and targets at the start, (k, 3) [m]
         self._soft_pins: list[tuple[int, StepMotion, Vec]] = []
-        for pins in part.pulls:
+        pulls = list(part.pulls)
+        for k, pins in enumerate(pulls):
             if pins.is_on_object:
                 number = next(int(number) for number, body in zip(self._bodies, part.bodies_in_world)
                               if body.nodes.start <= pins.nodes[0] < body.nodes.stop)
                 start = pins.targets.at(0.0)
-                pins.targets = StepMotion(start)
-                self._soft_pins.append((number, pins.targets, start))
+                path = StepMotion(start)
+                pulls[k] = pins.towards(path)
+                self._soft_pins.append((number, path, start))
+        self._pulls = pulls
+        part.pulls = self._all_pulls = [*pulls]  # one list, shared by all variants of the part
         #: variants of the part by integrator; a part of a coupling is stepped by the coupling
         # impacts on the ground are solved in converged stages, and linearised in linearised ones
         self._variants: list[NodesPart] = [part, *(part.stepped_by(integrator, None)

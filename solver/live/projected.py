@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -18,7 +19,6 @@ from ..meshing.volume import mean_edge
 from ..parts.projective.body import ProjectiveBody, TargetRows
 from ..state import State, Vec
 from ..world.constraint_drafts import FIRM, NEAR
-from ..world.interface import StepInputs
 from .bumps import Clearances, planes_before
 from .engines.interface import GrabbedVertex, Hold, Inputs, Report
 from .grabbing import REACH, Grabbed, around, strength_of
@@ -45,20 +45,23 @@ class ProjectedBody(PlayedBody):
     def _build(self, job: Job, prepared: Prepared) -> None:
         """Build the draft of projective dynamics, with prescribed motion, soft pins and colliders that the artist
         moves. Raises a ConJacError where the body cannot be built."""
-        self._draft = draft = projective_draft(job, prepared, self._report)
+        draft = projective_draft(job, prepared, self._report)
         self.body, self._size = cast(ProjectiveBody, draft.body), draft.shown.size
-        draft.touches = None  # the artist moves colliders
-        draft.pressures = pressures([prepared], np.zeros(2, np.int32), self.body.rest)
         self._start = draft.motion.at(0.0)
-        draft.motion = self._path = StepMotion(self._start)
+        self._path = StepMotion(self._start)
         #: motion of the targets of soft pins, and targets at the start, (k, 3) [m]
         self._soft_pins: list[tuple[StepMotion, Vec]] = []
-        for pins in draft.pulls:
+        pulls = list(draft.pulls)
+        for k, pins in enumerate(pulls):
             if pins.is_on_object:
                 start = pins.targets.at(0.0)
-                pins.targets = path = StepMotion(start)
+                path = StepMotion(start)
+                pulls[k] = pins.towards(path)
                 self._soft_pins.append((path, start))
-        self._ground = draft.ground
+        # the artist moves colliders, which the draft does not know
+        self._draft = replace(draft, touches=None, motion=self._path, pulls=pulls,
+                              pressures=pressures([prepared], np.zeros(2, np.int32), self.body.rest))
+        self._ground = self._floor = draft.ground  #: of the scene, and in the present step
         self._touching = np.setdiff1d(touching_nodes(prepared), self.body.prescribed)
         self._thickness = prepared.thickness or 0.0
         self._friction = RESTS if prepared.body.friction is None else prepared.body.friction
@@ -118,18 +121,18 @@ class ProjectedBody(PlayedBody):
 
         contact_rows: half-spaces of other sheets, with weights relative to those of ground and colliders.
         """
-        draft, body, before, time = self._draft, self.body, self._inputs or inputs, self.state.time
+        body, before, time = self.body, self._inputs or inputs, self.state.time
         self._path.set_step(time, h, self._prescribed(before), self._prescribed(inputs))
         for path, start in self._soft_pins:
             path.set_step(time, h, *(transformed(moment.carrier(self._number), start) for moment in (before, inputs)))
         x, y, z = inputs.gravity.tolist()
         body.gravity, body.iterations = (x, y, z), iterations
         if inputs.ground is not None and self._ground.exists:
-            draft.ground = Ground(inputs.ground[0], inputs.ground[1], self._ground.friction)
+            self._floor = Ground(inputs.ground[0], inputs.ground[1], self._ground.friction)
         stiffness = FIRM * body.diagonal(h)
         rows = [rows_of_sheet.weighed(stiffness[rows_of_sheet.nodes]) for rows_of_sheet in contact_rows]
-        draft.beside = TargetRows.joined([*self._on_colliders(h, inputs, stiffness), *rows, *self._hand_rows()])
-        state = draft.attempt(self.state, h, StepInputs())
+        rows = [*self._on_colliders(h, inputs, stiffness), *rows, *self._hand_rows()]
+        state = self._draft.step_among(self.state, h, self._floor, TargetRows.joined(rows))
         self.state, self._inputs = state, inputs
 
     def _on_colliders(self, h: float, inputs: Inputs, stiffness: Vec) -> list[TargetRows]:

@@ -109,7 +109,8 @@ class LiveBody(PlayedBody):
         self._mass = float(self.body.subspace.mass.sum())
         self._shape = self.body.placed(2.0 * self._nodes).y  #: coordinates of the rest shape, (p, 3) [√kg m]
         self._half_life = half_life_at_start(job, body)
-        self.body.stepping = self._stepping = replace(stepping, floor=floor_of(job, self.body))
+        self._stepping = replace(stepping, floor=floor_of(job, self.body))
+        self.body = self.body.stepped_with(self._stepping)
         self._springs = self._soft_pins(job, prepared)
         self._strength = self.body.grab_stiffness()
         #: of a point inside a collider [N/m]
@@ -249,16 +250,17 @@ class LiveBody(PlayedBody):
         """
         body, carrier_motion = self.body, self._pins_after(inputs, h)
         x, y, z = inputs.gravity.tolist()
-        body.stepping = replace(self._stepping, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
-                                floor=floor_at(self._stepping.floor, inputs.ground),
-                                planes=self._bumped(h, inputs), springs=self._springs_after(inputs, h))
+        stepping = replace(self._stepping, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
+                           floor=floor_at(self._stepping.floor, inputs.ground),
+                           planes=self._bumped(h, inputs), springs=self._springs_after(inputs, h))
         pulls = list(self._grabs.values())
         failure: StepFailed | None = None
         for parts in (1, 4):
             state = self.state
             try:
                 for k in range(parts):
-                    state = body.step(state, h / parts, pulls, carrier_motion if k == parts - 1 else None)
+                    state = body.step(state, h / parts, pulls, carrier_motion if k == parts - 1 else None,
+                                      stepping=stepping)
                     state = faded(state, h / parts, self._half_life, self.body, self._shape)
             except StepFailed as failed:
                 failure = failed

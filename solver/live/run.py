@@ -57,7 +57,7 @@ class Live:
         self._on_saved, self._recorded = on_saved, 0
         self._recording: Recording | None = None
         self._settings = self._read = 0  #: number of the settings that act, and of the last that were read
-        self._running, self._reported = True, 0
+        self._running = True
         self._time, self._last = 0.0, clock.now()
 
     def run(self, stop: Stop) -> None:
@@ -137,9 +137,8 @@ class Live:
         frame["time"], frame["pace"], frame["cost"], frame["step"] = self._time, pace.shown_rate, pace.cost, pace.step
         frame["effort"], frame["settings"], frame["restarts"] = pace.effort, self._settings, self._engine.restarts
         self._board.show(frame, self._engine.positions, self._engine.poses)
-        for note in self._engine.notes[self._reported:]:
+        for note in self._engine.take_notes():
             self._say(note)
-        self._reported = len(self._engine.notes)
 
 
 def control(gravity: NDArray[np.float64], carriers: NDArray[np.float64] | None = None, settings: int = 0,

@@ -131,6 +131,19 @@ class StageProblem:
         other._base, other._prescribed_velocities = self.physics.rest, np.zeros_like(self._prescribed_velocities)
         return other
 
+    def starting_at(self, step_start: Vec) -> StageProblem:
+        """Return a copy of the problem with these positions at the stage's start, (n, 3) [m]."""
+        other = copy.copy(self)
+        other.step_start = step_start
+        return other
+
+    def with_ballistic_guess(self, touches_ground: bool, is_violent: bool) -> StageProblem:
+        """Return a copy of the problem that knows of its ballistic guess whether it touches the ground, there or at the
+        stage's start, and whether it would wreck elements of a body without contact."""
+        other = copy.copy(self)
+        other.touches_ground, other.is_violent = touches_ground, is_violent
+        return other
+
     def displaced_by(self, moved: Vec) -> StageProblem:
         """Return a copy of the problem whose nodes are displaced by `moved`, (n, 3) [m], at equal velocities."""
         other = copy.copy(self)

@@ -204,6 +204,8 @@ class Regroup:
         earlier = {id(part): own for part, own in zip(world.parts, before)}
         of_mechanisms = [own for part, own in zip(world.parts, before) if self._is_rigid(part)]
         other = self._world(world)
+        # histories of an integrator belong to the former unknowns
+        histories = {key for coupling in (*world.couplings, *other.couplings) for key in coupling.histories}
         states = []
         for part in other.parts:
             own = of_mechanisms[0] if self._is_rigid(part) else earlier.get(id(part))
@@ -212,9 +214,7 @@ class Regroup:
                 assert nodes is not None
                 own = _assembled_state(nodes, [former[token] for token in self._tokens_of(part)], state.time)
             elif self._is_rigid(part) and other.couplings:
-                from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
-
-                own = replace(own, memory={key: value for key, value in own.memory.items() if key not in HISTORIES})
+                own = replace(own, memory={key: value for key, value in own.memory.items() if key not in histories})
             states.append(own)
         return other, self.remembered(other.merged(states, state))
 

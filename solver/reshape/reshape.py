@@ -104,11 +104,9 @@ class Reshape:
             self._soft[k] = new = self._assembled(old)
             states[k] = carried_over(old.part, new.part, states[k], source, x)
             for coupling in new.couplings:
-                from ..coupling.joined_states import HISTORIES  # its kernels are compiled where bodies are attached
-
                 # histories of the integrator belong to the former unknowns
                 carrier = next(i for i, part in enumerate(world.parts) if part is coupling.parts[-1])
-                memory = {key: value for key, value in states[carrier].memory.items() if key not in HISTORIES}
+                memory = {key: value for key, value in states[carrier].memory.items() if key not in coupling.histories}
                 states[carrier] = replace(states[carrier], memory=memory)
             world = world.with_part(k, new.part, new.couplings)
         if not made.count:

@@ -197,8 +197,7 @@ class MonolithicCondensedStage(CondensedStage):
             base[coordinates.prescribed] -= stage.b * stage.h * stage.w
         free = QuasistaticProblem(soft, self._whole, stage, base, coordinates.prescribed, inertia, soft.edges)
         guess = coordinates.spread(start.u, None)[free.order].ravel()
-        newton = NewtonDirect({})
-        newton.limits = solver.limits
+        newton = NewtonDirect({}).under(solver.limits)
         static_friction = self._static_friction(stage, start, step_start)
         problem, unknowns = in_contact.solve_in_contact_stage(soft, free.of, step_start, guess, newton,
                                                               reuses_factors=False,

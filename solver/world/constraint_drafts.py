@@ -68,7 +68,6 @@ class ConstraintDraft(SteppedPart):
     #: obstacles, and the nodes of its surface that touch these, ascending, (p,)
     touches: tuple[DraftObstacles, Index] | None = None
     notes: list[str] = field(default_factory=list)
-    beside: TargetRows = NOTHING  #: further springs and half-spaces in the next step
     pressures: Sequence[StencilForce] = ()  #: internal pressure, evaluated at the start of each step
 
     @property
@@ -105,10 +104,15 @@ class ConstraintDraft(SteppedPart):
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the state after a step of h seconds. Raises StepFailed where the body diverges."""
+        return self.step_among(state, h, self.ground, NOTHING)
+
+    def step_among(self, state: State, h: float, ground: Ground, rows: TargetRows) -> State:
+        """Return the state after a step of h seconds on a ground, with further springs and half-spaces of nodes. Raises
+        StepFailed where the body diverges."""
         ends, before = state.time + h, self._reduced(state)
         targets = [TargetRows.springs(*pull.springs_at(ends)) for pull in self.pulls if pull.at_work(ends)]
-        targets += [self.beside, *self._on_obstacles(before, h)]
-        touching = self._on_ground(ends, h) if self.ground.exists else None
+        targets += [rows, *self._on_obstacles(before, h)]
+        touching = self._on_ground(ground, ends, h) if ground.exists else None
         after = self.body.step(before, h, self._force(before, h), TargetRows.joined(targets),
                                self.motion.at(ends), touching)
         extent = np.ptp(after.x, axis=0).max()
@@ -132,9 +136,9 @@ class ConstraintDraft(SteppedPart):
         return [TargetRows.touching(touching, stiffness, contacts.origins, contacts.normals, contacts.friction,
                                     contacts.velocities)]
 
-    def _on_ground(self, time: float, h: float) -> Touching:
+    def _on_ground(self, ground: Ground, time: float, h: float) -> Touching:
         """Return the function that finds the half-spaces of nodes on or near the ground."""
-        ground, stiffness = self.ground, FIRM * self.body.diagonal(h)
+        stiffness = FIRM * self.body.diagonal(h)
         point = ground.point(time)
 
         def touching(x: Vec, start: Vec) -> TargetRows:

@@ -280,6 +280,12 @@ class Coupling(Subsystem):
     def parts(self) -> Sequence[Part]:
         """Return the coupled parts."""
 
+    @property
+    def histories(self) -> tuple[str, ...]:
+        """Return the keys of an integrator's memory with earlier coordinates and rates of all parts, none by default.
+        They do not fit other parts."""
+        return ()
+
     def solved_with(self, part: Part) -> Sequence[Part]:
         """Return the parts whose unknowns are in one system with those of a part, which is included."""
         return self.parts

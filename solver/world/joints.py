@@ -63,13 +63,13 @@ class Joints(JointsPart, JointsSystem, SteppedPart):
         if external_force is None and kernels.fit:
             return kernels.step(state, h)
         if external_force is None and kernels.is_centred:
-            return self.finish(self._leapfrog.step(self.linearise(state), state, h))
+            return self.finish(self._leapfrog.step(self.linearise(state), state, h), self.integrator.remembered_motion)
         # stages with a base use one table of contacts
         if self.constraints is not None and (not self.recentres or kernels.momentum is Momentum.REFLECTED):
             self.constraints.begin(self.linearise(state), state.time, h)
         with self.with_external_force(external_force):
             solved = self.impacts.step(self.integrator, self, state, h)
-        after, posed = self.finish(solved), solved.tree_stage
+        after, posed = self.finish(solved, self.integrator.remembered_motion), solved.tree_stage
         if (self.recentres or not len(self._tumbling) or len(self.touching(state))
                 or not self.condensation.only_weight(external_force)):
             return after

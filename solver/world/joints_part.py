@@ -131,11 +131,11 @@ class JointsPart(Part):
         finally:
             self._external_force = self._drive_lead = None
 
-    def finish(self, after: State, isolated: bool = True) -> State:
+    def finish(self, after: State, remembered_motion: Sequence[tuple[str, str]], isolated: bool = True) -> State:
         """Return the end of a step with loops and drives projected and charts recentred. Raises StepFailed.
 
-        after: end of the step, with the stage that solved it. isolated: whether no soft bodies are attached; momentum
-        of attached bodies is that of the new positions.
+        after: end of the step, with the stage that solved it. remembered_motion: of the integrator that took it.
+        isolated: whether no soft bodies are attached; momentum of attached bodies is that of the new positions.
         """
         self._bounds.check_motion(after)
         posed: PosedTree | None = after.tree_stage
@@ -154,7 +154,7 @@ class JointsPart(Part):
                 # projection and separation of overlaps move bodies without changing their momentum
                 memory[LAST_TWIST] = posed.leaving_twists()
             after = replace(closed, memory=memory)
-        after = self.tree.centre_charts(after) if self.recentres else self.tree.recentre(after)
+        after = self.tree.centre_charts(after) if self.recentres else self.tree.recentre(after, remembered_motion)
         if posed is not None and posed.stage.momentum in (Momentum.REFLECTED, Momentum.CENTRED):
             after = self._leapfrog.finish(posed, solved, after)
         return replace(after, tree_stage=None)

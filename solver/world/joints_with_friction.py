@@ -28,15 +28,16 @@ FRICTION, FRICTION_NAMES = "joints.friction", "joints.friction_names"
 class StageRows:
     """Stage of a mechanism for laws of joint friction, with loops, drives, limits and contacts eliminated."""
 
-    def __init__(self, posed: PosedTree, bearings: Bearings, outside: ConstraintRows | None,
+    def __init__(self, posed: PosedTree, free: Vec, bearings: Bearings, outside: ConstraintRows | None,
                  warm: Multipliers | None = None) -> None:
-        """outside: constraint rows; None without. warm: initial guess of their impulses. Raises StepFailed."""
+        """free: unconstrained rates, (m,). outside: constraint rows; None without. warm: initial guess of their
+        impulses. Raises StepFailed."""
         self._warm = warm
         self._posed, self._bearings, self.outside = posed, bearings, outside
         at, tree = posed.lin.posture, posed.owner.tree
         self.parent, self.dof, self.E, self.X, self.S = tree.parent, tree.dof, at.E, at.X, at.S
         self.respond = posed.respond
-        self.free: Vec = posed.owner.factor.solve(posed.rhs)
+        self.free = free
         self.solution: Solution | None = None
         self._unconstrained: Vec = self.free  #: unconstrained rates of the last solution
         self._external: DenseDual | None = None
@@ -156,7 +157,7 @@ class JointsWithFriction(MechanismConstraints):
 
         free: unconstrained rates, (m,).
         """
-        rows = StageRows(posed, self.bearings, None if self.is_bare else self.rows(posed), self.warm_start(posed))
+        rows = StageRows(posed, free, self.bearings, None if self.is_bare else self.rows(posed), self.warm_start(posed))
         fraction = posed.stage.a * posed.stage.h
         memory = posed.lin.memory
         warm = RowMultipliers(memory[FRICTION_NAMES].astype(np.int64), fraction * memory[FRICTION]) if (

@@ -98,8 +98,9 @@ class FullStage(StageMethod):
         problem = StageProblem(soft, system, stage, base, coordinates.prescribed, damped, prescribed_directions)
         if stage.w is not None:
             step_start = coordinates.positions(start.q, stage.time - stage.b * stage.h)
-            problem.step_start = base.copy()
-            problem.step_start[coordinates.prescribed] = step_start[coordinates.prescribed]
+            start_or_base = base.copy()
+            start_or_base[coordinates.prescribed] = step_start[coordinates.prescribed]
+            problem = problem.starting_at(start_or_base)
         guess = coordinates.spread(start.u, None)[system.pattern.order].ravel()
         if prescribed_directions is not None:
             guess = prescribed_directions.impose(guess)
@@ -115,11 +116,11 @@ class FullStage(StageMethod):
         else:
             if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
                 step_start = coordinates.positions(start.q, start.time)
-                problem.touches_ground = any(len(soft.ground.find(x, time)) for x, time in (
+                touches_ground = any(len(soft.ground.find(x, time)) for x, time in (
                     (step_start, start.time), (problem.positions_at(guess), stage.time)))
-                problem.is_violent = prescribed_directions is None and is_violent_guess(problem, guess,
-                                                                                        step_start) and not len(
-                    soft.touching_at(step_start, start.time))
+                is_violent = (prescribed_directions is None and is_violent_guess(problem, guess, step_start)
+                              and not len(soft.touching_at(step_start, start.time)))
+                problem = problem.with_ballistic_guess(touches_ground, is_violent)
                 guess = lowest_potential_start(problem, guess, step_start)
             unknowns = solver.solve(problem, guess)
         if stage.inertia and (solver.limits.strain_left or solver.limits.ends_early):

@@ -64,5 +64,8 @@ class TreeKernelSteps:
         after, is_regular = (self._leapfrog_step.solve if reflected else self._tree_step.step)(state, h)
         if not is_regular:
             self._bounds.check_motion(after)
-        after = tree.centre_charts(after) if is_regular or reflected or self._recentres else tree.recentre(after)
+        if is_regular or reflected or self._recentres:
+            after = tree.centre_charts(after)
+        else:
+            after = tree.recentre(after, self._integrator.remembered_motion)
         return self._leapfrog_step.finish(after, h) if reflected else after

@@ -17,15 +17,16 @@ class World(ShownBodies):
     """World with all parts of a scene and their couplings. Parts without a coupling do not interact."""
 
     def __init__(self, parts: Sequence[Part], order: Sequence[str] = (), notes: Sequence[str] = (),
-                 couplings: Sequence[Coupling] = ()) -> None:
+                 couplings: Sequence[Coupling] = (), earlier_notes: Sequence[str] = ()) -> None:
         """order: names of bodies in the order of the output; empty: that of the parts. notes: additional sentences.
+        earlier_notes: sentences of the world before its parts were replaced.
 
         Raises BadScene where two bodies have the same name, a coupled part is not in `parts` or in two couplings, or a
         part has no integrator.
         """
         super().__init__(parts, order)
         self.couplings = list(couplings)
-        self._earlier_notes, self._own_notes = list[str](), list(notes)
+        self._earlier_notes, self._own_notes = list(earlier_notes), list(notes)
         self._layout = Layout([part.unknowns for part in self.parts])
         self._subsystems = Subsystems(self.parts, self.couplings)
 
@@ -55,9 +56,7 @@ class World(ShownBodies):
         return self._again(parts, couplings)
 
     def _again(self, parts: Sequence[Part], couplings: Sequence[Coupling]) -> World:
-        other = World(parts, self._order, couplings=couplings)
-        other._earlier_notes = self.notes
-        return other
+        return World(parts, self._order, couplings=couplings, earlier_notes=self.notes)
 
     @property
     def independent(self) -> list[tuple[tuple[int, ...], list[Coupling]]]:

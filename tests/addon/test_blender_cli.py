@@ -22,7 +22,7 @@ from conjac.conjac_addon.bake import place, saving, session  # noqa: E402
 
 @pytest.fixture()
 def run(scene, monkeypatch):  # noqa: F811
-    """Call the handler that Blender was given, not the function by its name."""
+    """Return the handler that Blender was given for the command, not the function by its name."""
     conjac.unregister()
     given = {}
     register = bpy.utils.register_cli_command

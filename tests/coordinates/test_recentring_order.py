@@ -53,7 +53,7 @@ class Top:
         state = State(0.0, np.zeros(3), OMEGA.copy())
         for _ in range(steps):
             state = method.step(self, state, end / steps)
-            after = self.tree.recentre(state)
+            after = self.tree.recentre(state, method.remembered_motion)
             self.recentred += after is not state
             state = after
         at = self.tree.posture(state.q, state.u, state.memory)

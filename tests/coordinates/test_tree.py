@@ -140,7 +140,7 @@ def test_recentring_keeps_places_and_velocities(size):
     earlier, rates = q - 0.05 * u, u + 0.1 * rng.normal(size=tree.rates)
     memory = {CENTRES: centres, "bdf2.q": earlier, "bdf2.u": rates, "bdf2.h": np.array([0.05])}
     state = State(1.0, q, u, memory)
-    after = tree.recentre(state)
+    after = tree.recentre(state, [("bdf2.q", "bdf2.u")])
     assert after is not state and (after.q != q).any()
     moved = np.flatnonzero((after.memory[CENTRES] != centres).reshape(-1, 4).any(axis=1))
     balls = [i for i in range(tree.count) if tree.joints[i] and tree.dof[i + 1] - tree.dof[i] in (3, 6)

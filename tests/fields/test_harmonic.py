@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix, diags
 
 from solver.errors import BadMesh
-from solver.fields.harmonic import harmonic_extension, p1_laplacian, solved
+from solver.fields.harmonic import harmonic_extension, p1_laplacian, solve
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import boundary_faces
 
@@ -71,7 +71,7 @@ def test_what_conjugate_gradients_do_not_solve_is_factored():
     known = np.zeros((200, 1))
     known[-1] = conductor[-1]
     exact = np.cumsum(1.0 / conductor)[:-1] / np.sum(1.0 / conductor)
-    assert solved(chain, known)[:, 0] == pytest.approx(exact, abs=1e-4)
+    assert solve(chain, known)[:, 0] == pytest.approx(exact, abs=1e-4)
 
 
 @pytest.mark.parametrize("matrix", [[[1.0, np.nan], [np.nan, 1.0]], [[np.inf, 1.0], [1.0, 1.0]],
@@ -79,7 +79,7 @@ def test_what_conjugate_gradients_do_not_solve_is_factored():
 def test_what_a_factor_does_not_solve_either_is_refused(matrix):
     """The factor exists and reports no error, but its solution is not finite."""
     with np.errstate(all="ignore"), pytest.raises(BadMesh, match="so flat that painted maps"):
-        solved(csr_matrix(matrix), np.ones((2, 1)))
+        solve(csr_matrix(matrix), np.ones((2, 1)))
 
 
 def test_tetrahedra_that_no_number_can_tell_from_flat_ones_are_refused():

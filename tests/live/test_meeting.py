@@ -45,7 +45,7 @@ def play(engine, seconds, gravity=DOWN, **inputs):
     """Return the centres of the bodies after a time, (b, 3) [m]."""
     for _ in range(round(60 * seconds)):
         engine.step(0, Inputs(gravity, **inputs))
-    assert engine.restarts == 0, engine.notes
+    assert engine.restarts == 0, engine.take_notes()
     return np.array([body.positions.mean(axis=0) for body in engine.bodies])
 
 

@@ -124,7 +124,7 @@ def played(engine, frames, inputs):
         engine.step(0, inputs(len(recording._times)))
         time += engine.efforts[0].step
         recording.add(time, engine.positions)
-    assert engine.restarts == 0, engine.notes
+    assert engine.restarts == 0, engine.take_notes()
     return np.array(recording._positions)[::round(1 / 24 / engine.efforts[0].step)]
 
 

@@ -32,7 +32,7 @@ def play(engine, seconds, gravity=DOWN, **inputs):
     """Return the positions of all vertices after a time, (n, 3) [m]."""
     for _ in range(round(seconds / H)):
         engine.step(0, Inputs(gravity, **inputs))
-    assert engine.restarts == 0, engine.notes
+    assert engine.restarts == 0, engine.take_notes()
     return engine.positions
 
 

@@ -22,7 +22,7 @@ def play(engine, seconds, gravity=DOWN, **inputs):
     while passed < seconds - 1e-9:
         engine.step(0, Inputs(gravity, **inputs))
         passed += engine.efforts[0].step
-    assert engine.restarts == 0, engine.notes
+    assert engine.restarts == 0, engine.take_notes()
 
 
 @pytest.fixture()

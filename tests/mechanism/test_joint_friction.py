@@ -90,7 +90,7 @@ def test_what_joints_carry_does_no_work_with_loops_and_drives(tmp_path, driven):
     stages = posed_stages(world)
     state = ran(world, 10, 0.005)
     kept = stages[-1]
-    rows = StageRows(kept, world.constraints.bearings, world.constraints.rows(kept))
+    rows = StageRows(kept, kept.owner.factor.solve(kept.rhs), world.constraints.bearings, world.constraints.rows(kept))
     at = BearingContacts(world.constraints.bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
     along = 0.005 * state.memory[FRICTION]
     u = rows.solve(at.rows.G.T @ along)

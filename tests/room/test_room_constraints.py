@@ -34,12 +34,16 @@ class Level:
                          y[:, 2] + self._offset, up, np.zeros(self.joints), np.zeros(self.joints, dtype=bool))
 
 
-@pytest.fixture
-def level(monkeypatch):
+def add_level(monkeypatch):
     add_to_solver(monkeypatch, {"constraints.points.level": Level}, catalogue.Entry(
         "constraint", "level", "constraints.points.level:Level", "Level", "Made up",
         (catalogue.Param("offset", "Offset", "How much higher the second is", 0.0, "m", -1.0, 1.0),),
         reads=("point",)))
+
+
+@pytest.fixture
+def level(monkeypatch):
+    add_level(monkeypatch)
 
 
 def two_boxes(folder, offset=0.0, **constraint):

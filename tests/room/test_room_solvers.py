@@ -1,7 +1,6 @@
-"""A stage solver, a linear solver, a contact law and a kind of loop come from outside, each one file and one entry, and
-bake together."""
+"""A stage solver, a linear solver, a contact law and a kind of loop come from outside, each one file and one entry.
+`test_room_together` bakes them in one scene."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,15 +8,14 @@ import pytest
 import scipy.linalg
 from made_up import add_to_solver
 from mechanisms import mechanism_world, run
-from small_jobs import box_job, box_tets, change, write_job
-from worlds import nodes_of, world_of
+from small_jobs import box_job, box_tets, write_job
+from worlds import nodes_of
 
 from solver import catalogue
 from solver.contact.find.distance_kernels import DIFFERENCE, SQUARE
 from solver.contact.laws.barrier import Barrier
 from solver.errors import BadScene
 from solver.forces.stencils import Stencils
-from solver.frames.read import Cache
 from solver.job.load import load
 from solver.linear.interface import NotPositiveDefinite, ShowsNothing
 from solver.nonlinear.descent import descend
@@ -25,7 +23,6 @@ from solver.nonlinear.fallback_euler import ProjectedDirections
 from solver.nonlinear.interface import StageSolver
 from solver.nonlinear.limits import StopRule
 from solver.nonlinear.stop_rules import ResidualStop
-from solver.simulate import bake
 
 PAIRS = [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]  #: of a stencil's nodes, in the order of its blocks
 
@@ -112,8 +109,7 @@ class InPlane:
     along, across = (2,), ()
 
 
-@pytest.fixture
-def solvers(monkeypatch):
+def add_solvers(monkeypatch):
     """Write files that the solver does not have, and their entries."""
     barrier = catalogue.find("contact", "barrier")
     add_to_solver(
@@ -125,6 +121,11 @@ def solvers(monkeypatch):
         catalogue.Entry("contact", "cushion", "contact.laws.cushion:Cushion", "Cushion", "Made up", barrier.params),
         catalogue.Entry("loop", "in_plane", "constraints.in_plane:InPlane", "In a Plane", "Made up"))
     monkeypatch.setattr(Cautious, "solved", 0)
+
+
+@pytest.fixture
+def solvers(monkeypatch):
+    add_solvers(monkeypatch)
 
 
 def after(job, steps, h=1 / 96):
@@ -212,30 +213,3 @@ def test_a_made_up_loop_keeps_a_point_in_a_plane(solvers, tmp_path):
     # a kind that nobody wrote is refused
     with pytest.raises(BadScene, match="Use one of ball, hinge, point_on_line, in_plane"):
         mechanism_world(tmp_path / "wrong", [bead], [free], loops=[{**plane, "kind": "in_line"}])
-
-
-def test_all_of_them_bake_together(solvers, tmp_path):
-    job = resting(tmp_path / "job", "cushion")
-    change(job, "linear_solver", "dense")
-    change(job, "stage_solver", {"kind": "cautious", "params": {"care": 1e-4}})
-    change(job, "time.end", 5)
-    bead = {"name": "Bead", "position": [2.0, 0.0, 1.0], "mass": 2.0, "is_collider": False,
-            "shape": {"kind": "sphere", "params": {"radius": 0.1}}}
-    change(job, "mechanisms", [{"name": "Beads", "bodies": [bead],
-                                "joints": [{"name": "Free", "kind": "free", "child": "Bead"}],
-                                "loops": [{"name": "Plane", "kind": "in_plane", "body_a": "Bead",
-                                           "position": [2.0, 0.0, 1.0], "rotation": [1.0, 0.0, 0.0, 0.0]}]}])
-    world = world_of(load(job))
-    assert [type(part).__name__ for part in world.parts] == ["Nodes", "Joints"]
-
-    class Quiet:
-        def __getattr__(self, name):
-            return lambda *_: None
-
-    bake(job, Quiet())
-    cache = Cache(job / "cache")
-    assert cache.frames_done() == [1, 2, 3, 4, 5] and Cautious.solved > 0
-    block = cache.frame(5)["Block"]
-    assert 0.0 < block[:, 2].min() < 0.004
-    assert cache.poses(5)["pose"][0, 2, 3] == pytest.approx(1.0, abs=1e-9)
-    assert "dense" in json.dumps(cache.manifest)

@@ -93,13 +93,17 @@ def weight_of(job, one, report, surfaces):
                   surfaces)
 
 
-@pytest.fixture
-def with_weight(monkeypatch):
+def add_weight(monkeypatch):
     add_to_solver(monkeypatch, {"build.weights": weight_of}, catalogue.Entry(
         "method", "weight", "build.weights:weight_of", "Weight", "Neither bends nor turns",
         (catalogue.Param("weight_mass", "Mass", "Of the whole body", 1.0, "kg", 0.0, 100.0),
          catalogue.Param("weight_stiffness", "Stiffness", "Of a point that it touches", STIFFNESS, "N/m", 0.0, 1e6)),
         can=("draft", "touches bodies", "any integrator")))
+
+
+@pytest.fixture
+def with_weight(monkeypatch):
+    add_weight(monkeypatch)
 
 
 def cushion_and_weight(folder, pinned=True, gravity=GRAVITY):

@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import BadScene
 from ...meshing.volume import boundary_faces, shape_gradients
 from ...state import Vec
-from ..harmonic import p1_laplacian, solved
+from ..harmonic import p1_laplacian, solve
 from .interface import Muscle
 
 BELLY = 0.2  #: least fraction of the skin's nodes between the two ends
@@ -52,6 +52,6 @@ class Gradient:
             prescribed = np.flatnonzero(origin | insertion)
             laplacian = p1_laplacian(nodes, tets)
             known = -(laplacian[free][:, prescribed] @ phi[prescribed])
-            phi[free] = solved(laplacian[free][:, free].tocsr(), known[:, None], 1e-10)[:, 0]
+            phi[free] = solve(laplacian[free][:, free].tocsr(), known[:, None], 1e-10)[:, 0]
         gradients: Vec = np.einsum("eij,ei->ej", shape_gradients(nodes, tets)[0], phi[tets])
         return gradients

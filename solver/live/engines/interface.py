@@ -78,7 +78,6 @@ class Engine(Protocol):
     """Interface of an engine, which simulates all bodies of a job from its first frame on."""
 
     efforts: Sequence[Effort]  #: settings of a step, the most accurate first
-    notes: list[str]  #: sentences for the artist, which may grow
     restarts: int  #: number of restarts after steps that failed
 
     @staticmethod
@@ -101,7 +100,10 @@ class Engine(Protocol):
         """Return the vertices of soft bodies that were grabbed in the last step."""
 
     def step(self, effort: int, inputs: Inputs) -> None:
-        """Advance all bodies by `efforts[effort].step` seconds. Bodies whose step fails restart; `notes` reports it."""
+        """Advance all bodies by `efforts[effort].step` seconds. Bodies whose step fails restart, with a note."""
+
+    def take_notes(self) -> list[str]:
+        """Return the sentences for the artist since the last call."""
 
     def forget_past(self) -> None:
         """Drop everything cached except the state, as a bake does at a snapshot, so that both continue identically."""

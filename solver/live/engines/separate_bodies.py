@@ -45,7 +45,7 @@ class SeparateBodiesEngine(ABC, Generic[Body]):
     def __init__(self, job: Job, report: Report) -> None:
         """Build the bodies of a job. report: receives progress. Raises BadInput where the engine cannot play the scene,
         and a ConJacError where a body cannot be built."""
-        self._report, self.notes, self.restarts = report, list[str](), 0
+        self._report, self._notes, self.restarts = report, list[str](), 0
         self._owner: dict[int, int] = {}  # index of the body that each hand grabs, by number of the hand
         job, prepared = self._prepare(job)
         self.bodies = [self._body(job, k, prepared_body) for k, prepared_body in enumerate(prepared)]
@@ -95,7 +95,7 @@ class SeparateBodiesEngine(ABC, Generic[Body]):
             try:
                 self._step_body(number, h, iterations, inputs)
             except StepFailed as failure:
-                self.notes.append(f"Restarted: {failure}")
+                self._notes.append(f"Restarted: {failure}")
                 self.restarts += 1
                 body.restart()
         self._resolve_contact()
@@ -113,6 +113,11 @@ class SeparateBodiesEngine(ABC, Generic[Body]):
                 self._owner[hold.id] = int(np.argmin([body.distance(hold.start) for body in self.bodies]))
         for number, body in enumerate(self.bodies):
             body.hold([hold for hold in grabs if self._owner[hold.id] == number], h)
+
+    def take_notes(self) -> list[str]:
+        """Return the sentences for the artist since the last call."""
+        taken, self._notes = self._notes, []
+        return taken
 
     def forget_past(self) -> None:
         """Do nothing: the engine stores only the states of its bodies."""

@@ -40,7 +40,7 @@ class WorldEngine:
 
     def __init__(self, job: Job, report: Report) -> None:
         """Build the world of a job. report: receives progress. Raises a ConJacError that names the body."""
-        self._report, self.notes, self.restarts = report, list[str](), 0
+        self._report, self._notes, self.restarts = report, list[str](), 0
         #: grabbed vertex and its offset from the hand [m], (3,), by number of the hand
         self._vertices: dict[int, tuple[int, Vec]] = {}
         self._carriers: Vec | None = None  #: motion of objects in the last step, (b, 4, 4) [m]
@@ -138,7 +138,7 @@ class WorldEngine:
                 with suppress(Diverged):
                     self._state = replace(self._advanced(h, 2), time=self._state.time + h)
                     return
-            self.notes.append(f"Restarted: {failure.what}")
+            self._notes.append(f"Restarted: {failure.what}")
             self.restarts += 1
             for _, soft in self._soft:
                 soft.release()
@@ -186,6 +186,11 @@ class WorldEngine:
             for hold in own:
                 if hold.id not in self._vertices:
                     self._vertices[hold.id] = self._vertex(k, soft.holds[hold.id][0], hold.start)
+
+    def take_notes(self) -> list[str]:
+        """Return the sentences for the artist since the last call."""
+        taken, self._notes = self._notes, []
+        return taken
 
     def forget_past(self) -> None:
         """Discard all caches of the world; its state remains."""

@@ -156,7 +156,7 @@ class SlidingCloth:
         why, thins = "", None  # the shortest in which one gets thinner
         while True:
             on_pins, shorter = pinned_rows(cloth, self._step_pins(time + h), h), SHORTER
-            solved = self._solving.solved(cloth, now, barrier, on_pins, free_rates, time, h, self._warm)
+            solved = self._solving.solve_substep(cloth, now, barrier, on_pins, free_rates, time, h, self._warm)
             if solved is None:
                 why = self._pressed(barrier)
             elif not solved.deepest or h * SHORTER < shortest:  # the shortest may leave cloth in an obstacle

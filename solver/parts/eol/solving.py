@@ -60,8 +60,8 @@ class Solving:
     detect: Callable[[SheetMesh, ObstacleMotion, float], FeatureContacts]  #: near pairs of a step of so many seconds
     program: SparseProgram = field(default_factory=SparseProgram)
 
-    def solved(self, cloth: Cloth, now: ObstacleMotion, barrier: BarrierContacts | None, on_pins: VertexRows,
-               free_rates: Vec, time: float, h: float, warm: Multipliers | None = None) -> StepResult | None:
+    def solve_substep(self, cloth: Cloth, now: ObstacleMotion, barrier: BarrierContacts | None, on_pins: VertexRows,
+                      free_rates: Vec, time: float, h: float, warm: Multipliers | None = None) -> StepResult | None:
         """Return the end of a step that begins on this mesh; None where barrier contact does not converge in time.
 
         barrier: barrier contact; None without any. on_pins: rows of pinned vertices. free_rates: δ of movable obstacles
@@ -101,13 +101,13 @@ class Solving:
             softer = replace(barrier, max_stiffness=MAX_STIFFNESS * float(
                 np.median(posed.blocks[posed.unknowns.diagonal, 0, 0])) / h**2)
             if softer.max_stiffness < barrier.max_stiffness:
-                solved = self.solved(cloth, now, softer, on_pins, free_rates, time, h, warm)
+                solved = self.solve_substep(cloth, now, softer, on_pins, free_rates, time, h, warm)
                 if solved is not None:
                     return solved
             if self.needs_reactions:  # the cloth would go through a body of another part, which does not know of it
                 return None
             without = self._without_pressed(mesh, now, barrier, failure)
-            return self.solved(cloth, now, without, on_pins, free_rates, time, h, warm)
+            return self.solve_substep(cloth, now, without, on_pins, free_rates, time, h, warm)
         if barrier is None:
             solution, _ = solve_with(posed, warm)
             for _ in range(ROUNDS):

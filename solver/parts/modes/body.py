@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -79,9 +80,10 @@ class ReducedBody:
     the mesh."""
 
     def __init__(self, nodes: Vec, tets: Index, substance: Substance, subspace: Subspace, points: CubaturePoints,
-                 seen: Any = None, stepping: Stepping | None = None) -> None:
+                 seen: Any = None, stepping: Stepping | None = None, truth: Truth | None = None) -> None:
         """nodes: (n, 3) [m]. tets: (e, 4). seen: sparse matrix (s, n) of nodal weights of the points that are drawn;
-        None: the boundary nodes are drawn."""
+        None: the boundary nodes are drawn. truth: frequencies of the body and of its mesh; None: they are not known.
+        """
         self.stepping = stepping or Stepping()
         self.subspace, self.points = subspace, points
         self.nodes, self.substance = nodes, substance
@@ -99,7 +101,7 @@ class ReducedBody:
         some = self.skin[_spread_out(nodes[self.skin], TOUCHING)]
         #: points with contact to the floor
         self.touching = SkinPoints(subspace.functions[some], subspace.prescribed[some], nodes[some])
-        self.truth = Truth(np.zeros(0), np.zeros(0), np.zeros(0), 1.0)
+        self.truth = truth or Truth(np.zeros(0), np.zeros(0), np.zeros(0), 1.0)
         self.last: tuple[SolvedStage, ...] = ()  #: solutions of the stages of the last step
 
     @classmethod
@@ -137,7 +139,6 @@ class ReducedBody:
         for _ in range(GROWTHS):
             cubature = build_cubature(nodes, tets, substance.stiffness, subspace, count, exponent, energy)
             own = CubaturePoints(nodes, tets, substance, subspace, cubature)
-            body = cls(nodes, tets, substance, subspace, own, seen, stepping)
             first, modes = vibrations.frequencies[:1], vibrations.modes
             if len(first) and own.count < len(tets):
                 if fitted:
@@ -147,12 +148,19 @@ class ReducedBody:
                 own.scale(np.full(own.count, (float(first[0]) / softest) ** 2 if softest else 1.0))
             factor = float(own.volumes.sum() / tet_volumes(nodes, tets).sum())
             sampled = sampled_frequencies(own, modes, len(vibrations.frequencies)) if len(first) else np.zeros(0)
-            body.truth = Truth(vibrations.frequencies, vibrations.spanned, sampled, factor)
-            if body.truth.off <= OFF or points is not None or own.count >= len(tets):
+            truth = Truth(vibrations.frequencies, vibrations.spanned, sampled, factor)
+            body = cls(nodes, tets, substance, subspace, own, seen, stepping, truth)
+            if truth.off <= OFF or points is not None or own.count >= len(tets):
                 break
-            say(f"more cubature points, as frequencies are off by {100 * body.truth.off:.0f} %")
+            say(f"more cubature points, as frequencies are off by {100 * truth.off:.0f} %")
             count = int(GROWTH * count)
         return body
+
+    def stepped_with(self, stepping: Stepping) -> ReducedBody:
+        """Return a copy of the body with other settings of its steps."""
+        other = copy.copy(self)
+        other.stepping = stepping
+        return other
 
     @staticmethod
     def substance_of(material: Substance, tets: int) -> Substance:

@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator, cg, lobpcg
 from ...linear.block_krylov import largest
 from ...meshing.volume import shape_gradients
 from ...state import Index, Vec
-from .operators import Substance, factored_with_shift, stiffness_operator, weight_operator
+from .operators import Substance, factor_with_shift, stiffness_operator, weight_operator
 from .skinning import MOST_RATIO, Subspace, orthonormal
 
 FREQUENCIES = 5  #: that have to be right
@@ -132,11 +132,11 @@ class _Whole:
         self._shift = shift
         self._solve: Callable[[Vec], Vec] | None = None
         if len(free) <= FACTORED:
-            self._solve, self._shift = factored_with_shift(self._stiffness.tocsc(), self._mass, shift)
+            self._solve, self._shift = factor_with_shift(self._stiffness.tocsc(), self._mass, shift)
         else:
             weights = weight_operator(nodes, tets, substance.bounded(MOST_RATIO))[free][:, free]
             # a node's three axes each take about a third of the trace
-            scalar, _ = factored_with_shift((weights / 3.0).tocsc(), subspace.mass[free], shift)
+            scalar, _ = factor_with_shift((weights / 3.0).tocsc(), subspace.mass[free], shift)
             self._precondition = lambda rhs: scalar(
                 rhs.reshape(len(free), 3, -1).reshape(len(free), -1)).reshape(rhs.shape)
 

@@ -138,7 +138,7 @@ def stiffness_operator(nodes: Vec, tets: Index, substance: Substance) -> sp.csr_
     return total.tocsr()
 
 
-def factored(matrix: sp.csc_matrix) -> Callable[[Vec], Vec]:
+def factor(matrix: sp.csc_matrix) -> Callable[[Vec], Vec]:
     """Return the inverse of a symmetric positive definite matrix (n, n) as a function of columns (n, c).
 
     Raises NotPositiveDefinite.
@@ -157,12 +157,12 @@ def factored(matrix: sp.csc_matrix) -> Callable[[Vec], Vec]:
     return solve
 
 
-def factored_with_shift(matrix: sp.csc_matrix, mass: Vec, shift: float) -> tuple[Callable[[Vec], Vec], float]:
+def factor_with_shift(matrix: sp.csc_matrix, mass: Vec, shift: float) -> tuple[Callable[[Vec], Vec], float]:
     """Return the inverse of matrix + σ mass as a function of columns (n, c), and σ: `shift`, or the smallest of a few
     larger values that make the sum positive definite. Raises BadInput where none does."""
     for power in range(0, 12, 2):
         try:
-            return factored((matrix + shift * 10.0**power * sp.diags(mass)).tocsc()), shift * 10.0**power
+            return factor((matrix + shift * 10.0**power * sp.diags(mass)).tocsc()), shift * 10.0**power
         except NotPositiveDefinite:
             continue
     raise BadInput("the stiffness of its elements cannot be factored",

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from ...errors import BadInput, NoFreeNode
 from ...linear.block_krylov import largest
 from ...state import Index, Vec
-from .operators import Substance, factored_with_shift, lumped_mass, weight_operator
+from .operators import Substance, factor_with_shift, lumped_mass, weight_operator
 
 GUARDS = 4
 TOLERANCE = 1.0e-7  #: of weights: less is not seen in what they span
@@ -103,7 +103,7 @@ def _weights(operator: sp.csc_matrix, mass: Vec, free: Index, constants: Vec, m:
         modes = vectors[:, : m - null.shape[1]]
     else:
         scale = float(np.median(own.diagonal() / weight)) * len(free) ** (-2.0 / 3.0)
-        solve, _ = factored_with_shift(own, weight, SHIFT * scale)
+        solve, _ = factor_with_shift(own, weight, SHIFT * scale)
 
         def product(columns_in: Vec) -> Vec:
             across: Vec = columns_in - null @ (null.T @ columns_in)
@@ -147,7 +147,7 @@ def _harmonic(operator: sp.csc_matrix, free: Index, groups: list[Index], affine:
         taken[own] = True
     if groups:
         own = operator[free][:, free].tocsc()
-        solve, _ = factored_with_shift(own, own.diagonal(), 1e-10)
+        solve, _ = factor_with_shift(own, own.diagonal(), 1e-10)
         weights[free] = solve(-(operator[free] @ weights))
     functions: Vec = (weights[:, :, None] * affine[:, None]).reshape(n, -1)
     return functions

@@ -48,7 +48,7 @@ class ReducedStage:
         """
         self.points, self.loads, self.carrier_motion = points, loads, carrier_motion
         self.kappa, self.bh = 1.0 / (ah * bh), bh
-        self.factor: Vec = np.zeros((0, 0))  #: factor of the last iteration's matrix, from `factored_pairs`
+        self.factor: Vec = np.zeros((0, 0))  #: factor of the last iteration's matrix, from `factor_pairs`
         self.base, self.start = base, base + bh * rate
         self.force = weight
         if len(carrier_motion):
@@ -159,10 +159,10 @@ def _direction(stage: ReducedStage, y: Vec, gradients: Vec, mixed: bool, exact: 
     if exact:
         with suppress(StepFailed):
             force, matrix = stage.linearise(y, gradients, mixed, True)
-            stage.factor, step = factored_pairs(matrix, force)
+            stage.factor, step = factor_pairs(matrix, force)
             return force, step
     force, matrix = stage.linearise(y, gradients, mixed)
-    stage.factor, step = factored_pairs(matrix, force)
+    stage.factor, step = factor_pairs(matrix, force)
     return force, step
 
 
@@ -201,10 +201,10 @@ def solve_pairs(matrix: Vec, force: Vec) -> Vec:
 
     Raises StepFailed where the matrix is not positive definite.
     """
-    return factored_pairs(matrix, force)[1]
+    return factor_pairs(matrix, force)[1]
 
 
-def factored_pairs(matrix: Vec, force: Vec) -> tuple[Vec, Vec]:
+def factor_pairs(matrix: Vec, force: Vec) -> tuple[Vec, Vec]:
     """Return the upper Cholesky factor (3 p, 3 p), axis by axis, of a matrix in blocks of pairs of axes, (p, 6, p), and
     the solution (p, 3) for `force` (p, 3). Raises StepFailed where the matrix is not positive definite."""
     p = len(force)

@@ -60,6 +60,5 @@ def body_of(arrays: Mapping[str, NDArray[Any]], tets: Index, nodes: Vec, materia
     subspace = Subspace(arrays["functions"], arrays["prescribed"], arrays["weights"], arrays["stiffnesses"],
                         arrays["mass"], groups, arrays["pinned"], arrays["centre"], float(arrays["size"]))
     own = CubaturePoints(nodes, tets, substance, subspace, Cubature(arrays["elements"], arrays["volumes"]))
-    body = ReducedBody(nodes, tets, substance, subspace, own, seen, stepping)
-    body.truth = Truth(arrays["frequencies"], arrays["spanned"], arrays["sampled"], float(arrays["factor"]))
-    return body
+    truth = Truth(arrays["frequencies"], arrays["spanned"], arrays["sampled"], float(arrays["factor"]))
+    return ReducedBody(nodes, tets, substance, subspace, own, seen, stepping, truth)
