@@ -22,7 +22,7 @@ from conjac.conjac_addon.bake import place, saving, session  # noqa: E402
 
 @pytest.fixture()
 def run(scene, monkeypatch):  # noqa: F811
-    """Call the handler that Blender was given, not the function by its name."""
+    """Return the handler that Blender was given, not the function of its name."""
     conjac.unregister()
     given = {}
     register = bpy.utils.register_cli_command
@@ -168,7 +168,7 @@ def test_a_bake_that_fails_does_not_touch_the_file(run, capfd):
     assert run(["bake", "--save"]) == 2
     assert blend.read_bytes() == before
     assert "is not saved" in capfd.readouterr().out
-    assert_plays(good, (1, LAST))  # the other one is baked all the same
+    assert_plays(good, (1, LAST))  # the other object is baked anyway
     bad.conjac.pin_group = "Pin"
     assert run(["bake", "--save"]) == 0
     assert blend.read_bytes() != before

@@ -24,7 +24,7 @@ def test_stiffness_and_ground_fit_the_size(addon):
         assert 1.0 - 2.0 ** (-1 / 48 / settings.solver.settle_time) == pytest.approx(1 / 3, abs=0.01)
         assert settings.use_ground and settings.friction == "coulomb"
         assert settings.ground_height == 0.0
-    # they would sag by their weight if they wobbled as slowly as larger ones, such as one of four metres
+    # they would sag by their weight if they wobbled as slowly as larger bodies, such as one of four metres
     assert small.youngs_modulus == pytest.approx(1000 * 9.81 * 0.2 / 0.06, rel=5e-3)
     assert large.youngs_modulus == pytest.approx(1000 * 9.81 * 2.0 / 0.06, rel=5e-3)
     assert add(4.0).conjac.youngs_modulus == pytest.approx(1000 * (2.5 * 4.0 / 0.3) ** 2, rel=5e-3)

@@ -78,7 +78,7 @@ def test_a_blend_that_does_not_fit_leaves_the_old_one(scene, tmp_path, compress,
     assert blend.read_bytes() == before and set(blend.parent.iterdir()) == beside
     saving.save()
     assert opens(blend, "Renamed") and saving.is_compressed(blend) == compress
-    assert Path(f"{blend}1").read_bytes() == before  # as Blender keeps the one before
+    assert Path(f"{blend}1").read_bytes() == before  # as Blender stores the previous file
     bpy.ops.wm.open_mainfile(filepath=str(blend))
     assert "Renamed" in bpy.data.objects
 

@@ -316,7 +316,7 @@ def test_an_interrupted_reading_leaves_scene_and_folder_as_they_were(soft_cube, 
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
     assert (scene.frame_current, scene.frame_subframe) == (2, 0.5)
     assert soft_cube.modifiers[0].show_viewport
-    # and a whole one drops what the new scene does not name
+    # and a complete one deletes files that the new scene does not name
     gathered(soft_cube, tmp_path)
     assert json.loads((tmp_path / "scene.json").read_text())["bodies"][0]["surface"].keys() == {
         "vertices", "triangles", "object_vertices", "to_object"}

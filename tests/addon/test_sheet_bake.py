@@ -45,6 +45,6 @@ def test_a_tablecloth_bends_at_the_edges_of_a_table(scene):  # noqa: F811
     points, _ = sliding_marks.marks(obj, scene)
     # on the rim of the table, its thickness of 1 mm away
     assert np.abs(np.abs(points[:, :2]).max(axis=1) - 0.151).max() < 1e-5 and np.abs(points[:, 2] - 1e-3).max() < 1e-5
-    # the mesh's own vertices where their place in the cloth is
+    # the mesh's own vertices are at their position in the cloth
     assert bpy.ops.conjac.export(format="pc2") == {"FINISHED"}
     assert len(seen_at(obj, 3)) == rest and [modifier.type for modifier in obj.modifiers] == ["MESH_CACHE"]

@@ -140,12 +140,12 @@ def judge(obj, meshes):
         left, right = (of_faces[:, :, 0] < 0.5 + 1e-6).all(axis=1), (of_faces[:, :, 0] > 0.5 - 1e-6).all(axis=1)
         for sure, moved in ((left, 0.0), (right, 2.0)):
             assert np.abs(island[sure] - [moved, 0.0]).max() < 1e-5
-        # a face over the seam lies on one of the islands with all of its corners
+        # a face over the seam is on one of the islands with all of its corners
         assert frame > 1 or (~left & ~right).sum() > 3
         assert np.abs(island - island[:, :1]).max() < 1e-5
         index = np.empty(len(mesh.polygons), np.int32)
         mesh.polygons.foreach_get("material_index", index)
-        # the material of the column of faces at rest that each face's middle lies in
+        # each face has the material of the column of rest faces that contains its middle
         column = np.floor(middle[:, 0] * 8).clip(0, 7)
         assert (index == np.minimum((column + 0.5) / 8 * 3, 2).astype(int)).all() and set(index) == {0, 1, 2}
         weight = np.array([sum(membership.weight for membership in vertex.groups) for vertex in mesh.vertices])

@@ -188,7 +188,7 @@ def test_what_makes_geometry_stands_below_by_default(scene):  # noqa: F811
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     obj = bpy.data.objects["Jelly"]
     assert modifier.place(obj) == 1
-    obj.modifiers.remove(obj.modifiers["Edges"])  # what was chosen has gone
+    obj.modifiers.remove(obj.modifiers["Edges"])  # the chosen modifier was deleted
     assert modifier.place(obj) == simulate_after.automatic(obj, list(obj.modifiers))
 
 

@@ -4,7 +4,7 @@
 import pytest
 from test_window import in_a_window
 
-#: what all of them begin with: an animated soft cube, and another one that does not move
+#: the start of all journeys: an animated soft cube, and another one that does not move
 HEAD = """
 import os, subprocess, sys
 sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]

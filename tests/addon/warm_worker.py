@@ -99,7 +99,7 @@ def answer(connection, code):
     try:
         connection.sendall(json.dumps(code).encode())
     except OSError:
-        pass  # who asked has gone
+        pass  # the caller has ended
 
 
 def begin(connection, caller, pipes):

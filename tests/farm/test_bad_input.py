@@ -107,7 +107,7 @@ def test_the_second_worker_on_a_chunk_says_who_bakes_there(tmp_path):
             time.sleep(0.05)
         code, output, errors = simulate(job, out)
         assert code == 4 and f"rocess {first.pid} on" in errors and one_sentence(errors), errors
-        assert first.returncode is None  # the first one goes on
+        assert first.returncode is None  # the first worker continues
     finally:
         first.kill()
         first.wait(30)

@@ -71,7 +71,7 @@ def test_openjd_checks_the_template_and_runs_a_wedge_in_chunks(tmp_path):
     for row in (1, 2):
         cache = Cache(folder / f"out/row-{row:04d}/cache")
         assert cache.status().state == "complete" and len(cache.manifest["runs"]) == 2
-        # what chunks have baked is what one bake gives, byte for byte
+        # chunks have the bytes of one bake
         whole = box_job(tmp_path / f"whole{row}", end=21, step=1 / 48)
         change(whole, *(("time.step", 0.02), ("bodies.0.density", 500))[row - 1])
         assert cli.main(["bake", str(whole)], read_stdin=False) == 0

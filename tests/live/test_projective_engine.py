@@ -83,7 +83,7 @@ def test_cloth_hangs_over_a_ball(tmp_path):
     x = play(engine, 2.0, bumps=(Bump(on_ball, np.eye(4)),))
     away = np.linalg.norm(x - middle, axis=1)
     assert away.min() > 0.97 * radius
-    assert x[:, 2].max() > -0.06 and x[:, 2].min() < -0.3  # it lies on top, and its corners hang
+    assert x[:, 2].max() > -0.06 and x[:, 2].min() < -0.3  # it rests on top, and its corners hang
     up = play(engine, 0.5, bumps=(Bump(on_ball, moved(z=0.2)),))
     assert up[:, 2].max() > 0.13
 

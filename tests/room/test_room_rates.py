@@ -53,7 +53,7 @@ def test_a_made_up_law_on_rates_bakes(room, tmp_path, integrator, friction):
     wanted = expm(steps * h * rates) @ [0.0, 0.0, 3.0, 0.0]
     near = 0.15 if integrator == "semi_implicit" else 2e-3
     assert np.abs([*state.q, *state.u] - wanted).max() <= near * 3.0
-    # the spring couples both: by itself the second one would not have moved
+    # the spring couples both: without it the second wheel would not have moved
     assert abs(wanted[3]) > 0.5
 
 

@@ -132,7 +132,7 @@ def test_a_made_up_part_rests_on_a_soft_body(with_weight, tmp_path):
     sunk = float((rest[:, 2] - cushion)[:, top].mean())
     bar = GRAVITY * 0.1 / MODULUS * (MASS / (0.2 * 0.1) + 0.5 * DENSITY * 0.1)
     assert 0.8 * bar < sunk < bar
-    assert float(np.ptp(weight.min(axis=1))) < 5e-4  # it lies
+    assert float(np.ptp(weight.min(axis=1))) < 5e-4  # it rests on the cushion
     deep = float((cushion[:, top].mean(axis=1) - weight.min(axis=1)).mean())
     assert deep == pytest.approx(MASS * GRAVITY / (STIFFNESS * np.count_nonzero(top)), rel=0.2)
 
