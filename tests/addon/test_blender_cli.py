@@ -119,7 +119,7 @@ def test_a_farm_that_ends_the_job_gets_75_and_a_last_line_and_the_next_run_goes_
     before = signal.getsignal(signal.SIGTERM)
 
     def end():
-        while not (there := list(session.running.values())) or (there[0].progress.frame or 0) < 3:
+        while not (bakes := list(session.running.values())) or (bakes[0].progress.frame or 0) < 3:
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGTERM)
 

@@ -60,8 +60,8 @@ def opens(blend, name):
     """Whether Blender finds the object in a copy of the file: it refuses to read the one that is open."""
     with tempfile.TemporaryDirectory() as folder:
         copy = str(shutil.copy(blend, Path(folder, "copy.blend")))
-        with bpy.data.libraries.load(copy) as (there, _):
-            return name in there.objects
+        with bpy.data.libraries.load(copy) as (library, _):
+            return name in library.objects
 
 
 @pytest.mark.parametrize("compress", [False, True])

@@ -195,8 +195,8 @@ def test_what_makes_geometry_stands_below_by_default(scene):  # noqa: F811
 def geometry_nodes(name, makes):
     """Return a node group whose output is the result of makes(nodes, links, input mesh socket)."""
     group = bpy.data.node_groups.new(name, "GeometryNodeTree")
-    for way in ("INPUT", "OUTPUT"):
-        group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    for in_out in ("INPUT", "OUTPUT"):
+        group.interface.new_socket("Geometry", in_out=in_out, socket_type="NodeSocketGeometry")
     group.interface.new_socket("Size", in_out="INPUT", socket_type="NodeSocketFloat")
     into, out = group.nodes.new("NodeGroupInput"), group.nodes.new("NodeGroupOutput")
     made = makes(group.nodes, group.links, into)

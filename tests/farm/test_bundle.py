@@ -163,10 +163,10 @@ def test_a_failed_chunk_is_one_sentence_to_the_queue(tmp_path):
 def test_a_bundle_names_every_file_and_nothing_of_this_machine(tmp_path):
     folder, _ = made(tmp_path)
     listed = {file["path"] for file in json.loads((folder / "pack.json").read_text())["files"]}
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert listed == there - {"pack.json"} and {"job/scene.json", "job/arrays/nodes.npy", "wedge.csv"} <= listed
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert listed == files - {"pack.json"} and {"job/scene.json", "job/arrays/nodes.npy", "wedge.csv"} <= listed
     assert bundle.damaged(folder) == []
-    for path in there:
+    for path in files:
         content = (folder / path).read_bytes()
         assert str(tmp_path).encode() not in content and socket.gethostname().encode() not in content
     values = yaml.safe_load((folder / "parameter_values.yaml").read_text(encoding="utf-8"))["parameterValues"]

@@ -56,9 +56,9 @@ class Puck(SteppedPart):
         return self.nodes + state.q
 
 
-def puck_of(job, one, report):
-    mu = parameters("method", job.scene.method_of(one.body))["puck_friction"]
-    return Puck(one.body.name, one.volume.nodes, ground_of(job), mu)
+def puck_of(job, prepared, report):
+    mu = parameters("method", job.scene.method_of(prepared.body))["puck_friction"]
+    return Puck(prepared.body.name, prepared.volume.nodes, ground_of(job), mu)
 
 
 @pytest.fixture

@@ -87,10 +87,10 @@ class Weight(SteppedPart):
         return self.nodes + state.q
 
 
-def weight_of(job, one, report, surfaces):
-    params = parameters("method", job.scene.method_of(one.body))
-    return Weight(one.body.name, one.volume.nodes, params["weight_mass"], params["weight_stiffness"], job.scene.gravity,
-                  surfaces)
+def weight_of(job, prepared, report, surfaces):
+    params = parameters("method", job.scene.method_of(prepared.body))
+    return Weight(prepared.body.name, prepared.volume.nodes, params["weight_mass"], params["weight_stiffness"],
+                  job.scene.gravity, surfaces)
 
 
 @pytest.fixture
