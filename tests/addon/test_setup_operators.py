@@ -55,7 +55,7 @@ def test_a_linked_object_cannot_be_changed(soft_cube, tmp_path):
 
 
 def test_an_overridden_character_gets_handles_and_a_preview(soft_cube, tmp_path):
-    """Its collection cannot be changed, so new objects are in the scene's own."""
+    """The character's collection cannot be changed, so new objects are in the scene's own."""
     from conjac.conjac_addon.operators import previews
 
     asset = bpy.data.collections.new("Asset")

@@ -29,7 +29,7 @@ FRAMES = (1, 2, 3, 4)
 
 
 def surface_at(frame, X):
-    """Return where a place of the cloth is at a frame: it tips up, (…, 3)."""
+    """Return the positions of material points of the cloth at a frame, at which it tips up, (…, 3)."""
     return np.stack([X[..., 0], X[..., 1], 0.05 * frame * X[..., 0]], axis=-1)
 
 

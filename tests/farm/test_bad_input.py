@@ -156,7 +156,7 @@ def test_frames_of_a_worker_whose_clock_is_ahead_are_done_and_exported(tmp_path)
 
 @pytest.mark.long
 def test_a_node_without_the_mesher_says_what_to_install(tmp_path):
-    """It bakes without the mesher where the volume comes with the job."""
+    """The node bakes without the mesher where the volume comes with the job."""
     job = surface_job(tmp_path / "job")
     (tmp_path / "without").mkdir()
     (tmp_path / "without/sitecustomize.py").write_text("import sys\nsys.modules['pytetwild'] = None\n")

@@ -82,7 +82,7 @@ def two_boxes(folder, **scene):
 
 
 def test_a_made_up_part_falls_on_the_ground_beside_a_soft_body(with_puck, tmp_path):
-    """It falls 10 cm while it moves at 0.5 m/s, and the friction of the impact takes all of that speed."""
+    """The puck falls 10 cm while it moves at 0.5 m/s, and the friction of the impact takes all of that speed."""
     job = two_boxes(tmp_path / "job")
     bake(job, Quiet())
     cache = Cache(job / "cache")

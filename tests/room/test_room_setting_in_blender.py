@@ -159,7 +159,7 @@ NO_SETTINGS = set((
 
 
 def test_settings_that_no_declaration_says_are_known():
-    """Their number may only decrease: debts.md has it."""
+    """The number of such settings may only decrease: debts.md has it."""
     done = subprocess.run([sys.executable, "-c", COUNTED, str(ROOT)], capture_output=True, text=True, check=False,
                           timeout=280)
     assert not done.returncode, done.stderr[-2000:]

@@ -1,5 +1,5 @@
 """A part that touches other bodies comes from outside: one file that makes it of a job's body, and one entry among the
-methods. It is baked with a soft body, which it lies on."""
+methods. It is baked with a soft body, on which it rests."""
 
 import numpy as np
 import pytest
