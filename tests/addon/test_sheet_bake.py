@@ -11,7 +11,7 @@ from conjac.conjac_addon.ui import sliding_marks  # noqa: E402
 
 
 def add_tablecloth():
-    """A cloth of 60 cm with a UV map of twice its size, above a table that is 30 cm wide."""
+    """Add a cloth of 60 cm with a UV map of twice its size, above a table that is 30 cm wide."""
     bpy.ops.mesh.primitive_cube_add(size=0.3, location=(0.0, 0.0, -0.15))
     assert bpy.ops.conjac.add_collider() == {"FINISHED"}
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=8, y_subdivisions=8, size=0.6, location=(0.03, 0.02, 0.004))

@@ -34,7 +34,7 @@ def surface_at(frame, X):
 
 
 def add_sheet():
-    """A square of 1 m with a seam in its UV map, materials by column, a group and a colour that grow along X."""
+    """Add a square of 1 m with a seam in its UV map, materials by column, a group and a color that grow along X."""
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=8, y_subdivisions=8, size=1.0, location=(0.5, 0.5, 0.0))
     obj = bpy.context.object
     bpy.ops.object.transform_apply()
@@ -91,8 +91,8 @@ def colours(mesh, name):
 
 
 def bake_by_hand(obj, flat=True, fold=0.0):
-    """A cache as the solver would write it, of a cloth that is remeshed at every frame. flat: whether the cloth at rest
-    is the unit square of the world, else that of the object. fold: how steeply half of it goes up."""
+    """Write a cache like the solver's, of a cloth that is remeshed at every frame. flat: whether the cloth at rest is
+    the unit square of the world, else that of the object. fold: slope of its raised half."""
     present = bpy.context.scene
     present.frame_start, present.frame_end = FRAMES[0], FRAMES[-1]
     folder = place.job_folder(obj)
@@ -126,7 +126,7 @@ def evaluated(obj, frame):
 
 
 def judge(obj, meshes):
-    """The artist's data on the mesh of every frame."""
+    """Check the artist's data on the mesh of every frame."""
     for frame, made in zip(FRAMES, meshes):
         mesh = evaluated(obj, frame)
         assert (len(mesh.vertices), len(mesh.polygons)) == (len(made.x), len(made.faces))
@@ -155,7 +155,7 @@ def judge(obj, meshes):
 
 
 def creases(mesh):
-    """Edges whose faces turn by more than 40 degrees, as pairs of vertices."""
+    """Return edges whose faces turn by more than 40 degrees, as pairs of vertices."""
     normals, sharp = {}, set()
     for polygon in mesh.polygons:
         for pair in polygon.edge_keys:

@@ -1,4 +1,5 @@
-"""Soft bodies that touch each other are one simulation: one job, one bake, each with what plays it and its settings."""
+"""Soft bodies that touch each other are one simulation: one job and one bake; each has playback and settings of its
+own."""
 
 import json
 import shutil
