@@ -40,7 +40,7 @@ from solver.build import compiling, loading
 started, start = [], loading.start_beside
 loading.start_beside = lambda *how: started.append(start(*how)) or started[-1]
 compiling.of_new_body, compiling.others = lambda: [], lambda: {modules!r}
-print(compiling.main(), [one.returncode is not None for one in started])
+print(compiling.main(), [process.returncode is not None for process in started])
 """
 
 

@@ -325,8 +325,8 @@ cube = bpy.context.object
 name = cube.name
 cube.conjac.enabled, cube.conjac.youngs_modulus = True, 1234.0
 bpy.ops.wm.save_as_mainfile(filepath=sys.argv[3])
-kept = bpy.utils.extension_path_user(module, path="kernels", create=True)
-open(kept + "/one", "w").close()
+kernels = bpy.utils.extension_path_user(module, path="kernels", create=True)
+open(kernels + "/one", "w").close()
 install(sys.argv[2])
 import os, tomllib
 folder = bpy.utils.user_resource("EXTENSIONS", path="user_default/conjac")
@@ -335,10 +335,10 @@ with open(folder + "/blender_manifest.toml", "rb") as file:
 bpy.ops.wm.open_mainfile(filepath=sys.argv[3])
 cube = bpy.data.objects[name]
 found = {"version": version, "threads": bpy.context.preferences.addons[module].preferences.threads,
-         "young": cube.conjac.youngs_modulus, "enabled": cube.conjac.enabled, "kept": os.path.exists(kept + "/one")}
+         "young": cube.conjac.youngs_modulus, "enabled": cube.conjac.enabled, "kept": os.path.exists(kernels + "/one")}
 bpy.ops.extensions.package_uninstall(repo_index=[r.module for r in bpy.context.preferences.extensions.repos].index(
     "user_default"), pkg_id="conjac")
-found["gone"] = [not os.path.exists(folder), not os.path.exists(kept)]
+found["gone"] = [not os.path.exists(folder), not os.path.exists(kernels)]
 found["left"] = module in bpy.context.preferences.addons
 print("FOUND" + json.dumps(found))
 """
