@@ -15,7 +15,7 @@ from conjac.conjac_addon.live import session  # noqa: E402
 
 
 @pytest.fixture(scope="session")
-def kept_tets(tmp_path_factory):
+def stored_tets(tmp_path_factory):
     """Return a folder that stores the few tetrahedra of jellies, which the first test makes."""
     return tmp_path_factory.mktemp("tets")
 
@@ -28,13 +28,13 @@ def unfilled(scene):  # noqa: F811
 
 
 @pytest.fixture()
-def jelly(unfilled, kept_tets):
+def jelly(unfilled, stored_tets):
     """Return a jelly with few tetrahedra, which Play Live uses. They belong to this position: a moved jelly is meshed
     again by `fill`, or filled with cells."""
-    if not list(kept_tets.iterdir()):
+    if not list(stored_tets.iterdir()):
         fill(unfilled)
-        shutil.copytree(place.job_folder(unfilled) / "stages", kept_tets, dirs_exist_ok=True)
-    shutil.copytree(kept_tets, place.own_folder(unfilled) / "stages", dirs_exist_ok=True)
+        shutil.copytree(place.job_folder(unfilled) / "stages", stored_tets, dirs_exist_ok=True)
+    shutil.copytree(stored_tets, place.own_folder(unfilled) / "stages", dirs_exist_ok=True)
     return unfilled
 
 

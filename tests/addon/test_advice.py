@@ -107,7 +107,7 @@ def test_what_is_constrained_to_something_pinned_has_no_hint_of_falling(soft_cub
     other.vertex_groups.remove(pin)
     assert "falls" in keys(other)
     soft_cube.vertex_groups.new(name="Pin").add([0], 1.0, "REPLACE")
-    assert "falls" not in keys(other)  # the weld stands with the other one
+    assert "falls" not in keys(other)  # the weld is listed by the other object
 
 
 def test_a_mesh_below_that_is_no_collider_is_made_one(soft_cube):

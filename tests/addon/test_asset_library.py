@@ -13,8 +13,8 @@ FAMILIES = ("collections", "objects", "materials")
 
 def assets():
     """Return names of the assets in the committed file, by family."""
-    with bpy.data.libraries.load(str(written.FOLDER / written.BLEND), assets_only=True) as (there, _):
-        return {family: sorted(getattr(there, family)) for family in FAMILIES}
+    with bpy.data.libraries.load(str(written.FOLDER / written.BLEND), assets_only=True) as (library, _):
+        return {family: sorted(getattr(library, family)) for family in FAMILIES}
 
 
 def append(family, name):

@@ -19,7 +19,7 @@ def pendulum(count=2):
     """Return a chain that hangs on a hinge in the world and starts level."""
     rig = add_chain(count)
     rig.pose.bones["B0"].conjac.joint, rig.pose.bones["B0"].conjac.axis = "revolute", "X"
-    # the bone's own X has to lie level and across the chain, which lies along X
+    # the bone's own X has to be level and across the chain, which is along X
     across = np.array(rig.data.bones["B0"].matrix_local)[:3, 0]
     if abs(across[2]) > 0.5:
         rig.pose.bones["B0"].conjac.axis = "Z"

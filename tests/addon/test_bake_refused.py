@@ -34,7 +34,7 @@ def test_a_body_that_is_pinned_all_over_is_refused_by_name(scene):  # noqa: F811
     obj.vertex_groups["Dynamic"].remove(range(len(obj.data.vertices)))
     with pytest.raises(RuntimeError, match='"Jelly": every node is pinned') as caught:
         bpy.ops.conjac.bake()
-    assert "bodies[0]" not in str(caught.value)  # a place in a file that an artist never sees
+    assert "bodies[0]" not in str(caught.value)  # a path in a file that an artist never sees
     assert session.running == {} and bpy.ops.conjac.bake.poll()
     obj.vertex_groups["Pin"].remove(np.flatnonzero(rest_of(obj)[:, 2] < 0.09).tolist())
     assert bpy.ops.conjac.bake() == {"FINISHED"}

@@ -60,7 +60,7 @@ def test_the_chosen_format_plays_the_cache(scene, key):  # noqa: F811
     assert [m.type for m in obj.modifiers] == {
         "pc2": ["MESH_CACHE", "SUBSURF"], "abc": ["MESH_SEQUENCE_CACHE", "SUBSURF"], "shapekeys": ["SUBSURF"]}[key]
     assert_plays(obj, (1, 7, LAST))
-    # baking what plays its own bake gives the same bake, not one of the deformed shape
+    # a second bake does not start from the deformed shape that plays
     before = frames_of(obj)
     scene.frame_set(LAST)
     obj.conjac.youngs_modulus = 6.0e3

@@ -115,7 +115,7 @@ def test_an_object_that_moved_and_one_that_came_are_all_that_is_reported(scene):
 
 
 def test_a_scene_made_anew_over_its_old_file_is_complete_once_it_is_baked(scene):  # noqa: F811
-    """Its objects are new ones of the same names, and the solver finds all of their frames on disk."""
+    """The scene's objects are new ones of the same names, and the solver finds all of their frames on disk."""
     path = bpy.data.filepath
 
     def baked():

@@ -154,7 +154,7 @@ def test_frames_of_a_cancelled_bake_are_taken_when_one_is_added_far_away(scene):
     far.conjac.step = 1 / 480
     assert addon_bake.status(low).state == "partial"
     assert text_of(far) == "Not baked yet: Bake adds it to the existing bake"
-    # that one is cancelled too: nothing of the first is lost
+    # the second bake is cancelled too: no frame of the first is lost
     stop_at(session.Bake(far, scene, keeps=True), 2)
     assert len(frames_of(low)) < len(finished)
     assert {path.stem for path in (aside(low) / "cache" / "frames").iterdir()} == finished.keys()

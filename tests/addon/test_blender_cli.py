@@ -22,7 +22,7 @@ from conjac.conjac_addon.bake import place, saving, session  # noqa: E402
 
 @pytest.fixture()
 def run(scene, monkeypatch):  # noqa: F811
-    """Return the handler that Blender was given for the command, not the function by its name."""
+    """Return the handler that Blender was given for the command, not the function of its name."""
     conjac.unregister()
     given = {}
     register = bpy.utils.register_cli_command
@@ -119,7 +119,7 @@ def test_a_farm_that_ends_the_job_gets_75_and_a_last_line_and_the_next_run_goes_
     before = signal.getsignal(signal.SIGTERM)
 
     def end():
-        while not (there := list(session.running.values())) or (there[0].progress.frame or 0) < 3:
+        while not (bakes := list(session.running.values())) or (bakes[0].progress.frame or 0) < 3:
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGTERM)
 
@@ -168,7 +168,7 @@ def test_a_bake_that_fails_does_not_touch_the_file(run, capfd):
     assert run(["bake", "--save"]) == 2
     assert blend.read_bytes() == before
     assert "is not saved" in capfd.readouterr().out
-    assert_plays(good, (1, LAST))  # the other one is baked all the same
+    assert_plays(good, (1, LAST))  # the other object is baked anyway
     bad.conjac.pin_group = "Pin"
     assert run(["bake", "--save"]) == 0
     assert blend.read_bytes() != before

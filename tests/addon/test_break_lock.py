@@ -19,10 +19,10 @@ from conjac.solver.frames import lock  # noqa: E402
 FARM = lock.Holder(4711, "farm-7", "", "another boot 1", beats=True)
 
 
-def leave(obj, who: lock.Holder, age: float) -> None:
+def leave(obj, holder: lock.Holder, age: float) -> None:
     folder = place.job_folder(obj) / "cache"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / lock.LOCK).write_text(json.dumps(asdict(who)))
+    (folder / lock.LOCK).write_text(json.dumps(asdict(holder)))
     os.utime(folder / lock.LOCK, (time.time() - age,) * 2)
 
 

@@ -193,7 +193,7 @@ def test_freeing_leaves_another_file_playing_until_it_has_a_bake_of_its_own(scen
     obj = opened(other)
     np.testing.assert_allclose(seen_at(obj, LAST), shown, atol=1e-6)
     assert obj.conjac.bake() == 0 and place.of(obj).own
-    # what is on the disk still plays the first one's
+    # the file on the disk still plays the bake of the first one
     free(opened(first))
     np.testing.assert_allclose(seen_at(opened(other), LAST), shown, atol=1e-6)
     assert bpy.data.objects["Jelly"].conjac.bake() == 0

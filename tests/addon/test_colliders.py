@@ -64,7 +64,7 @@ def test_colliders_are_gathered_still_moving_and_deforming(balls, scene, tmp_pat
     np.testing.assert_allclose(motion[-1] - motion[0], np.broadcast_to([0, 0, 0.5], (8, 3)), atol=1e-6)
     deformed = job.array(document["obstacles"][2]["motion"])
     assert np.abs(deformed[-1] - deformed[0]).max() == pytest.approx(0.2, abs=1e-5)
-    for k in (0, 1, 2):  # outwards, also of the mirrored one
+    for k in (0, 1, 2):  # outwards, also those of the mirrored object
         faces = job.array(document["obstacles"][k]["triangles"])
         corners = positions[k][faces] - positions[k].mean(axis=0)
         assert np.linalg.det(corners).sum() > 0.0
@@ -85,7 +85,7 @@ def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_
     with pytest.raises(BadInput, match='"Box": it is a collider of "Low", but it is disabled in viewports'):
         gather.write_job(low, scene, tmp_path)
     box.hide_viewport = False
-    # Blender leaves what is in such a collection where it was, and what is in another one too goes on moving
+    # Blender does not move objects of such a collection, unless they are in another collection, too
     collection = bpy.data.collections.new("Set")
     scene.collection.children.link(collection)
     collection.objects.link(box)
@@ -132,7 +132,7 @@ def test_a_lift_carries_what_collides_and_nothing_else(scene):  # noqa: F811
     assert world_at(ghost, 6)[:, 2].min() < 0.06  # it has fallen for 5 frames, 0.21 m
     assert bake.status(carried).state == bake.status(ghost).state == "complete"
 
-    # what is baked may be what another one bumps into, as it plays
+    # a baked object may be a collider of another one, as it plays
     carried.conjac.contact.collides_with, carried.conjac.contact.is_collider = "none", True
     ghost.conjac.contact.collides_with = "all"
     assert members.colliders(ghost, scene) == [carried, lift] and members.owner(ghost) == ghost

@@ -32,7 +32,7 @@ def test_contacts_of_a_bake_are_recorded_and_drawn(balls, scene, method, last): 
     touch = [frame for frame, rows in contacts.items() if len(rows)]
     assert touch and not len(contacts[1])
     assert all((rows[:, 6] > 0.0).all() for rows in contacts.values())
-    # where they meet first, one above the other: between the two boxes, and upright
+    # the first contacts are between the two boxes, and vertical
     rows = contacts[touch[0]]
     seen = world_at(low, touch[0])[:, 2].max(), world_at(high, touch[0])[:, 2].min()
     assert min(seen) - 0.02 < rows[:, 2].min() and rows[:, 2].max() < max(seen) + 0.02
@@ -65,7 +65,7 @@ def test_contacts_of_a_bake_are_recorded_and_drawn(balls, scene, method, last): 
     scene.frame_set(touch[-1])
     shown = high.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.attributes["contact_force"].data
     assert sum(element.value for element in shown) == pytest.approx(whole[0], rel=1e-4)
-    # also below modifiers that make more vertices, which get what lies between
+    # also below modifiers that make more vertices, which get interpolated values
     before = np.array([element.value for element in high.data.attributes["contact_pressure"].data])
     high.modifiers.new("Smoother", "SUBSURF").levels = 1
     scene.frame_set(1)

@@ -14,19 +14,19 @@ from conjac.conjac_addon.bake import session  # noqa: E402
 
 @pytest.mark.parametrize("background, free", [(True, 0), (False, 1)])
 def test_one_is_left_to_a_window_and_none_without(monkeypatch, background, free):
-    there = types.SimpleNamespace(app=types.SimpleNamespace(background=background),
-                                  context=types.SimpleNamespace(
+    fake_bpy = types.SimpleNamespace(app=types.SimpleNamespace(background=background),
+                                     context=types.SimpleNamespace(
                                       preferences=types.SimpleNamespace(addons={})))
-    monkeypatch.setattr(prefs, "bpy", there)
+    monkeypatch.setattr(prefs, "bpy", fake_bpy)
     assert prefs.cores_left_free() == free
 
 
 def test_the_artists_number_counts_in_a_window(monkeypatch):
     ours = types.SimpleNamespace(preferences=types.SimpleNamespace(cores_left_free=3))
-    there = types.SimpleNamespace(app=types.SimpleNamespace(background=False),
-                                  context=types.SimpleNamespace(
+    fake_bpy = types.SimpleNamespace(app=types.SimpleNamespace(background=False),
+                                     context=types.SimpleNamespace(
                                       preferences=types.SimpleNamespace(addons={prefs.ROOT_PACKAGE: ours})))
-    monkeypatch.setattr(prefs, "bpy", there)
+    monkeypatch.setattr(prefs, "bpy", fake_bpy)
     assert prefs.cores_left_free() == 3
 
 

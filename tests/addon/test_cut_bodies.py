@@ -205,7 +205,7 @@ def test_what_is_cut_plays_on_an_object_of_its_own(scene, cut_jelly, key):  # no
         np.testing.assert_allclose(seen_at(shown, frame), cache.shown(frame)["Jelly"], atol=1e-6)
         np.testing.assert_allclose(seen_at(obj, frame), cache.shown(frame)["Jelly"][:before], atol=1e-6)
 
-    # whole and closed before the cut, two closed pieces after it, the lower one on its way down
+    # one closed piece before the cut, two after it, the lower one falling
     triangles, polygon = triangles_of(shown.data)
     assert volume(seen_at(shown, 1), triangles) == pytest.approx(0.008, rel=1e-4)
     material = np.array([p.material_index for p in shown.data.polygons])[polygon]

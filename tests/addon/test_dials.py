@@ -12,7 +12,7 @@ DRAG, PIXEL = 40, 0.01
 
 
 def every_dial(obj):
-    """(group, name of the setting, name of its dial)."""
+    """Yield (group, name of the setting, name of its dial)."""
     for group in (obj.conjac, obj.conjac.solver):
         for name in group.bl_rna.properties.keys():
             if name.startswith("dial_"):
@@ -74,7 +74,7 @@ def plain_numbers():
 
 
 def test_no_number_is_stuck_for_the_mouse_and_none_jumps(addon):
-    """The steps of ground, pulls, welds and springs were a three hundredth of a newton, whatever they had."""
+    """Steps of ground, pulls, welds and springs were once a three hundredth of a newton, whatever their value."""
     numbers = list(plain_numbers())
     assert len(numbers) > 60
     for group, prop in numbers:

@@ -1,4 +1,4 @@
-"""Every export plays what a bake draws: on the ground, and where it is painted."""
+"""Every export plays the drawn surface of a bake: on the ground, and where it is painted."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ NEAR = 2e-5  #: how far below the ground is not seen [m]: a hundredth of a milli
 
 
 def add_cube(height, turn):
-    """A cube of coarse cells that falls onto the ground at 0."""
+    """Add a cube of coarse cells that falls onto the ground at 0."""
     obj = add_soft_cube(SIZE, (0, 0, height), cuts=2, rotation=(turn, turn, 0))
     settings = obj.conjac
     settings.method, settings.mesher, settings.edge_length = "vanilla", "grid", 0.15

@@ -42,8 +42,8 @@ def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(sce
     scene.frame_set(scene.frame_end)
     for standing, start in zip(STAYS.get(name, ()), stood):
         ended = scene.objects[standing].evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world
-        way = ended.translation - start.translation
-        assert 0.01 < way.xy.length < AWAY and abs(way.z) < 0.003 and ended.col[2].z > 0.9999, (standing, way)
+        moved = ended.translation - start.translation
+        assert 0.01 < moved.xy.length < AWAY and abs(moved.z) < 0.003 and ended.col[2].z > 0.9999, (standing, moved)
 
 
 def start_beside(part, seed, least, most):

@@ -24,7 +24,7 @@ def test_stiffness_and_ground_fit_the_size(addon):
         assert 1.0 - 2.0 ** (-1 / 48 / settings.solver.settle_time) == pytest.approx(1 / 3, abs=0.01)
         assert settings.use_ground and settings.friction == "coulomb"
         assert settings.ground_height == 0.0
-    # they would sag by their weight if they wobbled as slowly as larger ones, such as one of four metres
+    # they would sag by their weight if they wobbled as slowly as larger bodies, such as one of four metres
     assert small.youngs_modulus == pytest.approx(1000 * 9.81 * 0.2 / 0.06, rel=5e-3)
     assert large.youngs_modulus == pytest.approx(1000 * 9.81 * 2.0 / 0.06, rel=5e-3)
     assert add(4.0).conjac.youngs_modulus == pytest.approx(1000 * (2.5 * 4.0 / 0.3) ** 2, rel=5e-3)
@@ -234,7 +234,7 @@ def test_a_body_that_is_thin_everywhere_has_shorter_edges_than_its_box_gives(add
 
 
 def test_a_hand_has_edges_as_long_whatever_the_gap_between_its_fingers(addon):
-    """Its bounding box grows with the gaps, so a hand whose fingers were far apart had edges a seventh shorter than
+    """A hand's bounding box grows with the gaps, so one whose fingers were far apart had edges a seventh shorter than
     others, and twice their nodes; one whose fingers were 2 mm apart bent by a seventh more."""
     from benchmarks import apart
     from conjac.conjac_addon.operators import fineness
@@ -278,7 +278,7 @@ def test_thin_bodies_that_begin_together_share_the_budget_too(addon):
     (lambda: bpy.ops.mesh.primitive_torus_add(major_segments=64, minor_segments=32), 0.5),
     (lambda: bpy.ops.mesh.primitive_uv_sphere_add(segments=48, ring_count=24, radius=0.7), 1.4)])
 def test_the_widest_ball_inside_a_surface_is_found(addon, make, diameter):
-    """Its faces are oriented outwards or inwards."""
+    """The surface's faces are oriented outwards or inwards."""
     from conjac.conjac_addon.operators import fineness
 
     make()

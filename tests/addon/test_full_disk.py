@@ -60,8 +60,8 @@ def opens(blend, name):
     """Whether Blender finds the object in a copy of the file: it refuses to read the one that is open."""
     with tempfile.TemporaryDirectory() as folder:
         copy = str(shutil.copy(blend, Path(folder, "copy.blend")))
-        with bpy.data.libraries.load(copy) as (there, _):
-            return name in there.objects
+        with bpy.data.libraries.load(copy) as (library, _):
+            return name in library.objects
 
 
 @pytest.mark.parametrize("compress", [False, True])
@@ -78,7 +78,7 @@ def test_a_blend_that_does_not_fit_leaves_the_old_one(scene, tmp_path, compress,
     assert blend.read_bytes() == before and set(blend.parent.iterdir()) == beside
     saving.save()
     assert opens(blend, "Renamed") and saving.is_compressed(blend) == compress
-    assert Path(f"{blend}1").read_bytes() == before  # as Blender keeps the one before
+    assert Path(f"{blend}1").read_bytes() == before  # as Blender stores the previous file
     bpy.ops.wm.open_mainfile(filepath=str(blend))
     assert "Renamed" in bpy.data.objects
 

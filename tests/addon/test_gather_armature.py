@@ -30,7 +30,7 @@ def test_bones_become_capsules_that_hang_on_balls(scene, tmp_path):  # noqa: F81
     assert params["length"] + 2 * params["radius"] == pytest.approx(0.3)
     assert first["position"] == pytest.approx([0.15, 0.0, 0.0], abs=1e-7)
     w, x, y, z = first["rotation"]
-    # its own Z lies along the bone, which lies along X
+    # its own Z is along the bone, which is along X
     along = [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)]
     assert along == pytest.approx([1.0, 0.0, 0.0], abs=1e-6)
     assert mechanism["joints"][1]["position"] == pytest.approx([0.6, 0.0, 0.0], abs=1e-7)

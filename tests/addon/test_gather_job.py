@@ -286,10 +286,10 @@ def test_another_scene_than_the_open_one(soft_cube, tmp_path):
     other.collection.objects.link(soft_cube)
     other.frame_start, other.frame_end = 10, 12
     other.frame_set(11)
-    here = bpy.context.scene.frame_current
+    open_frame = bpy.context.scene.frame_current
     job, _ = gathered(soft_cube, tmp_path, scene=other)
     assert (job.name, job.time.start, job.time.end) == ("Other", 10, 12)
-    assert (other.frame_current, bpy.context.scene.frame_current) == (11, here)
+    assert (other.frame_current, bpy.context.scene.frame_current) == (11, open_frame)
 
 
 def test_the_same_scene_gives_the_same_bytes(soft_cube, tmp_path):
@@ -316,7 +316,7 @@ def test_an_interrupted_reading_leaves_scene_and_folder_as_they_were(soft_cube, 
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
     assert (scene.frame_current, scene.frame_subframe) == (2, 0.5)
     assert soft_cube.modifiers[0].show_viewport
-    # and a whole one drops what the new scene does not name
+    # and a complete one deletes files that the new scene does not name
     gathered(soft_cube, tmp_path)
     assert json.loads((tmp_path / "scene.json").read_text())["bodies"][0]["surface"].keys() == {
         "vertices", "triangles", "object_vertices", "to_object"}

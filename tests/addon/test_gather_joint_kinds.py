@@ -79,7 +79,7 @@ def test_a_kind_that_cannot_be_read_is_refused_in_a_sentence(made_up, rates, mot
 
 
 def test_a_bone_may_have_a_new_kind_of_joint(made_up, scene):  # noqa: F811
-    """Its axis is the bone's axis that the artist chose, like a hinge's."""
+    """A new joint's axis is the bone's axis that the artist chose, like a hinge's."""
     made_up(("angle", "length"), ("turn_z", "slide_x"))
     assert bones._axes("made_up", 1) == bones._axes("revolute", 1) == (1,)
     assert bones._axes("spherical", 1) == (0, 1, 2) and bones._axes("universal", 2) == (2, 0)

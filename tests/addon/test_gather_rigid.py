@@ -112,7 +112,7 @@ def test_a_rigid_body_that_is_a_collider_too_is_there_once(scene, tmp_path):  # 
     assert not any(advised.key == "strange" for advised in advice.look_at(ball, scene))
     document, _ = job_of(owner, tmp_path)
     assert [obstacle["name"] for obstacle in document["obstacles"]] == ["Post"]
-    # one that comes later goes to the others, and makes no second mechanism of all
+    # a later body joins the others, and makes no second mechanism of all
     later = add_box("Later", (1, 0, 2))
     hint = next(advised for advised in advice.look_at(ball, scene) if advised.key == "strange")
     assert f'"{later.name}" on its own' in hint.text and '"Mechanism Parts"' in hint.text and not hint.operator

@@ -6,7 +6,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import rest_of, scene  # noqa: E402, F401
-from played import jelly, kept_tets, play, play_until, seen, unfilled  # noqa: E402, F401
+from played import jelly, play, play_until, seen, stored_tets, unfilled  # noqa: E402, F401
 from rig import add_armature  # noqa: E402
 
 

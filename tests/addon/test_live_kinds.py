@@ -6,7 +6,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import add_jelly, rest_of, scene  # noqa: E402, F401
-from played import fill, jelly, kept_tets, play, play_until, seen, unfilled  # noqa: E402, F401
+from played import fill, jelly, play, play_until, seen, stored_tets, unfilled  # noqa: E402, F401
 
 from conjac.conjac_addon.live import session  # noqa: E402
 

@@ -6,7 +6,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import add_jelly, assert_plays, rest_of, scene, seen_at  # noqa: E402, F401
-from played import fill, jelly, kept_tets, play, play_until, seen, unfilled  # noqa: E402, F401
+from played import fill, jelly, play, play_until, seen, stored_tets, unfilled  # noqa: E402, F401
 
 from conjac.conjac_addon import bake  # noqa: E402
 from conjac.conjac_addon.live import pulled  # noqa: E402
@@ -37,7 +37,7 @@ def test_what_is_recorded_becomes_the_bake(jelly, tmp_path):  # noqa: F811
     for kind in ("abc", "shapekeys"):
         assert bpy.ops.conjac.export(format=kind) == {"FINISHED"}
         np.testing.assert_allclose(seen_at(jelly, frames), own, atol=1e-5)
-    # a bake by the solver takes its place, which may be had again
+    # a bake by the solver replaces it, and it can be restored
     jelly.conjac.frame_end = 3
     assert jelly.conjac.bake() == 0
 
@@ -65,7 +65,7 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     path, frames = played.performed
     bodies, rest = played.pullable()
     assert {body.name for body in bodies} == {"Jelly", "Other"}
-    for _ in range(2):  # the pulls of a performance take the place of those of the one before
+    for _ in range(2):  # the pulls of a performance replace those of the previous one
         assert pulled.keyframe(bodies, rest, read_npz(path), bpy.context.scene, 1) == 1
     played.stop()
     [pull], none = jelly.conjac.pulls, other.conjac.pulls

@@ -6,7 +6,7 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from jelly import rest_of, scene  # noqa: E402, F401
-from played import jelly, kept_tets, play, play_until, seen, unfilled  # noqa: E402, F401
+from played import jelly, play, play_until, seen, stored_tets, unfilled  # noqa: E402, F401
 
 
 def go_on(played, seconds):
@@ -91,7 +91,7 @@ def test_friction_of_the_ground(jelly):  # noqa: F811
 
 
 def test_friction_of_the_body(jelly):  # noqa: F811
-    """It slides on a collider when its own friction becomes zero."""
+    """The body slides on a collider when its own friction becomes zero."""
     put_on_ground(jelly)
     jelly.conjac.use_ground = False
     bpy.ops.mesh.primitive_cube_add(size=2.0, location=(0.0, 0.0, -1.1))

@@ -26,8 +26,8 @@ def test_every_setting_of_a_mechanism_can_be_reached(soft_cube):
     soft_cube.conjac.attachments.add().object = rig
     shown |= props(soft_cube)
     for group in (part, rig.conjac.mechanism, rig.conjac.mechanism.springs[0], soft_cube.conjac.attachments[0]):
-        there = {prop.identifier for prop in group.bl_rna.properties if not prop.is_hidden}
-        assert there - {"rna_type", "name"} <= shown
+        settings_shown = {prop.identifier for prop in group.bl_rna.properties if not prop.is_hidden}
+        assert settings_shown - {"rna_type", "name"} <= shown
     assert "conjac_motor_target" in shown
     assert {"step", "use_ground", "integrator", "cache_folder", "frame_start"} <= shown
     assert "beta" in props(empty) and "mesher" not in props(rig)

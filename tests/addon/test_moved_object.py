@@ -26,14 +26,14 @@ def test_a_moved_and_turned_object_keeps_its_tetrahedra(soft_cube, tmp_path, uni
     bpy.context.scene.unit_settings.scale_length = unit
     soft_cube.conjac.mesher, soft_cube.conjac.edge_length = "grid", 1.0
     soft_cube.scale = (1.0, 1.5, 2.0)
-    key, there, files = meshed(soft_cube, tmp_path)
+    key, nodes, files = meshed(soft_cube, tmp_path)
     size = 8 * 3 * unit**3
-    assert tet_volumes(there.nodes, there.tets).sum() == pytest.approx(size, rel=1e-5)
+    assert tet_volumes(nodes.nodes, nodes.tets).sum() == pytest.approx(size, rel=1e-5)
 
     soft_cube.location, soft_cube.rotation_euler = (7.3, -2.1, 40.0), (0.3, 1.2, -2.5)
     moved_key, moved, path = meshed(soft_cube, tmp_path)
     assert moved_key == key and path == files
-    assert np.array_equal(moved.tets, there.tets)
+    assert np.array_equal(moved.tets, nodes.tets)
     world = np.array(soft_cube.matrix_world, dtype=float)
     corners = np.array([v.co for v in soft_cube.data.vertices]) @ world[:3, :3].T + world[:3, 3]
     away = np.linalg.norm(moved.nodes[None] - unit * corners[:, None], axis=-1).min(axis=1)
@@ -41,7 +41,7 @@ def test_a_moved_and_turned_object_keeps_its_tetrahedra(soft_cube, tmp_path, uni
 
     soft_cube.scale = (1.0, 1.5, 4.0)
     large_key, large, _ = meshed(soft_cube, tmp_path)
-    assert large_key != key and len(large.tets) == 2 * len(there.tets)
+    assert large_key != key and len(large.tets) == 2 * len(nodes.tets)
 
 
 def test_a_plane_is_thickened_where_that_was_chosen(addon, tmp_path):

@@ -14,7 +14,7 @@ bpy = pytest.importorskip("bpy")
 
 from drawn_panels import drawn  # noqa: E402
 from jelly import frames_of, rest_of, scene  # noqa: E402, F401
-from played import fill, jelly, kept_tets, play, play_until, seen, unfilled  # noqa: E402, F401
+from played import fill, jelly, play, play_until, seen, stored_tets, unfilled  # noqa: E402, F401
 
 from conjac.conjac_addon import live  # noqa: E402
 from conjac.conjac_addon.live import session, shape  # noqa: E402

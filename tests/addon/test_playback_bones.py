@@ -111,7 +111,7 @@ def test_everything_comes_back_when_it_is_freed(scene, tmp_path, animated):  # n
     document, _ = job_of(rig, tmp_path)
     scene.frame_set(3)
     mechanism = document["mechanisms"][0]
-    for seed in (0, 1):  # a second bake takes the place of the first
+    for seed in (0, 1):  # a second bake replaces the first
         poses = poses_of(mechanism, seed=seed)
         playback.mechanism.show(rig, poses, tmp_path / "arrays", 1, 1.0)
         assert_shown(rig, scene, mechanism, tmp_path / "arrays", poses)

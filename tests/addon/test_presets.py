@@ -7,8 +7,8 @@ from scripts import presets
 
 
 def test_the_files_and_the_page_are_what_the_table_says():
-    there = {path: path.read_text(encoding="utf-8") for path in presets.FOLDER.glob("*/*.py")}
-    assert there == presets.files(), "run `make manual`"
+    files = {path: path.read_text(encoding="utf-8") for path in presets.FOLDER.glob("*/*.py")}
+    assert files == presets.files(), "run `make manual`"
     assert presets.PAGE.read_text(encoding="utf-8") == presets.page(), "run `make manual`"
     assert all(preset.source for kind in presets.KINDS.values() for preset in kind)
 

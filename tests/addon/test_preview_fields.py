@@ -30,7 +30,7 @@ def shown(obj, kind):
 def test_stiffness_is_dark_where_soft_and_bright_where_painted(bar):
     bar.conjac.stiffness_group = "Bone"
     bar.conjac.youngs_modulus, bar.conjac.youngs_modulus_high = 1e4, 1e6
-    for _ in range(2):  # the second takes the first one's place
+    for _ in range(2):  # the second replaces the first
         assert bpy.ops.conjac.preview_field(field="youngs_modulus") == {"FINISHED"}
     faces = shown(bar, "field")
     assert (faces.title, faces.low, faces.high) == ("Young's Modulus (kPa)", "11.55", "866")

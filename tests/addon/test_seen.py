@@ -84,7 +84,7 @@ def test_a_cut_switches_it_off_and_what_was_set_stays(addon):
 @pytest.mark.long
 @pytest.mark.parametrize("turn, lean", [(45.0, 0.0), (20.0, 12.0)])
 def test_a_ball_much_finer_than_its_tetrahedra_is_not_seen_through_either(addon, tmp_path, monkeypatch, turn, lean):
-    """It lands on an edge, and on a block that is tilted otherwise than in the benchmark's row."""
+    """The ball lands on an edge, and on a block that is tilted otherwise than in the benchmark's row."""
     monkeypatch.setattr(seen, "FRAMES", 12)
     deepest, _ = seen.landed(tmp_path / "landing", 5, turn, lean, True)
     assert deepest < 0.3  # of a thousandth, where one is the goal; it was ten by tetrahedra

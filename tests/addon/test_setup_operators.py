@@ -55,7 +55,7 @@ def test_a_linked_object_cannot_be_changed(soft_cube, tmp_path):
 
 
 def test_an_overridden_character_gets_handles_and_a_preview(soft_cube, tmp_path):
-    """Its collection cannot be changed, so new objects are in the scene's own."""
+    """The character's collection cannot be changed, so new objects are in the scene's own."""
     from conjac.conjac_addon.operators import previews
 
     asset = bpy.data.collections.new("Asset")
@@ -179,7 +179,7 @@ def test_preview_shows_the_very_tetrahedra_of_the_bake(soft_cube, tmp_path):
     soft_cube.conjac.cache_folder = str(tmp_path)
     soft_cube.conjac.mesher, soft_cube.conjac.edge_length = "grid", 1.0
     soft_cube.location, soft_cube.scale = (5, 0, 0), (1, 1, 2)
-    for _ in range(2):  # the second takes the first one's place
+    for _ in range(2):  # the second replaces the first
         assert bpy.ops.conjac.preview_tets() == {"FINISHED"}
     # 2 x 2 x 4 cells of six tetrahedra between 3 x 3 x 5 nodes, in the object's own space
     positions = np.unique(previews.shown[soft_cube.session_uid]["conjac_tets"].ends, axis=0)
@@ -230,7 +230,7 @@ def test_painting_an_override_whose_mesh_is_not_local_is_refused_with_a_sentence
     if mesh_too:
         local.data.override_create(remap_local_usages=True)
     bpy.context.view_layer.objects.active = local
-    for name in ("pin", "dynamic"):  # one that is there, and one that is not
+    for name in ("pin", "dynamic"):  # an existing one, and one that does not exist
         error = reason(lambda name=name: bpy.ops.conjac.add_group(map=name))
         assert "Its mesh is linked from another file" in error and "Traceback" not in error
     assert local.mode == "OBJECT" and local.vertex_groups.keys() == ["Pin"]

@@ -11,7 +11,7 @@ from conjac.conjac_addon.ui import sliding_marks  # noqa: E402
 
 
 def add_tablecloth():
-    """A cloth of 60 cm with a UV map of twice its size, above a table that is 30 cm wide."""
+    """Add a cloth of 60 cm with a UV map of twice its size, above a table that is 30 cm wide."""
     bpy.ops.mesh.primitive_cube_add(size=0.3, location=(0.0, 0.0, -0.15))
     assert bpy.ops.conjac.add_collider() == {"FINISHED"}
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=8, y_subdivisions=8, size=0.6, location=(0.03, 0.02, 0.004))
@@ -45,6 +45,6 @@ def test_a_tablecloth_bends_at_the_edges_of_a_table(scene):  # noqa: F811
     points, _ = sliding_marks.marks(obj, scene)
     # on the rim of the table, its thickness of 1 mm away
     assert np.abs(np.abs(points[:, :2]).max(axis=1) - 0.151).max() < 1e-5 and np.abs(points[:, 2] - 1e-3).max() < 1e-5
-    # the mesh's own vertices where their place in the cloth is
+    # the mesh's own vertices are at their position in the cloth
     assert bpy.ops.conjac.export(format="pc2") == {"FINISHED"}
     assert len(seen_at(obj, 3)) == rest and [modifier.type for modifier in obj.modifiers] == ["MESH_CACHE"]

@@ -29,12 +29,12 @@ FRAMES = (1, 2, 3, 4)
 
 
 def surface_at(frame, X):
-    """Return where a place of the cloth is at a frame: it tips up, (…, 3)."""
+    """Return the positions of material points of the cloth at a frame, at which it tips up, (…, 3)."""
     return np.stack([X[..., 0], X[..., 1], 0.05 * frame * X[..., 0]], axis=-1)
 
 
 def add_sheet():
-    """A square of 1 m with a seam in its UV map, materials by column, a group and a colour that grow along X."""
+    """Add a square of 1 m with a seam in its UV map, materials by column, a group and a color that grow along X."""
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=8, y_subdivisions=8, size=1.0, location=(0.5, 0.5, 0.0))
     obj = bpy.context.object
     bpy.ops.object.transform_apply()
@@ -91,8 +91,8 @@ def colours(mesh, name):
 
 
 def bake_by_hand(obj, flat=True, fold=0.0):
-    """A cache as the solver would write it, of a cloth that is remeshed at every frame. flat: whether the cloth at rest
-    is the unit square of the world, else that of the object. fold: how steeply half of it goes up."""
+    """Write a cache like the solver's, of a cloth that is remeshed at every frame. flat: whether the cloth at rest is
+    the unit square of the world, else that of the object. fold: slope of its raised half."""
     present = bpy.context.scene
     present.frame_start, present.frame_end = FRAMES[0], FRAMES[-1]
     folder = place.job_folder(obj)
@@ -126,7 +126,7 @@ def evaluated(obj, frame):
 
 
 def judge(obj, meshes):
-    """The artist's data on the mesh of every frame."""
+    """Check the artist's data on the mesh of every frame."""
     for frame, made in zip(FRAMES, meshes):
         mesh = evaluated(obj, frame)
         assert (len(mesh.vertices), len(mesh.polygons)) == (len(made.x), len(made.faces))
@@ -140,12 +140,12 @@ def judge(obj, meshes):
         left, right = (of_faces[:, :, 0] < 0.5 + 1e-6).all(axis=1), (of_faces[:, :, 0] > 0.5 - 1e-6).all(axis=1)
         for sure, moved in ((left, 0.0), (right, 2.0)):
             assert np.abs(island[sure] - [moved, 0.0]).max() < 1e-5
-        # a face over the seam lies on one of the islands with all of its corners
+        # a face over the seam is on one of the islands with all of its corners
         assert frame > 1 or (~left & ~right).sum() > 3
         assert np.abs(island - island[:, :1]).max() < 1e-5
         index = np.empty(len(mesh.polygons), np.int32)
         mesh.polygons.foreach_get("material_index", index)
-        # the material of the column of faces at rest that each face's middle lies in
+        # each face has the material of the column of rest faces that contains its middle
         column = np.floor(middle[:, 0] * 8).clip(0, 7)
         assert (index == np.minimum((column + 0.5) / 8 * 3, 2).astype(int)).all() and set(index) == {0, 1, 2}
         weight = np.array([sum(membership.weight for membership in vertex.groups) for vertex in mesh.vertices])
@@ -155,7 +155,7 @@ def judge(obj, meshes):
 
 
 def creases(mesh):
-    """Edges whose faces turn by more than 40 degrees, as pairs of vertices."""
+    """Return edges whose faces turn by more than 40 degrees, as pairs of vertices."""
     normals, sharp = {}, set()
     for polygon in mesh.polygons:
         for pair in polygon.edge_keys:

@@ -1,4 +1,5 @@
-"""Place of the simulation in the stack: chosen before the first bake, and found again whatever happens to it."""
+"""The position of the simulation in the modifier stack is chosen before the first bake, and restored whatever happens
+to it."""
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ def names(obj):
 
 
 def add_half(name="Half"):
-    """The half of a box with X >= 0, open where it meets its image, pinned at its top."""
+    """Add the half of a box with X >= 0, open at its mirror plane, pinned at its top."""
     obj = add_jelly(name)
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
@@ -29,7 +30,7 @@ def add_half(name="Half"):
 
 
 def add_sheet():
-    """A grid of 20 cm in a plane, one edge of it pinned."""
+    """Add a grid of 20 cm in a plane, one edge of it pinned."""
     bpy.ops.mesh.primitive_grid_add(size=0.2, x_subdivisions=4, y_subdivisions=4)
     obj = bpy.context.object
     co = np.array([vertex.co[:] for vertex in obj.data.vertices])
@@ -41,7 +42,7 @@ def add_sheet():
 
 
 def test_modifiers_that_change_a_map_are_read(scene):  # noqa: F811
-    """Weights that nothing reads are no reason to simulate later."""
+    """Modifiers of weights that nothing reads do not move the simulation down the stack."""
     obj = add_jelly()
     obj.conjac.frame_end, obj.conjac.use_scene_range = 2, False
     for name, kind, field, group in (("Near", "VERTEX_WEIGHT_PROXIMITY", "vertex_group", "Pin"),
@@ -188,15 +189,15 @@ def test_what_makes_geometry_stands_below_by_default(scene):  # noqa: F811
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     obj = bpy.data.objects["Jelly"]
     assert modifier.place(obj) == 1
-    obj.modifiers.remove(obj.modifiers["Edges"])  # what was chosen has gone
+    obj.modifiers.remove(obj.modifiers["Edges"])  # the chosen modifier was deleted
     assert modifier.place(obj) == simulate_after.automatic(obj, list(obj.modifiers))
 
 
 def geometry_nodes(name, makes):
     """Return a node group whose output is the result of makes(nodes, links, input mesh socket)."""
     group = bpy.data.node_groups.new(name, "GeometryNodeTree")
-    for way in ("INPUT", "OUTPUT"):
-        group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    for in_out in ("INPUT", "OUTPUT"):
+        group.interface.new_socket("Geometry", in_out=in_out, socket_type="NodeSocketGeometry")
     group.interface.new_socket("Size", in_out="INPUT", socket_type="NodeSocketFloat")
     into, out = group.nodes.new("NodeGroupInput"), group.nodes.new("NodeGroupOutput")
     made = makes(group.nodes, group.links, into)
@@ -221,7 +222,7 @@ def the_mesh_beside_a_cube(nodes, links, into):
 
 
 def a_simulation(nodes, links, into):
-    """Its zone is no link from its beginning to its end."""
+    """Add a simulation zone, whose two nodes no link connects."""
     first, last = nodes.new("GeometryNodeSimulationInput"), nodes.new("GeometryNodeSimulationOutput")
     first.pair_with_output(last)
     links.new(into.outputs["Geometry"], first.inputs["Geometry"])

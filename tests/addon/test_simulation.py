@@ -1,4 +1,5 @@
-"""Soft bodies that touch each other are one simulation: one job, one bake, each with what plays it and its settings."""
+"""Soft bodies that touch each other are one simulation: one job and one bake; each has playback and settings of its
+own."""
 
 import json
 import shutil
@@ -132,7 +133,7 @@ def test_two_bodies_fall_onto_each_other(balls, scene):  # noqa: F811
     assert members.owner(high) == low
     assert bake.status(high).state == bake.status(low).state == "complete"
 
-    # one leaves: what it plays stays, and it is baked alone from now on
+    # one is taken out: what it plays stays, and it is baked alone from now on
     high.conjac.contact.collides_with = "none"
     assert bake.status(low).state == "stale"
     assert bake.status(high).text == 'It plays the bake of "Low"; bake again to see its own frames'
@@ -169,7 +170,7 @@ def test_free_takes_one_and_leaves_the_other(balls, scene):  # noqa: F811
     assert len({obj.conjac.cache.uuid for obj in (low, high, copy)}) == 3
     assert all(bake.status(obj).state == "complete" for obj in (low, high, copy))
 
-    # the one that has the bake goes: the others play on, and have a bake of their own from the next time on
+    # the owner of the bake is deleted: the others play on, and their next bake is their own
     bpy.data.objects.remove(low)
     assert members.owner(high) == members.owner(copy) == high
     assert np.abs(seen_at(high, last) - rest_of(high)).max() > 0.01 and frames_of(high) == {}

@@ -185,7 +185,7 @@ def test_a_pull_smaller_than_a_tetrahedron_takes_its_body_along(scene, at):  # n
 
 
 def test_a_stiff_bar_swings_freely_about_the_one_vertex_that_is_pinned(scene):  # noqa: F811
-    """It swings like a rigid pendulum of its size: the vertex stays and transmits no torque."""
+    """The bar swings like a rigid pendulum of its size: the vertex stays and transmits no torque."""
     long, wide = 0.4, 0.08
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, ABOVE))
     bar = bpy.context.object

@@ -20,7 +20,7 @@ def fail(*error):
     os._exit(1)  # bpy may hang where it ends otherwise
 sys.excepthook = fail
 before = set(sys.modules)
-for name in [one for one in sys.modules if one.partition(".")[0] in ("numpy", "json", "subprocess", "tempfile")]:
+for name in [key for key in sys.modules if key.partition(".")[0] in ("numpy", "json", "subprocess", "tempfile")]:
     del sys.modules[name]  # bpy as a module has loaded them, the program has not
 sys.modules["numpy"] = None  # whoever imports it fails
 from examples_blend import addon
@@ -34,7 +34,7 @@ others = set(sys.modules) - before
 bpy.ops.wm.read_homefile(use_factory_startup=True)
 opened = ran()
 extension.unregister()
-found = {"registered": sorted(registered), "others": sorted(one for one in others if not one.startswith("conjac")),
+found = {"registered": sorted(registered), "others": sorted(name for name in others if not name.startswith("conjac")),
          "by_startup_file": sorted(opened - registered), "by_leaving": sorted(ran() - opened)}
 print("FOUND" + json.dumps(found), flush=True)
 os._exit(0)

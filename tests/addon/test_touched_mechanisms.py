@@ -90,7 +90,7 @@ def test_who_is_in_the_job_and_what_each_touches(arm, scene, tmp_path):  # noqa:
     document, _ = job_of(arm, tmp_path / "job")
     assert [(body["name"], body["touches"]) for body in document["bodies"]] == [
         ("Near", ["Far", "Rig"]), ("Far", ["Near", "Rig"]), ("Flesh", [])]
-    # what other soft bodies touch comes along, what is in no collection of theirs does not
+    # colliders of other soft bodies are gathered, objects of no collection of theirs are not
     chosen = bpy.data.collections.new("Chosen")
     scene.collection.children.link(chosen)
     chosen.objects.link(far)
@@ -219,7 +219,7 @@ def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_
         ["Cube.002"], ["Plane", "Cube"]]
     assert document["bodies"][0]["touches"] == ["Plane", "Cube", "Cube.001", "Rig", "Rig Obstacles"]
     assert gather.changed_settings(arm, scene, tmp_path / "apart") == []
-    # one that all drive is stopped by nothing; one that touches nothing soft passes colliders all the same
+    # an animated mechanism is stopped by nothing; one that touches nothing soft still passes colliders
     ball = bump("cube", location=(3, 3, 3))
     assert "passed" in hints_of(arm)
     arm.pose.bones["B1"].conjac.role = "animated"

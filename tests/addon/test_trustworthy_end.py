@@ -111,7 +111,7 @@ def test_the_scene_is_the_artists_own_while_it_is_read(scene):  # noqa: F811
         assert bake.tick(budget=0.0), bake.progress
         looks += 1
         assert scene.frame_current == 7 and obj.modifiers["Fine"].show_viewport
-        # work that is done between two looks is not undone by the next one
+        # an edit between two reads is not undone by the next one
         if looks == 5:
             scene.frame_set(9)
             scene.frame_set(7)

@@ -48,7 +48,7 @@ def test_what_a_copy_plays_and_what_another_file_baked_are_not_unused(baked, tmp
     bpy.ops.object.duplicate()
     bpy.data.objects.remove(remaining)
     assert {cache.folder for cache in unused.found()} == {deleted}  # its copy plays it
-    # a folder of a .blend that is gone may be that of one that was renamed
+    # a folder of a missing .blend may be that of a renamed one
     other = shutil.copytree(deleted, own.parent / "other")
     home.write(other, "another", "Ham", str(tmp_path / "renamed.blend"), "")
     assert {unused_cache.folder for unused_cache in unused.found()} == {deleted}

@@ -12,15 +12,15 @@ def artist():
     from falling_boxes import add_ball
     from conjac.conjac_addon import bake
     with override():
-        for one in list(bpy.data.objects):
-            bpy.data.objects.remove(one)
+        for item in list(bpy.data.objects):
+            bpy.data.objects.remove(item)
         scene = bpy.context.scene
         scene.frame_start, scene.frame_end, scene.render.fps = 1, 10, 24
         low, high = add_ball("Low", 0.12), add_ball("High", 0.34, along=0.05)
         assert bake.bake_object(low) == 0
-        for one in (low, high):
-            one.select_set(False)
-            one.display_type = "WIRE"
+        for item in (low, high):
+            item.select_set(False)
+            item.display_type = "WIRE"
         scene.frame_set(6)
         view = bpy.context.space_data.region_3d
         view.view_perspective, view.view_distance = "ORTHO", 0.6

@@ -181,8 +181,8 @@ def artist():
     assert status.state == "complete" and len(frames_of(cube)) == 300, status
     assert written(cube) > last  # anew
     take, = takes.listed(place.job_folder(cube))
-    kept = {{path.stem: path.read_bytes() for path in (take.folder / "cache" / "frames").glob("*.npy")}}
-    assert kept == frames and (take.first, take.last) == (1, 300)
+    baked_before = {{path.stem: path.read_bytes() for path in (take.folder / "cache" / "frames").glob("*.npy")}}
+    assert baked_before == frames and (take.first, take.last) == (1, 300)
     assert bake.status(other).state == "none"
 
     bpy.context.view_layer.objects.active = cube

@@ -4,7 +4,7 @@
 import pytest
 from test_window import in_a_window
 
-#: what all of them begin with: an animated soft cube, and another one that does not move
+#: the start of all journeys: an animated soft cube, and another one that does not move
 HEAD = """
 import os, subprocess, sys
 sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
@@ -61,7 +61,7 @@ def running(obj):
 TAIL = """
 def steps():
     for ticks, _ in enumerate(artist()):
-        assert ticks < 3000, [one.progress for one in session.running.values()]
+        assert ticks < 3000, [running.progress for running in session.running.values()]
         yield
     print("all seen", flush=True)
 
@@ -123,8 +123,8 @@ def artist():
     cube, other, scene = beginning()
     scene.frame_end = 20000  # reading them takes a while
     area().spaces.active.show_region_ui = True
-    for one in scene.objects:
-        one.select_set(one == cube)
+    for item in scene.objects:
+        item.select_set(item == cube)
     bpy.context.view_layer.objects.active = cube
     yield
     yield
@@ -166,7 +166,7 @@ def artist():
 
     # the line follows into another workspace and is left in none
     first = window().workspace
-    window().workspace = next(one for one in bpy.data.workspaces if one.name == "Modeling")
+    window().workspace = next(workspace for workspace in bpy.data.workspaces if workspace.name == "Modeling")
     while lines[first.name] is not None:
         yield
     assert lines[first.name] is None and lines["Modeling"].startswith("ConJac: Cube: "), lines

@@ -119,7 +119,7 @@ def artist():
     for frame in range(1, 21):
         scene.frame_set(frame)
         heights.append(height())
-    tall, middle = (np.array(one) for one in zip(*heights))
+    tall, middle = (np.array(values) for values in zip(*heights))
     assert abs(tall[0] - 2.0) < 0.01 and tall.min() < 1.85, tall  # it is squeezed where it lands
     assert middle.min() < middle[0] - 0.8, middle  # it has fallen
     scene.frame_set(1)
@@ -253,7 +253,7 @@ def artist():
     yield from until(lambda: session.running, "Bake was not hit", 20)
     yield from baked()
     folder = place.job_folder(cube)
-    assert bake.status(cube).state == "complete" and [one.number for one in takes.listed(folder)] == [1]
+    assert bake.status(cube).state == "complete" and [take.number for take in takes.listed(folder)] == [1]
     # first save, rename, a copy, the original deleted
     os.makedirs(os.environ["BLENDER_USER_RESOURCES"], exist_ok=True)
     path = os.path.join(os.environ["BLENDER_USER_RESOURCES"], "first.blend")

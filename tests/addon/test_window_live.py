@@ -104,8 +104,8 @@ def artist():
     while played.frame is None:
         yield
     assert press(bpy.ops.conjac.record_live) == {{"FINISHED"}} and played.records
-    begun = played.frame["time"]
-    while played.frame["time"] < begun + 0.3:
+    start = played.frame["time"]
+    while played.frame["time"] < start + 0.3:
         yield
     assert press(bpy.ops.conjac.record_live) == {{"FINISHED"}}
     while session.playing or not bakes.running:
@@ -114,7 +114,7 @@ def artist():
         yield
     status = bake.status(suzanne)
     assert status.state == "complete" and status.done >= 7, status
-    assert [one.name for one in suzanne.modifiers] == ["ConJac"]
+    assert [modifier.name for modifier in suzanne.modifiers] == ["ConJac"]
     scene = bpy.context.scene
     scene.frame_set(scene.frame_start + 6)
     yield from seen_where_it_is(suzanne)

@@ -22,8 +22,8 @@ def make_rig():
     rig = bpy.data.objects.new("Rig", data)
     rig.location.z = 1.0
     bpy.context.scene.collection.objects.link(rig)
-    for one in bpy.context.scene.objects:
-        one.select_set(one == rig)
+    for item in bpy.context.scene.objects:
+        item.select_set(item == rig)
     bpy.context.view_layer.objects.active = rig
     press(bpy.ops.object.mode_set, "EXEC_DEFAULT", mode="EDIT")
     for k, name in enumerate(NAMES):
@@ -68,7 +68,7 @@ def artist():
     done = bake.status(rig).done
     assert bake.status(rig).state == "partial" and 12 <= done < 100
     assert action.ours(rig).frame_range[1] == done and height_at(8) < 0.98
-    kept = (place.job_folder(rig) / "cache" / "poses" / "000008.npz").stat().st_mtime_ns
+    time_written = (place.job_folder(rig) / "cache" / "poses" / "000008.npz").stat().st_mtime_ns
 
     # Bake goes on where it was
     yield
@@ -77,7 +77,7 @@ def artist():
         yield
     rig = bpy.data.objects["Rig"]
     assert bake.status(rig).state == "complete", bake.status(rig)
-    assert (place.job_folder(rig) / "cache" / "poses" / "000008.npz").stat().st_mtime_ns == kept
+    assert (place.job_folder(rig) / "cache" / "poses" / "000008.npz").stat().st_mtime_ns == time_written
     cache = place.cache_of(place.job_folder(rig))
     offset = np.load(place.job_folder(rig) / "arrays" / "mechanism_offsets.npy")[2]
     for frame in (1, 20, 100):
@@ -85,8 +85,8 @@ def artist():
         assert abs(height_at(frame) - baked) < 1e-4, (frame, baked, height_at(frame))
     scene.frame_set(1)
     yield from seen_where_it_is(rig)
-    lies = height_at(100)
-    assert lies < 0.3
+    last_height = height_at(100)
+    assert last_height < 0.3
     yield from seen_where_it_is(rig)
 
     # playback, frame by frame before the window's eyes
@@ -108,7 +108,7 @@ def artist():
     press(bpy.ops.ed.redo, "EXEC_DEFAULT")
     yield
     rig = bpy.data.objects["Rig"]
-    assert action.ours(rig).frame_range[1] == 100 and abs(height_at(100) - lies) < 1e-6
+    assert action.ours(rig).frame_range[1] == 100 and abs(height_at(100) - last_height) < 1e-6
     yield
     assert press(bpy.ops.conjac.free_bake, "EXEC_DEFAULT") == {{"FINISHED"}}
     rig = bpy.data.objects["Rig"]
@@ -117,7 +117,7 @@ def artist():
     press(bpy.ops.ed.undo, "EXEC_DEFAULT")  # of Free: the keyframes are back, the frames are gone for good
     yield
     rig = bpy.data.objects["Rig"]
-    assert abs(height_at(100) - lies) < 1e-6 and bake.status(rig).state == "none"
+    assert abs(height_at(100) - last_height) < 1e-6 and bake.status(rig).state == "none"
     yield
     print("ragdoll baked", flush=True)
 

@@ -12,8 +12,8 @@ from window_steps import bpy, np, override, run, with_and_without
 def artist():
     from test_sheet_playback import add_sheet, bake_by_hand
     with override():
-        for one in list(bpy.data.objects):
-            bpy.data.objects.remove(one)
+        for item in list(bpy.data.objects):
+            bpy.data.objects.remove(item)
         obj = add_sheet()
         obj.select_set(False)
         bake_by_hand(obj)

@@ -13,7 +13,7 @@ def stroke(obj, rows=9):
     # over all of it and a little beyond, to and fro
     view = region("WINDOW")
     rv = next(area for area in window().screen.areas if area.type == "VIEW_3D").spaces.active.region_3d
-    corners = [location_3d_to_region_2d(view, rv, obj.matrix_world @ Vector(one)) for one in obj.bound_box]
+    corners = [location_3d_to_region_2d(view, rv, obj.matrix_world @ Vector(corner)) for corner in obj.bound_box]
     across = np.array([[corner.x, corner.y] for corner in corners])
     low, high = across.min(axis=0) - 30, across.max(axis=0) + 30
     yield from point(int(view.x + low[0]), int(view.y + low[1]))
@@ -48,7 +48,7 @@ def artist():
     yield from stroke(flag)
     seen("painted")
     group = flag.vertex_groups["Pin"].index
-    weights = [sum(one.weight for one in v.groups if one.group == group) for v in flag.data.vertices]
+    weights = [sum(part.weight for part in v.groups if part.group == group) for v in flag.data.vertices]
     # a brush is weaker at its rim
     assert max(weights) < 0.501 and np.median(weights) > 0.45 and min(weights) > 0.1, weights
     yield from find("done painting", lambda: flag.mode == "OBJECT", "done")
@@ -122,7 +122,7 @@ def passed(obj, frame):
     first, last = positions_at(obj, 1), positions_at(obj, frame)
     if LIMIT == "area_limit":
         obj.data.calc_loop_triangles()
-        faces = np.array([list(one.vertices) for one in obj.data.loop_triangles])
+        faces = np.array([list(triangle.vertices) for triangle in obj.data.loop_triangles])
         sizes = [np.linalg.norm(np.cross(x[faces[:, 1]] - x[faces[:, 0]], x[faces[:, 2]] - x[faces[:, 0]]), axis=1)
                  for x in (first, last)]
     else:
@@ -135,8 +135,8 @@ def artist():
     with override():
         bpy.ops.mesh.primitive_grid_add(x_subdivisions=6, y_subdivisions=6, size=1.0, location=(0.0, 0.0, 0.5))
     flag = bpy.context.view_layer.objects.active
-    held = [v.index for v in flag.data.vertices if abs(v.co.x) > 0.49 and abs(v.co.y) > 0.49]
-    flag.vertex_groups.new(name="Pin").add(held, 1.0, "REPLACE")
+    pinned = [v.index for v in flag.data.vertices if abs(v.co.x) > 0.49 and abs(v.co.y) > 0.49]
+    flag.vertex_groups.new(name="Pin").add(pinned, 1.0, "REPLACE")
     yield from rest()
     yield from pick(flag)
     yield from find("add cloth", lambda: flag.conjac.kind == "cloth", "cloth")
@@ -180,8 +180,8 @@ def other_of(kind):
         if kind == "on_curve":
             bpy.ops.curve.primitive_bezier_curve_add(location=(0.0, 0.0, 0.8), rotation=(0.0, 0.5, 0.0))
             made = bpy.context.view_layer.objects.active
-            for one in made.data.splines[0].bezier_points:
-                one.handle_left_type = one.handle_right_type = "VECTOR"
+            for point in made.data.splines[0].bezier_points:
+                point.handle_left_type = point.handle_right_type = "VECTOR"
             made.data.splines[0].bezier_points[0].co, made.data.splines[0].bezier_points[1].co = (-1, 0, 0), (1.6, 0, 0)
             return made, (-0.6, 0.0, 0.8 + 0.6 * np.sin(0.5))
         bpy.ops.mesh.primitive_plane_add(size=3.0, location=(0.0, 0.0, 0.15), rotation=(0.0, 0.5, 0.0))

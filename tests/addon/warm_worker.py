@@ -99,7 +99,7 @@ def answer(connection, code):
     try:
         connection.sendall(json.dumps(code).encode())
     except OSError:
-        pass  # who asked has gone
+        pass  # the caller has ended
 
 
 def begin(connection, caller, pipes):
@@ -114,13 +114,13 @@ def begin(connection, caller, pipes):
     os.environ.update(caller["environment"])
     os.chdir(caller["folder"])
 
-    def end_with_who_asked():
+    def end_with_caller():
         try:
             connection.recv(1)
         finally:
             os.killpg(0, signal.SIGKILL)
 
-    threading.Thread(target=end_with_who_asked, daemon=True).start()
+    threading.Thread(target=end_with_caller, daemon=True).start()
     sys.argv = [caller["boot"]]
     runpy.run_path(caller["boot"], run_name="__main__")
     os._exit(0)

@@ -137,18 +137,18 @@ def test_a_free_body_that_lands_resumes_to_the_same_bytes(tmp_path):
 @pytest.mark.parametrize("ways", some(["pause SIGTERM", "pause SIGTERM SIGINT"], "pause SIGTERM"))
 def test_a_stop_on_request_exits_75_and_resumes_to_the_same_bytes(unbroken, tmp_path, ways):
     job = box_job(tmp_path / "job", end=END, step=STEP)
-    for way, frame in zip(ways.split(), (8, 18, 28)):
+    for request, frame in zip(ways.split(), (8, 18, 28)):
         process = forked_command.Started("bake", job, "--json", "--resume")
         until_frame(process, frame)
-        if way == "pause":
+        if request == "pause":
             process.stdin.write("what\npa")
             process.stdin.flush()
             process.stdin.write("use\n")
             process.stdin.flush()
         else:
-            process.send_signal(getattr(signal, way))
+            process.send_signal(getattr(signal, request))
         events = events_of(process)
-        assert process.returncode == 75, way
+        assert process.returncode == 75, request
         assert events[-1]["event"] == "end" and events[-1]["code"] == 75 and "Resume" in events[-1]["text"]
         status = Cache(job / "cache").status()
         assert status.state == "partial" and frame <= status.done < END

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import kept_kernels
+import compiled_kernels
 import pytest
 from matrix import some
 
@@ -32,7 +32,7 @@ def test_a_bake_without_mechanisms_imports_no_kernels_of_joints():
     assert brought and not [name for name in brought if "joint" in name or ".tree" in name or "rigid" in name]
 
 
-#: two modules with kernels that do not import each other, and one that is not there
+#: two modules with kernels that do not import each other, and one that does not exist
 MODULES = ["embedding.locate", "materials.stable_neo_hookean", "materials.of_a_library_that_is_missing"]
 
 BEGIN = """
@@ -40,13 +40,13 @@ from solver.build import compiling, loading
 started, start = [], loading.start_beside
 loading.start_beside = lambda *how: started.append(start(*how)) or started[-1]
 compiling.of_new_body, compiling.others = lambda: [], lambda: {modules!r}
-print(compiling.main(), [one.returncode is not None for one in started])
+print(compiling.main(), [process.returncode is not None for process in started])
 """
 
 
 @pytest.mark.parametrize("count, beside", some([(2, [True]), (1, [])], (2, [True])))
 def test_a_second_process_helps_where_there_are_cores_and_has_ended_in_the_end(tmp_path, count, beside):
-    kept_kernels.give(tmp_path, without=("locate._search", "stable_neo_hookean._energy"))
+    compiled_kernels.give(tmp_path, without=("locate._search", "stable_neo_hookean._energy"))
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PYTHON_CPU_COUNT": str(count)}
     environment.pop("NUMBA_CACHE_DIR", None)
     ran = subprocess.run([sys.executable, "-c", BEGIN.format(modules=MODULES)], cwd=ROOT, env=environment,

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-import kept_kernels
+import compiled_kernels
 import pytest
 from small_jobs import box_job
 
@@ -67,7 +67,7 @@ def bakes(request, tmp_path_factory):
     frames on disk) of both bakes."""
     folder, runs = tmp_path_factory.mktemp("bakes"), []
     if request.param == "little is missing":
-        kept_kernels.give(folder / "fresh", without=LACKING)
+        compiled_kernels.give(folder / "fresh", without=LACKING)
     for _ in range(2):
         process = first_bake(folder)
         output, errors = process.communicate(timeout=300)
@@ -99,7 +99,7 @@ def test_kernels_of_a_helper_that_was_killed_are_compiled_by_the_bake(bakes, tmp
     deadline = time.monotonic() + 60.0
     while not any((tmp_path / "fresh").rglob("supernodal.backward_*.nbc")) and time.monotonic() < deadline:
         time.sleep(0.05)
-    os.kill(second, signal.SIGKILL)  # one of its kernels is on disk, the next one half done
+    os.kill(second, signal.SIGKILL)  # one of its kernels is on disk, the next one is incomplete
     output, errors = process.communicate(timeout=300)
     logs = [event["text"] for event in map(json.loads, output.splitlines()) if event["event"] == "log"]
     assert (process.returncode, errors) == (0, "")

@@ -73,7 +73,7 @@ class SlurmHere:
 
     def _start(self, name, *command):
         def limits():
-            resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))  # slurmd closes every one that it may have
+            resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))  # slurmd closes each possible descriptor
 
         log = open(self.folder / f"{name}.log", "wb")
         self._daemons[name] = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log,

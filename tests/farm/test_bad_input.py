@@ -107,7 +107,7 @@ def test_the_second_worker_on_a_chunk_says_who_bakes_there(tmp_path):
             time.sleep(0.05)
         code, output, errors = simulate(job, out)
         assert code == 4 and f"rocess {first.pid} on" in errors and one_sentence(errors), errors
-        assert first.returncode is None  # the first one goes on
+        assert first.returncode is None  # the first worker continues
     finally:
         first.kill()
         first.wait(30)
@@ -156,7 +156,7 @@ def test_frames_of_a_worker_whose_clock_is_ahead_are_done_and_exported(tmp_path)
 
 @pytest.mark.long
 def test_a_node_without_the_mesher_says_what_to_install(tmp_path):
-    """It bakes without the mesher where the volume comes with the job."""
+    """The node bakes without the mesher where the volume comes with the job."""
     job = surface_job(tmp_path / "job")
     (tmp_path / "without").mkdir()
     (tmp_path / "without/sitecustomize.py").write_text("import sys\nsys.modules['pytetwild'] = None\n")

@@ -71,7 +71,7 @@ def test_openjd_checks_the_template_and_runs_a_wedge_in_chunks(tmp_path):
     for row in (1, 2):
         cache = Cache(folder / f"out/row-{row:04d}/cache")
         assert cache.status().state == "complete" and len(cache.manifest["runs"]) == 2
-        # what chunks have baked is what one bake gives, byte for byte
+        # chunks have the bytes of one bake
         whole = box_job(tmp_path / f"whole{row}", end=21, step=1 / 48)
         change(whole, *(("time.step", 0.02), ("bodies.0.density", 500))[row - 1])
         assert cli.main(["bake", str(whole)], read_stdin=False) == 0
@@ -163,10 +163,10 @@ def test_a_failed_chunk_is_one_sentence_to_the_queue(tmp_path):
 def test_a_bundle_names_every_file_and_nothing_of_this_machine(tmp_path):
     folder, _ = made(tmp_path)
     listed = {file["path"] for file in json.loads((folder / "pack.json").read_text())["files"]}
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert listed == there - {"pack.json"} and {"job/scene.json", "job/arrays/nodes.npy", "wedge.csv"} <= listed
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert listed == files - {"pack.json"} and {"job/scene.json", "job/arrays/nodes.npy", "wedge.csv"} <= listed
     assert bundle.damaged(folder) == []
-    for path in there:
+    for path in files:
         content = (folder / path).read_bytes()
         assert str(tmp_path).encode() not in content and socket.gethostname().encode() not in content
     values = yaml.safe_load((folder / "parameter_values.yaml").read_text(encoding="utf-8"))["parameterValues"]

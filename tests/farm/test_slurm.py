@@ -81,10 +81,10 @@ def solver_of(folder, row):
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = path.read_bytes().decode(errors="replace").split("\0")
-            there = Path(path.parent / "cwd").resolve()
+            started_in = Path(path.parent / "cwd").resolve()
         except OSError:
             continue
-        if "solver" in words and "simulate" in words and there == folder.resolve() \
+        if "solver" in words and "simulate" in words and started_in == folder.resolve() \
                 and words[words.index("--row") + 1] == str(row) and not descendants(int(path.parent.name)):
             return int(path.parent.name)
     raise AssertionError(f"no solver bakes row {row}")

@@ -308,9 +308,9 @@ def test_a_manifest_distinguishes_machines_and_names_none(tmp_path, monkeypatch)
 
     from solver.frames import write
 
-    here = write.host()
-    assert write.host() == here and socket.gethostname() not in f"{here} {write.machine()}"
+    host = write.host()
+    assert write.host() == host and socket.gethostname() not in f"{host} {write.machine()}"
     assert platform.node() not in write.machine() and platform.machine() in write.machine()
     monkeypatch.setattr(socket, "gethostname", lambda: "render-node-17.studio.example")
-    assert write.host() != here and len(write.host()) == 8
+    assert write.host() != host and len(write.host()) == 8
     assert "studio" not in write.host() + write.machine()

@@ -49,8 +49,8 @@ def test_the_lock_of_a_dead_process_is_taken_over(tmp_path):
     assert not any(tmp_path.iterdir())
 
 
-def leave_lock(folder, who):
-    (folder / lock.LOCK).write_text(json.dumps(asdict(who)))
+def leave_lock(folder, holder):
+    (folder / lock.LOCK).write_text(json.dumps(asdict(holder)))
 
 
 def test_a_process_number_given_out_again_is_not_mistaken(tmp_path):

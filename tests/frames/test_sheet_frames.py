@@ -56,7 +56,7 @@ def test_each_frame_has_a_mesh_of_its_own_and_the_artists_vertices(tmp_path):
         assert (sheet.x == record.x.astype(np.float32)).all() and (sheet.faces == record.faces).all()
         assert (sheet.sliding == [40]).all() and np.abs(sheet.speed - record.speed).max() < 1e-7
         assert np.abs(cache.frame(frame)["Cloth"] - vertices).max() < 1e-6
-        # what is known at rest is known here: a map that is the place itself
+        # the UV map equals the rest position
         rest = np.array(grid(6, 6, 1.0, 1.0)[0][:, :2])
         at = np.einsum("mck,mcki->mci", sheet.barycentric_weights(triangles), rest[triangles[sheet.source]])
         assert np.abs(at - record.material[record.faces]).max() < 1e-6

@@ -53,7 +53,7 @@ def test_a_guess_comes_near_what_the_mesher_made(tmp_path):
 
 
 def test_the_dragon_is_estimated_within_its_order_of_magnitude(tmp_path):
-    """37,293 tetrahedra took 93 ms a step and some 300 MB; the estimate is for a solid and lies above."""
+    """37,293 tetrahedra took 93 ms a step and some 300 MB; the estimate is for a solid and larger."""
     nodes, tets = box_tets((20, 18, 17))
     job = box_job(tmp_path, motion=False)
     np.save(job / "arrays/nodes.npy", nodes)

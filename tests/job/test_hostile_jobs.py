@@ -169,7 +169,7 @@ def test_a_changed_stage_is_made_anew(tmp_path):
         arrays = dict(stored)
     np.savez(path, **{**arrays, "nodes": nodes + 1e-9})
     assert load_stage(job, "tets", "Ear", "a" * 40) is None
-    # one from before there were checksums is read
+    # a stage of a version without checksums is read
     np.savez(path, nodes=nodes)
     assert np.array_equal(load_stage(job, "tets", "Ear", "a" * 40)["nodes"], nodes)
 

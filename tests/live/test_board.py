@@ -20,13 +20,13 @@ import sys, time
 import numpy as np
 from pathlib import Path
 from solver.live import board
-with board.opened(Path(sys.argv[1])) as mine:
+with board.opened(Path(sys.argv[1])) as opened:
     until = time.monotonic() + 1.0
     frame, k = np.zeros(1, board.FRAME), 0
     while time.monotonic() < until:
         k += 1
         frame["time"] = k
-        mine.show(frame, np.full((mine.vertices, 3), float(k)))
+        opened.show(frame, np.full((opened.vertices, 3), float(k)))
 """
 
 

@@ -70,8 +70,9 @@ def test_points_that_are_far_are_not_looked_for_in_each_step(monkeypatch):
     nearest = shape.mesh._nearest
     monkeypatch.setattr(shape.mesh, "_nearest", lambda placed, points, reach: (
         looked.append(len(points)) or nearest(placed, points, reach)))
-    way = random.normal(size=(300, 3))
-    start = points = way / np.linalg.norm(way, axis=1, keepdims=True) * np.linspace(0.9, 2.5, 300)[:, None]
+    directions = random.normal(size=(300, 3))
+    start = points = (directions / np.linalg.norm(directions, axis=1, keepdims=True)
+                      * np.linspace(0.9, 2.5, 300)[:, None])
     with_them, without = 0, 0
     for k in range(20):
         bump = Bump(shape, moved(x=0.02 * k), before=moved(x=0.02 * (k - 1)))
@@ -92,12 +93,12 @@ def test_points_that_are_far_are_not_looked_for_in_each_step(monkeypatch):
 
 def test_a_ball_pushes_along_its_normals():
     shape = BumpMesh(*ball())
-    way = np.random.default_rng(1).normal(size=(50, 3))
-    way /= np.linalg.norm(way, axis=1, keepdims=True)
-    inside = 0.9 * way + [2.0, 0.0, 0.0]
+    directions = np.random.default_rng(1).normal(size=(50, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    inside = 0.9 * directions + [2.0, 0.0, 0.0]
     planes = planes_before([Bump(shape, moved(x=2.0))], inside, inside, H)
     assert len(planes.points) == 50
-    np.testing.assert_allclose(planes.positions - [2.0, 0.0, 0.0], way, atol=0.05)
+    np.testing.assert_allclose(planes.positions - [2.0, 0.0, 0.0], directions, atol=0.05)
 
 
 def test_planes_go_with_a_mesh_that_is_turned_scaled_and_moved():
@@ -136,8 +137,8 @@ def test_a_block_that_is_moved_against_it_pushes_it_aside(engine):
     assert positions[:, 0].min() > 0.28  # the wall's face is at 0.3
 
 
-@pytest.mark.parametrize("friction, way", [(0.0, 0.5), (0.05, 0.255), (0.2, 0.0)])
-def test_it_slides_by_coulombs_law_along_what_it_rests_on(engine, friction, way):
+@pytest.mark.parametrize("friction, displacement", [(0.0, 0.5), (0.05, 0.255), (0.2, 0.0)])
+def test_it_slides_by_coulombs_law_along_what_it_rests_on(engine, friction, displacement):
     """An acceleration a of 1 m/s² for a second moves it by ½ (a − μ g) t², and not at all where μ is more than a /
     g."""
     change(engine.folder, "bodies.0.friction", friction)
@@ -147,7 +148,7 @@ def test_it_slides_by_coulombs_law_along_what_it_rests_on(engine, friction, way)
     before = engine.positions[:, 0].mean()
     for _ in range(60):
         engine.step(0, Inputs(DOWN + [1.0, 0.0, 0.0], bumps=(Bump(slab, np.eye(4)),)))
-    assert engine.positions[:, 0].mean() - before == pytest.approx(way, rel=0.15, abs=0.01)
+    assert engine.positions[:, 0].mean() - before == pytest.approx(displacement, rel=0.15, abs=0.01)
 
 
 def test_a_belt_takes_it_along(engine):

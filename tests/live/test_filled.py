@@ -51,8 +51,8 @@ def test_tetrahedra_of_a_bake_are_used_where_they_are_stored_and_few_enough(job,
 
 
 def test_what_was_never_filled_gets_tetrahedra_like_those_of_its_bake(job, monkeypatch):
-    """They have the bake's edge length and volume, and are reused when other settings change; cells replace them where
-    meshing would take too long."""
+    """New tetrahedra have the bake's edge length and volume, and are reused when other settings change; cells replace
+    them where meshing would take too long."""
     change(job.path, "bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.5}})
     own = load(job.path)
     quick_job, [volume] = filled_quickly(own, 500, quiet)

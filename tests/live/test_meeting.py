@@ -37,7 +37,7 @@ def test_the_longest_steps_of_soft_bodies_show_thirty_frames_a_second(tmp_path):
     time = {"start": 1, "end": 1, "fps": 24, "step": 1 / 60}
     engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.3]], time=time), quiet)
     best, _, longest = engine.efforts
-    assert best.step == pytest.approx(1 / 72)  # whole ones make a frame
+    assert best.step == pytest.approx(1 / 72)  # whole steps make a frame
     assert best.step < longest.step <= 1 / 30
 
 
@@ -59,7 +59,7 @@ def test_one_lies_on_the_other(tmp_path):
     assert 0.04 < low[2] < 0.05 and 0.088 < high[2] - low[2] < 0.1, (low, high)
     still = play(engine, 0.5)
     np.testing.assert_allclose(still, [low, high], atol=1e-3)
-    # the lower one bears both: it sinks into the ground as a body of twice the weight would
+    # the lower one carries both: it sinks into the ground like a body of twice the weight
     lower, upper = engine.bodies
     deep = np.maximum(-lower.body.points_of(lower.body.touching, lower.state.y, lower.state.carrier_motion)[:, 2], 0)
     weight = 2 * 9.81 * 1000 * SIZE**3
@@ -109,7 +109,7 @@ def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
     # it is pushed from straight below
     at = np.einsum("kc,kcd->kd", contacts.weights, vertices[contacts.corners])
     np.testing.assert_allclose(at, [[0.98, 0.5, 1.0]], atol=1e-12)
-    # what moves away with the surface is not met
+    # there is no contact with what moves away with the surface
     assert surface_contacts(comes, SurfaceMotion(skin, vertices + moved, vertices, vertices, vertices), 9) is None
 
 

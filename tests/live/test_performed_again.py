@@ -32,7 +32,7 @@ STEP = 1 / 48
 LAST = 24  #: frame: beyond two snapshots, which come every ten, where a bake drops what its quick solver remembers
 SECONDS = (LAST - 1) / 24
 LIVE = {"method": {"kind": "live"}, "integrator": {"kind": "bdf2"}}
-GRAB_RADIUS = 1.0e-3  #: radius of what the hand takes hold of [m]: one node
+GRAB_RADIUS = 1.0e-3  #: radius that the hand grabs [m]: one node
 
 
 def hand_at(time, start):
@@ -155,7 +155,7 @@ def pushed(tmp_path):
 def test_bodies_that_touch_and_a_collider_that_is_moved_give_the_frames_that_were_recorded(pushed):
     folder, recorded = pushed
     upper, lower = recorded[-1, 64:].mean(axis=0), recorded[-1, :64].mean(axis=0)
-    assert upper[2] - lower[2] > 0.07 and lower[0] > 0.08, (upper, lower)  # it lies on the other, which was pushed
+    assert upper[2] - lower[2] > 0.07 and lower[0] > 0.08, (upper, lower)  # it rests on the other, which was pushed
     bake(folder, Quiet())
     np.testing.assert_allclose(frames_of(folder), recorded, rtol=0.0, atol=1e-7)
 

@@ -83,7 +83,7 @@ def test_cloth_hangs_over_a_ball(tmp_path):
     x = play(engine, 2.0, bumps=(Bump(on_ball, np.eye(4)),))
     away = np.linalg.norm(x - middle, axis=1)
     assert away.min() > 0.97 * radius
-    assert x[:, 2].max() > -0.06 and x[:, 2].min() < -0.3  # it lies on top, and its corners hang
+    assert x[:, 2].max() > -0.06 and x[:, 2].min() < -0.3  # it rests on top, and its corners hang
     up = play(engine, 0.5, bumps=(Bump(on_ball, moved(z=0.2)),))
     assert up[:, 2].max() > 0.13
 
@@ -105,18 +105,18 @@ def test_a_sheet_rests_on_another_one(tmp_path, in_contact):
 def test_a_fold_rests_on_its_own_cloth(tmp_path, in_contact):
     """A strip that is folded in the middle: its upper half comes down onto the lower one."""
     vertices, triangles = grid(20, 4, 0.8, 0.16)
-    way = vertices[:, 0].copy()
+    along = vertices[:, 0].copy()
     radius = 0.05
-    bend = np.clip((way - 0.35) / (0.1 * np.pi / 2), 0.0, 1.0) * np.pi
-    vertices[:, 0] = np.where(bend < np.pi, np.minimum(way, 0.35) + radius * np.sin(bend),
-                              0.35 - (way - 0.35 - 0.1 * np.pi / 2))
+    bend = np.clip((along - 0.35) / (0.1 * np.pi / 2), 0.0, 1.0) * np.pi
+    vertices[:, 0] = np.where(bend < np.pi, np.minimum(along, 0.35) + radius * np.sin(bend),
+                              0.35 - (along - 0.35 - 0.1 * np.pi / 2))
     vertices[:, 2] = radius * (1.0 - np.cos(bend)) + 0.001
     arrays = {}
     body = cloth_body("Strip", vertices, triangles, arrays, thickness=0.01,
                       laws={} if in_contact else {"touches": []})
     engine = engine_of("", cloth_job(tmp_path, [body], arrays, end=1, step=H, contact={}, ground=GROUND), quiet)
     x = play(engine, 1.5)
-    upper = x[way > 0.6]
+    upper = x[along > 0.6]
     assert (upper[:, 2] > 0.006).mean() > 0.9 if in_contact else upper[:, 2].mean() < 0.005
 
 

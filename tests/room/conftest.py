@@ -106,15 +106,15 @@ class Hooks:
     def damp(self, x, v, time):
         if not self.drag:
             return None
-        way = x[self.pairs[:, 0]] - x[self.pairs[:, 1]]
-        along = way / np.linalg.norm(way, axis=1)[:, None]
+        displacement = x[self.pairs[:, 0]] - x[self.pairs[:, 1]]
+        along = displacement / np.linalg.norm(displacement, axis=1)[:, None]
         block = self.drag * along[:, :, None] * along[:, None, :]
         return Stencils(self.pairs, np.zeros((len(block), 2, 3)), block.reshape(-1, 1, 9), 0.0)
 
     def fill(self, x, time, project):
-        way = x[self.pairs[:, 0]] - x[self.pairs[:, 1]]
-        length = np.linalg.norm(way, axis=1)
-        along, stretch = way / length[:, None], length - self.length
+        displacement = x[self.pairs[:, 0]] - x[self.pairs[:, 1]]
+        length = np.linalg.norm(displacement, axis=1)
+        along, stretch = displacement / length[:, None], length - self.length
         force = -self.stiffness * stretch[:, None] * along
         lateral = self.stiffness * stretch / length
         lateral = np.maximum(lateral, 0.0) if project else lateral

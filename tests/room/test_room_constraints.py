@@ -21,11 +21,11 @@ LEFT = int(np.flatnonzero((NODES == [0.0, 0.0, 0.05]).all(axis=1))[0])
 class Level:
     """φ = e·y + offset: two points stay level, or one a height above the other."""
 
-    def __init__(self, one, other, rest, params, length):
-        self.joints = len(one.nodes)
-        self._nodes = np.concatenate([one.nodes, other.nodes], axis=1)
-        self._weights = np.concatenate([one.weights, -other.weights], axis=1)
-        self._first, self._offset = one.nodes.shape[1], params["offset"]
+    def __init__(self, first, second, rest, params, length):
+        self.joints = len(first.nodes)
+        self._nodes = np.concatenate([first.nodes, second.nodes], axis=1)
+        self._weights = np.concatenate([first.weights, -second.weights], axis=1)
+        self._first, self._offset = first.nodes.shape[1], params["offset"]
 
     def rows(self, x, time):
         y = np.einsum("mw,mwi->mi", self._weights, x[self._nodes])

@@ -46,7 +46,7 @@ def bake(world, h, steps):
 def test_a_made_up_force_between_bodies_bakes_with_a_soft_body_and_a_made_up_part(room, tmp_path, kind, integrator):
     job = hanging_job(tmp_path / "job", kind, integrator={"kind": integrator})
     world = world_of(load(job))
-    # what acts on each other is one part; who is by itself in ConJac's has one of its own
+    # bodies that act on each other are one part; a body of ConJac by itself is a part of its own
     assert [sorted(name for name, _, _ in part.bodies) for part in world.parts] == (
         [["Apart", "Ear", "Lamp"]] if kind == "vanilla" else [["Ear", "Lamp"], ["Apart"]])
     whole = World([*world.parts, Pendulum(0.2)])

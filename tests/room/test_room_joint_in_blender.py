@@ -44,7 +44,7 @@ sys.modules[module.__name__] = module
 catalogue.ENTRIES = (*catalogue.ENTRIES, catalogue.Entry(
     "joint", "gate", "coordinates.joints.gate:Gate", "Gate", "Turns about an axis and slides across it",
     rates=("angle", "length"), motions=("turn_z", "slide_x"), number=max(
-        one.number for one in catalogue.ENTRIES if one.family == "joint" and one.number is not None) + 1))
+        entry.number for entry in catalogue.ENTRIES if entry.family == "joint" and entry.number is not None) + 1))
 
 from rig import add_chain, job_of
 from conjac.conjac_addon.gather import articulation
@@ -69,7 +69,7 @@ class Quiet:
 bake(folder / "job", Quiet())
 cache = Cache(folder / "job" / "cache")
 poses = np.array([cache.poses(k)["pose"] for k in range(1, 7)])
-names = [one["name"] for one in document["mechanisms"][0]["bodies"]]
+names = [body["name"] for body in document["mechanisms"][0]["bodies"]]
 child = poses[:, names.index("B1")]
 # the joint's axes are those of the world about which it was gathered: Z along −Y, X along X
 joint = document["mechanisms"][0]["joints"][1]
@@ -81,7 +81,7 @@ for pose in child:
     read.append([*articulation.coordinates("gate", turn, axes.T @ (hinge - [0.3, 0.0, 0.0])), *hinge])
 menu = rig.pose.bones["B1"].conjac.bl_rna.properties["joint"].enum_items
 print(json.dumps({"kind": joint["kind"], "rotation": joint["rotation"], "read": read,
-                  "middle": child[:, :3, 3].tolist(), "menu": [one.identifier for one in menu]}))
+                  "middle": child[:, :3, 3].tolist(), "menu": [item.identifier for item in menu]}))
 """
 
 

@@ -56,9 +56,9 @@ class Puck(SteppedPart):
         return self.nodes + state.q
 
 
-def puck_of(job, one, report):
-    mu = parameters("method", job.scene.method_of(one.body))["puck_friction"]
-    return Puck(one.body.name, one.volume.nodes, ground_of(job), mu)
+def puck_of(job, prepared, report):
+    mu = parameters("method", job.scene.method_of(prepared.body))["puck_friction"]
+    return Puck(prepared.body.name, prepared.volume.nodes, ground_of(job), mu)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def two_boxes(folder, **scene):
 
 
 def test_a_made_up_part_falls_on_the_ground_beside_a_soft_body(with_puck, tmp_path):
-    """It falls 10 cm while it moves at 0.5 m/s, and the friction of the impact takes all of that speed."""
+    """The puck falls 10 cm while it moves at 0.5 m/s, and the friction of the impact takes all of that speed."""
     job = two_boxes(tmp_path / "job")
     bake(job, Quiet())
     cache = Cache(job / "cache")

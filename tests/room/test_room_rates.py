@@ -45,15 +45,15 @@ def test_a_made_up_law_on_rates_bakes(room, tmp_path, integrator, friction):
     steps, h = 400, 1e-3
     state = run(world, h, steps)
     moment = 0.4 * 2.0 * 0.1**2
-    mass, way = np.diag([moment + 0.02, moment]), np.array([1.0, -2.0])
+    mass, direction = np.diag([moment + 0.02, moment]), np.array([1.0, -2.0])
     rates = np.zeros((4, 4))
     rates[:2, 2:] = np.eye(2)
-    rates[2:, :2] = np.linalg.solve(mass, -30.0 * np.outer(way, way))
-    rates[2:, 2:] = np.linalg.solve(mass, -0.05 * np.outer(way, way))
+    rates[2:, :2] = np.linalg.solve(mass, -30.0 * np.outer(direction, direction))
+    rates[2:, 2:] = np.linalg.solve(mass, -0.05 * np.outer(direction, direction))
     wanted = expm(steps * h * rates) @ [0.0, 0.0, 3.0, 0.0]
     near = 0.15 if integrator == "semi_implicit" else 2e-3
     assert np.abs([*state.q, *state.u] - wanted).max() <= near * 3.0
-    # the spring couples both: by itself the second one would not have moved
+    # the spring couples both: without it the second wheel would not have moved
     assert abs(wanted[3]) > 0.5
 
 
@@ -87,10 +87,10 @@ def test_a_law_on_rates_acts_on_bones_with_flesh(room, tmp_path):
     for _ in range(100):
         state = world.step(state, 1e-3)
     joints = world.parted(state)[1]
-    way = np.array([1.0, -2.0])
-    frequency = np.sqrt(30.0 * (way**2 @ (1.0 / np.array([moment[0], heavier]))))
+    direction = np.array([1.0, -2.0])
+    frequency = np.sqrt(30.0 * (direction**2 @ (1.0 / np.array([moment[0], heavier]))))
     # apart they swing at this frequency, and the mean of both, weighed with what they are worth, goes on as it was
-    assert way @ joints.u == pytest.approx(3.0 * np.cos(0.1 * frequency), abs=0.03)
+    assert direction @ joints.u == pytest.approx(3.0 * np.cos(0.1 * frequency), abs=0.03)
     # J_0 u_0 and J_1 u_1 change as 1 to −2, so this stays
     assert 2.0 * moment[0] * joints.u[0] + heavier * joints.u[1] == pytest.approx(2.0 * moment[0] * 3.0, rel=5e-3)
 

@@ -36,9 +36,9 @@ for folder in sys.argv[1:]:
         found.append([read.plain(), hashes(read).plain()])
     except BadScene as refused:
         found.append([str(refused), {}])
-plain = [one for one, _ in found]
+plain = [settings for settings, _ in found]
 print(json.dumps({"hashes": [of for _, of in found], "refused": plain[3],
-                  "changed": [changed(plain[0], one) for one in (plain[1], plain[2], plain[4])]}))
+                  "changed": [changed(plain[0], other) for other in (plain[1], plain[2], plain[4])]}))
 """
 
 

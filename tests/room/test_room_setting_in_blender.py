@@ -79,7 +79,7 @@ def shown(obj):
 def wanted(folder):
     folder = Path(sys.argv[2]) / folder
     gather.write_job(cube, scene, folder)
-    return [getattr(one, "sparkle", 0) for one in load(folder).scene.bodies]
+    return [getattr(body, "sparkle", 0) for body in load(folder).scene.bodies]
 
 
 plain = wanted("plain")
@@ -116,18 +116,18 @@ conjac.register()
 from conjac.conjac_addon import declared, dials, identity, job_fields, settings
 from conjac.solver import catalogue
 
-there = {(declared.group_key(one.__name__), prop.identifier) for one in settings.classes if one not in identity.classes
-         for prop in one.bl_rna.properties if not prop.identifier.startswith(dials.PREFIX)}
+there = {(declared.group_key(cls.__name__), prop.identifier) for cls in settings.classes if cls not in identity.classes
+         for prop in cls.bl_rna.properties if not prop.identifier.startswith(dials.PREFIX)}
 there -= {("", name) for name in settings.CONJAC_Solver.NAMES}  # the old names of those of the solver
-found = {(one.group, name) for one in job_fields.FIELDS
-         for name in (one.name, *one.reads, *filter(None, (one.needs,))) if not one.family}
+found = {(field.group, name) for field in job_fields.FIELDS
+         for name in (field.name, *field.reads, *filter(None, (field.needs,))) if not field.family}
 of_catalogue = {("", f"{key}_{end}") for key in (*catalogue.maps(), *settings.painted_params())
                 for end in ("group", "invert", "high")}
-for one in job_fields.FIELDS:
-    group = "solver" if one.family in settings.OF_SOLVER else ""
-    if one.family:
-        of_catalogue |= {(group, one.family)} | {(group, settings.property_name(entry, param))
-                         for entry in catalogue.menu(one.family).values() for param in entry.params}
+for field in job_fields.FIELDS:
+    group = "solver" if field.family in settings.OF_SOLVER else ""
+    if field.family:
+        of_catalogue |= {(group, field.family)} | {(group, settings.property_name(entry, param))
+                         for entry in catalogue.menu(field.family).values() for param in entry.params}
 rest = there - found - of_catalogue
 print(json.dumps({"declared": len(found & there), "of the catalogue": len((of_catalogue - found) & there),
                   "rest": sorted(f"{group}.{name}".lstrip(".") for group, name in rest)}))
@@ -159,7 +159,7 @@ NO_SETTINGS = set((
 
 
 def test_settings_that_no_declaration_says_are_known():
-    """Their number may only decrease: debts.md has it."""
+    """The number of such settings may only decrease: debts.md has it."""
     done = subprocess.run([sys.executable, "-c", COUNTED, str(ROOT)], capture_output=True, text=True, check=False,
                           timeout=280)
     assert not done.returncode, done.stderr[-2000:]

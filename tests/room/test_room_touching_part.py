@@ -1,5 +1,5 @@
 """A part that touches other bodies comes from outside: one file that makes it of a job's body, and one entry among the
-methods. It is baked with a soft body, which it lies on."""
+methods. It is baked with a soft body, on which it rests."""
 
 import numpy as np
 import pytest
@@ -87,10 +87,10 @@ class Weight(SteppedPart):
         return self.nodes + state.q
 
 
-def weight_of(job, one, report, surfaces):
-    params = parameters("method", job.scene.method_of(one.body))
-    return Weight(one.body.name, one.volume.nodes, params["weight_mass"], params["weight_stiffness"], job.scene.gravity,
-                  surfaces)
+def weight_of(job, prepared, report, surfaces):
+    params = parameters("method", job.scene.method_of(prepared.body))
+    return Weight(prepared.body.name, prepared.volume.nodes, params["weight_mass"], params["weight_stiffness"],
+                  job.scene.gravity, surfaces)
 
 
 def add_weight(monkeypatch):
@@ -136,7 +136,7 @@ def test_a_made_up_part_rests_on_a_soft_body(with_weight, tmp_path):
     sunk = float((rest[:, 2] - cushion)[:, top].mean())
     bar = GRAVITY * 0.1 / MODULUS * (MASS / (0.2 * 0.1) + 0.5 * DENSITY * 0.1)
     assert 0.8 * bar < sunk < bar
-    assert float(np.ptp(weight.min(axis=1))) < 5e-4  # it lies
+    assert float(np.ptp(weight.min(axis=1))) < 5e-4  # it rests on the cushion
     deep = float((cushion[:, top].mean(axis=1) - weight.min(axis=1)).mean())
     assert deep == pytest.approx(MASS * GRAVITY / (STIFFNESS * np.count_nonzero(top)), rel=0.2)
 

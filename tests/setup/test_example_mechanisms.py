@@ -19,9 +19,9 @@ from conjac.conjac_addon.gather.job import scene_settings
 
 def rounded(value):
     if isinstance(value, dict):
-        return {key: rounded(one) for key, one in value.items()}
+        return {key: rounded(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [rounded(one) for one in value]
+        return [rounded(item) for item in value]
     return round(value, 5) + 0.0 if isinstance(value, float) else value
 
 def mesh(obj):
@@ -34,23 +34,23 @@ facts = {}
 for path in sys.argv[1:]:
     bpy.ops.wm.open_mainfile(filepath=path)
     scene = bpy.context.scene
-    owners = [one for one in scene.objects if members.is_mechanism(one)]
-    now = {one.name: gather.mechanism_now(one, scene) for one in owners}
+    owners = [owner for owner in scene.objects if members.is_mechanism(owner)]
+    now = {owner.name: gather.mechanism_now(owner, scene) for owner in owners}
     moved = []
     for frame in range(scene.frame_start, scene.frame_end + 1, 12):
         scene.frame_set(frame)
-        for one in sorted(scene.objects, key=lambda each: each.name):
-            moved.append([one.name, one.conjac_motor_target, *map(list, one.matrix_world)])
+        for item in sorted(scene.objects, key=lambda each: each.name):
+            moved.append([item.name, item.conjac_motor_target, *map(list, item.matrix_world)])
             moved += [[bone.name, bone.conjac_motor_target, *map(list, bone.matrix)]
-                      for bone in (one.pose.bones if one.pose else ())]
+                      for bone in (item.pose.bones if item.pose else ())]
     facts[path] = rounded(dict(
-        settings={one.name: scene_settings(one, scene) for one in owners},
+        settings={owner.name: scene_settings(owner, scene) for owner in owners},
         now={name: document for name, (document, _) in now.items()},
         arrays={name: {key: array.tolist() for key, array in arrays.items()} for name, (_, arrays) in now.items()},
-        meshes={one.name: mesh(one) for one in scene.objects if one.type == "MESH"},
-        obstacles={one.name: sorted(each.name for each in one.conjac.mechanism.obstacles.objects)
-                   for one in owners if one.conjac.mechanism.obstacles is not None},
-        handles={one.name: [list(h.object.location) for h in one.conjac.handles] for one in scene.objects},
+        meshes={item.name: mesh(item) for item in scene.objects if item.type == "MESH"},
+        obstacles={owner.name: sorted(each.name for each in owner.conjac.mechanism.obstacles.objects)
+                   for owner in owners if owner.conjac.mechanism.obstacles is not None},
+        handles={item.name: [list(h.object.location) for h in item.conjac.handles] for item in scene.objects},
         frames=[scene.frame_start, scene.frame_end], moved=moved))
 print("FACTS" + json.dumps(facts))
 """

@@ -11,7 +11,7 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-import kept_kernels
+import compiled_kernels
 import numpy as np
 import pytest
 from PIL import Image
@@ -155,7 +155,7 @@ def test_blender_lets_a_zip_in_whose_python_is_another_and_a_repository_offers_t
         with zipfile.ZipFile(build_extension.build(folder, python, "linux-x64")) as packed:
             manifest = tomllib.loads(packed.read("blender_manifest.toml").decode())
             assert {f"./{name}" for name in packed.namelist() if name.endswith(".whl")} == set(manifest["wheels"])
-        # one of each Python for Blender to let it in, and for this platform only what it is to unpack
+        # one wheel of each Python, which Blender requires, and for this platform only those that it shall unpack
         assert all(any(f"-{tag(version)}-" in name for name in manifest["wheels"]) for version in wheels.PYTHONS)
         assert [name for name in manifest["wheels"] if "linux" in name] == [
             f"./wheels/real-1-{tag(python)}-{tag(python)}-manylinux2014_x86_64.whl"]
@@ -254,7 +254,7 @@ def baked(installation, tmp_path_factory):
     contents of that one before, and the script's record."""
     folder = tmp_path_factory.mktemp("baked") / "user"
     shutil.copytree(installation[0], folder)
-    kept_kernels.give(folder / "extensions/.user/user_default")
+    compiled_kernels.give(folder / "extensions/.user/user_default")
     before = sorted((folder / INSTALLED).rglob("*"))
     report = run_in_blender(BAKE, folder, str(folder.parent / "cube.blend"), read_only=folder / INSTALLED)
     return folder, before, report
@@ -277,7 +277,7 @@ def test_kernels_are_stored_in_the_extensions_user_folder_and_nothing_in_its_own
     assert sorted((folder / INSTALLED).rglob("*")) == before
     marks = list((folder / "extensions/.user/user_default/conjac").glob("kernels-*/loaded-*"))
     assert len(marks) == 1  # what the worker wrote there
-    assert not (folder / "cache" / "conjac").exists()  # the place of a solver without the extension
+    assert not (folder / "cache" / "conjac").exists()  # the folder of a solver without the extension
 
 
 COMPILE = """
@@ -303,7 +303,7 @@ def test_kernels_are_compiled_behind_the_window_once_and_the_window_says_so(inst
     folder = tmp_path / "user"
     shutil.copytree(installation[0], folder)
     installed = folder / "extensions/.user/user_default"
-    kept_kernels.give(installed, without=["definite_kernels"])
+    compiled_kernels.give(installed, without=["definite_kernels"])
     report = run_in_blender(COMPILE, folder)
     assert report["first"] is not None and report["again"] is False
     assert report["status"] == ["ConJac is compiling for this computer, only this once. You can keep working, and bake"]
@@ -325,8 +325,8 @@ cube = bpy.context.object
 name = cube.name
 cube.conjac.enabled, cube.conjac.youngs_modulus = True, 1234.0
 bpy.ops.wm.save_as_mainfile(filepath=sys.argv[3])
-kept = bpy.utils.extension_path_user(module, path="kernels", create=True)
-open(kept + "/one", "w").close()
+kernels = bpy.utils.extension_path_user(module, path="kernels", create=True)
+open(kernels + "/one", "w").close()
 install(sys.argv[2])
 import os, tomllib
 folder = bpy.utils.user_resource("EXTENSIONS", path="user_default/conjac")
@@ -335,10 +335,10 @@ with open(folder + "/blender_manifest.toml", "rb") as file:
 bpy.ops.wm.open_mainfile(filepath=sys.argv[3])
 cube = bpy.data.objects[name]
 found = {"version": version, "threads": bpy.context.preferences.addons[module].preferences.threads,
-         "young": cube.conjac.youngs_modulus, "enabled": cube.conjac.enabled, "kept": os.path.exists(kept + "/one")}
+         "young": cube.conjac.youngs_modulus, "enabled": cube.conjac.enabled, "kept": os.path.exists(kernels + "/one")}
 bpy.ops.extensions.package_uninstall(repo_index=[r.module for r in bpy.context.preferences.extensions.repos].index(
     "user_default"), pkg_id="conjac")
-found["gone"] = [not os.path.exists(folder), not os.path.exists(kept)]
+found["gone"] = [not os.path.exists(folder), not os.path.exists(kernels)]
 found["left"] = module in bpy.context.preferences.addons
 print("FOUND" + json.dumps(found))
 """
@@ -376,7 +376,7 @@ def test_a_farm_unpacks_the_zip_once_where_nobody_may_write(light_zip, tmp_path,
         packed.extractall(own)
     before = sorted(own.rglob("*"))
     monkeypatch.setenv("BLENDER_SYSTEM_EXTENSIONS", str(shared))
-    kept_kernels.give(user / "extensions/.user/system")
+    compiled_kernels.give(user / "extensions/.user/system")
     report = run_in_blender(FARM, user, str(tmp_path / "cube.blend"), read_only=shared)
     assert report["code"] == 0 and report["modifiers"] == ["MESH_CACHE"]
     assert sorted(own.rglob("*")) == before

@@ -101,10 +101,10 @@ def circles(folder: str) -> list[frozenset[str]]:
     reads = {module_name(path): {name for _, name, _ in imports(path)} for path in files(folder)}
     bits = {name: 1 << k for k, name in enumerate(reads)}
     reaches = {name: sum(bits[other] for other in others & bits.keys() - {name}) for name, others in reads.items()}
-    for way, bit in bits.items():  # Warshall's closure, a row of bits for each file
+    for through, bit in bits.items():  # Warshall's closure, a row of bits for each file
         for name in reaches:
             if reaches[name] & bit:
-                reaches[name] |= reaches[way]
+                reaches[name] |= reaches[through]
     return list({frozenset(other for other in reads if reaches[name] & bits[other] and reaches[other] & bits[name])
                  for name in reads if reaches[name] & bits[name]})
 

@@ -21,7 +21,7 @@ WRITTEN = re.compile(r"<!-- ([\w ]+): written by .*?<!-- end of \1 -->|<!-- writ
 #: what each number is that people wrote, by page: [what it is, the words around it], and behind a "tested" one the test
 #: that measures it and reads it from the page
 HANDWRITTEN = json.loads(Path(__file__).with_name("handwritten_numbers.json").read_text(encoding="utf-8"))
-#: what it may be: a measured one is none of these and has to be a row's
+#: kinds of listed numbers: a measured number is none of these and has to come from a row
 KINDS = {"setting", "scene", "definition", "goal", "bound", "source", "tested"}
 
 

@@ -22,10 +22,11 @@ SYSTEMS = {"linux-x64": "linux", "windows-x64": "win32", "macos-arm64": "darwin"
 
 def requirements(wheel, python, target):
     """Return a wheel's dependencies there, except numpy."""
-    there = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": SYSTEMS[target],
-             "extra": "", "platform_machine": "arm64" if target.endswith("arm64") else "x86_64"}
+    environment = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": SYSTEMS[target],
+                   "extra": "", "platform_machine": "arm64" if target.endswith("arm64") else "x86_64"}
     listed = [Requirement(line) for line in wheel.requires]
-    return [requirement for requirement in listed if requirement.marker is None or requirement.marker.evaluate(there)]
+    return [requirement for requirement in listed
+            if requirement.marker is None or requirement.marker.evaluate(environment)]
 
 
 @pytest.mark.parametrize("python, target", ZIPS)
@@ -40,8 +41,8 @@ def test_everything_a_wheel_needs_is_there_in_a_version_that_it_takes(python, ta
     bundled = {canonicalize_name(wheel.name): wheel.version for wheel in wheels.locked(python, target)}
     for wheel in wheels.locked(python, target):
         for needed in requirements(wheel, python, target):
-            there = NUMPY[python] if needed.name == "numpy" else [bundled[canonicalize_name(needed.name)]]
-            assert all(needed.specifier.contains(version) for version in there), (wheel.file, str(needed), there)
+            versions = NUMPY[python] if needed.name == "numpy" else [bundled[canonicalize_name(needed.name)]]
+            assert all(needed.specifier.contains(version) for version in versions), (wheel.file, str(needed), versions)
 
 
 @pytest.mark.parametrize("python, target", ZIPS)
@@ -120,20 +121,20 @@ def test_a_cvxopt_backend_is_one_file_and_one_entry():
 RIGHT = {"3.11": "conjac-1-py311-linux-x64.zip", "3.13": "conjac-1-py313-linux-x64.zip"}
 
 
-@pytest.mark.parametrize("here, message", [
+@pytest.mark.parametrize("python_here, message", [
     ((3, 11), ""),
     ((3, 13), "This zip of ConJac is for Python 3.11, and this Blender has Python 3.13: install "
               "conjac-1-py313-linux-x64.zip instead"),
     ((3, 12), "This zip of ConJac is for Python 3.11, and this Blender has Python 3.12: there is none for it, only for "
               "Python 3.11, 3.13"),
 ])
-def test_a_zip_for_another_python_names_the_right_one(tmp_path, here, message):
+def test_a_zip_for_another_python_names_the_right_one(tmp_path, python_here, message):
     file = tmp_path / "built_for.json"
     file.write_text(json.dumps({"python": "3.11", "platform": "linux-x64", "zips": RIGHT}))
     code = ("import importlib.util, pathlib, sys\n"
             f"spec = importlib.util.spec_from_file_location('b', {str(wheels.ROOT / 'conjac_addon/built_for.py')!r})\n"
             "b = importlib.util.module_from_spec(spec); spec.loader.exec_module(b)\n"
-            f"print(b.why_not(pathlib.Path({str(file)!r}), {here!r}))")
+            f"print(b.why_not(pathlib.Path({str(file)!r}), {python_here!r}))")
     ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == message
 

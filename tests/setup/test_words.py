@@ -45,8 +45,10 @@ CLEAN = {
 }
 #: identifiers that are not this room's to name, and words of the window
 ALLOWED = {"nonlinear": {"kept_open"}, "job": {"tell"}, "meshing": {"tell"}, "": {"tell", "UNFELT"}}
-#: folders and files beside the solver whose words are the field's, too; a program's messages are `output`, no `texts`
+#: folders and files beside the solver whose words are the field's, too; a program's messages are `output`
 BESIDE = ("scripts", "benchmarks/peer_programs.py")
+#: folders of tests whose identifiers are terms, too
+TESTS = ("addon", "live", "farm", "setup", "cli", "job", "frames", "room")
 
 
 def words(text):
@@ -121,7 +123,7 @@ def items_named_one(path):
             if isinstance(name, ast.Name) and name.id == "one"]
 
 
-@pytest.mark.parametrize("folder", ["solver", "scripts", "conjac_addon"])
+@pytest.mark.parametrize("folder", ["solver", "scripts", "conjac_addon", *(f"tests/{name}" for name in TESTS)])
 def test_loops_name_their_item(folder):
     """Kernels keep their names, on which the last digit of compiled code may depend."""
     paths = sorted((ROOT / folder).rglob("*.py"))
@@ -144,6 +146,20 @@ def test_the_addon_names_what_its_values_are():
              for path in sorted((ROOT / "conjac_addon").rglob("*.py")) for line, text in texts(path)
              if words(text) & OF_ADDON]
     assert not found
+
+
+#: words that no identifier of these folders has
+OF_NO_TEST = frozenset("said told tells felt feels held kept theirs rides begun began gone met".split())
+#: a test that docs/developers/contact_goals.md names
+NAMED_BY_A_PAGE = {"test_shorter_steps_are_told_with_the_body_and_what_helps"}
+
+
+@pytest.mark.parametrize("folder", TESTS)
+def test_tests_name_what_their_values_are(folder):
+    """A message is reported, an output captured, a node pinned, a bake started; strings of code are not read."""
+    paths = sorted((ROOT / "tests" / folder).rglob("*.py"))
+    assert paths and not [f"{path.name}:{line} {name}" for path in paths for line, name in identifiers(path)
+                          if words(name) & OF_NO_TEST and name not in NAMED_BY_A_PAGE]
 
 
 @pytest.mark.parametrize("folder", BESIDE)
