@@ -22,10 +22,10 @@ from ...state import Index, Mask, Vec
 from .diagonals import other_diagonals
 from .distance_kernels import squares
 from .impact_times_kernels import impact_times
-from .isolated_bodies import IsolatedBodies
+from .isolated_bodies import IsolatedBodies, with_groups_of_bodies
 from .near import NEARER, near_rows, overlapping_rows, swept_rows
 from .neighbours import Neighbours, lengths
-from .swept_pairs import SweptPairs
+from .swept_pairs import SweptPairs, swept_pairs
 from .taking_kernels import mark_reduced, reduce_fractions, take_pairs
 from .through_kernels import may_intersect
 
@@ -83,18 +83,14 @@ class Surfaces:
         self.edges: Index = np.ascontiguousarray(np.concatenate([sides, links]), dtype=np.int32)  #: (e, 2), likewise
         self._diagonal = other_diagonals(self.edges, number[quads], len(self.nodes))
         self._rest = rest[self.nodes]
-        self._group = np.array(group[self.nodes], dtype=np.int32)
         # points as triangles without size, so that one sweep finds them with the others
         points = np.repeat(np.arange(len(self.nodes), dtype=np.int32)[:, None], 3, axis=1)
         self._points_and_triangles: Index = np.concatenate([points, self.triangles])
         self._capacity = self._swept = self._overlap = 1024
         self._edges_and_triangles: Index = np.concatenate([self.edges[:, [0, 1, 1]], self.triangles])
         self._owner, self._collide = None if owner is None else owner[self.nodes], collide
+        self._group = with_groups_of_bodies(group[self.nodes], self._owner, collide)
         self._body = np.zeros(len(self.nodes), np.int32) if owner is None else owner[self.nodes].astype(np.int32)
-        if self._owner is not None and collide is not None:
-            # a body that does not collide with itself is one group: searches pass over its own pairs at once
-            alone = (self._group < 0) & ~np.diagonal(collide)[self._owner]
-            self._group[alone] = int(self._group.max(initial=-1)) + 1 + self._owner[alone]
         self._bodies: IsolatedBodies | None = None
         if self._owner is not None and np.any(self._owner != self._owner[:1]):
             self._bodies = IsolatedBodies(self._owner, collide, np.concatenate([self.triangles, links[:, [0, 1, 1]]]))
@@ -271,7 +267,7 @@ class Surfaces:
         steps = np.ones(int(alike.max(initial=0)) + 1)
         number, positions = alike[self.nodes].astype(np.int64), start[self.nodes]
         displacement = (end - start)[self.nodes]
-        pairs, points = self._candidates(positions, positions + displacement)
+        pairs, points = self._candidates(positions, end[self.nodes])
         when = np.empty(len(pairs))
         tested = np.arange(len(pairs))
         for count in range(ROUNDS):
@@ -318,29 +314,10 @@ class Surfaces:
         points = int(np.searchsorted(may, listed.points))
         if not outside.any():
             return listed.pairs[may], points
-        more, points_more = self._swept_outside(before, after, outside)
-        known = listed.pairs[may]
+        self._last_swept = swept = swept_pairs(self._last_swept, before, after, outside, self._swept_by)
+        more, points_more, known = swept.pairs, swept.points, listed.pairs[may]
         return (np.concatenate([known[:points], more[:points_more], known[points:], more[points_more:]]),
                 points + points_more)
-
-    def _swept_outside(self, before: Vec, after: Vec, outside: Mask) -> tuple[Index, int]:
-        """Return candidate pairs that have a node outside the skin of the list, as `_candidates`. outside: (s,).
-
-        Searches in turn often begin at the same positions, and the later ones shorten the displacements of some nodes:
-        only pairs of nodes that move otherwise than in the last one are searched again.
-        """
-        last = self._last_swept
-        again = None if last is None or not np.array_equal(last.before, before) else last.searched_again(after, outside)
-        if last is None or again is None:
-            found = self._swept_by(before, after, outside)
-        else:
-            kept, points = last.without(again)
-            more, points_more = self._swept_by(before, after, again) if again.any() else (kept[:0], 0)
-            both = np.concatenate([kept[:points], more[:points_more], kept[points:], more[points_more:]])
-            has_outside = outside[both].any(axis=1)
-            found = both[has_outside], int(np.count_nonzero(has_outside[: points + points_more]))
-        self._last_swept = SweptPairs(before, after, outside, *found)
-        return found
 
     def _swept_by(self, before: Vec, after: Vec, moved: Mask | None) -> tuple[Index, int]:
         """Return candidate pairs by swept boxes, as `_candidates`. moved: nodes of which each pair has one, (s,); None
