@@ -69,6 +69,6 @@ def with_groups_of_bodies(group: Index, owner: Index | None, collide: Mask | Non
     """
     groups: Index = group.astype(np.int32)
     if owner is not None and collide is not None:
-        alone = (groups < 0) & ~np.diagonal(collide)[owner]
-        groups[alone] = int(groups.max(initial=-1)) + 2 + owner[alone]
+        is_one_group = (groups < 0) & ~np.diagonal(collide)[owner]
+        groups[is_one_group] = int(groups.max(initial=-1)) + 2 + owner[is_one_group]
     return groups

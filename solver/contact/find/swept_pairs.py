@@ -41,8 +41,8 @@ class SweptPairs:
 
         nodes: (s,).
         """
-        kept = ~nodes[self.pairs].any(axis=1)
-        return self.pairs[kept], int(np.count_nonzero(kept[: self.points]))
+        others = ~nodes[self.pairs].any(axis=1)
+        return self.pairs[others], int(np.count_nonzero(others[: self.points]))
 
 
 def swept_pairs(last: SweptPairs | None, before: Vec, after: Vec, outside: Mask,
@@ -56,9 +56,9 @@ def swept_pairs(last: SweptPairs | None, before: Vec, after: Vec, outside: Mask,
     again = None if last is None or not np.array_equal(last.before, before) else last.searched_again(after, outside)
     if last is None or again is None:
         return SweptPairs(before, after, outside, *search(before, after, outside))
-    kept, points = last.without(again)
-    more, points_more = search(before, after, again) if again.any() else (kept[:0], 0)
-    both = np.concatenate([kept[:points], more[:points_more], kept[points:], more[points_more:]])
+    unchanged, points = last.without(again)
+    more, points_more = search(before, after, again) if again.any() else (unchanged[:0], 0)
+    both = np.concatenate([unchanged[:points], more[:points_more], unchanged[points:], more[points_more:]])
     has_outside = outside[both].any(axis=1)  # a list has all other pairs
     return SweptPairs(before, after, outside, both[has_outside],
                       int(np.count_nonzero(has_outside[: points + points_more])))
