@@ -106,3 +106,29 @@ def test_sheets_that_bound_no_tets_are_surfaces_like_any_other():
     near = surfaces.near(x, 0.06)
     side = near.nodes >= len(vertices)
     assert len(near.nodes) and (side.any(axis=1) & ~side.all(axis=1)).all()
+
+
+def test_searches_pass_over_a_body_that_does_not_collide_with_itself(monkeypatch):
+    """They find the pairs that a search of all with all leaves after its filter, and none for the filter to drop."""
+    x, faces, is_free = crumpled(7)
+    group, owner = np.where(is_free, -1, 0), np.arange(len(x)) // 125
+    collide = np.ones((3, 3), dtype=bool)
+    collide[0, 0] = False
+    end = x + 0.05 * np.random.default_rng(8).normal(size=x.shape)
+    every = Surfaces(x, faces, group, owner)
+    own = Surfaces(x, faces, group, owner, collide)
+    dropped, was = [], Surfaces._that_collide
+
+    def counted(self, pairs):
+        both_free = is_free[self.nodes[pairs]].all(axis=1)
+        dropped.append(np.count_nonzero(both_free & (owner[self.nodes[pairs]] == 0).all(axis=1)))
+        return was(self, pairs)
+
+    monkeypatch.setattr(Surfaces, "_that_collide", counted)
+    found, known = own.near(x, 0.1), every.near(x, 0.1)
+    kept = ~(known.is_self & (known.bodies[:, 0] == 0))
+    assert np.array_equal(found.nodes, known.nodes[kept]) and np.count_nonzero(~kept) > 100
+    assert sum(dropped[:2]) == 0 < sum(dropped[2:])
+    dropped.clear()
+    own._swept_by(x[own.nodes], end[own.nodes], None)
+    assert sum(dropped) == 0 < len(dropped)

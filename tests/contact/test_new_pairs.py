@@ -187,3 +187,33 @@ def test_what_glides_a_hair_above_a_triangle_does_not_meet_it(gap):
     toward[[0, 4, 5]] += 4.0 * gap * down
     impact_times(0, 2, x, toward, pairs, 1, when)
     assert when == pytest.approx(np.full(2, 0.9 / 4.0), rel=1e-4 if gap > 1e-9 else 2e-3)
+
+
+def test_only_what_moves_otherwise_than_in_the_last_search_is_searched_again(monkeypatch):
+    """One ball shaken and thrown at the sheet, then in turn with fewer nodes that are shaken as much."""
+    x, faces, is_still = apart()
+    group = np.where(is_still, 0, -1)
+    surfaces, searched, was = Surfaces(x, faces, group), [], Surfaces._swept_by
+    surfaces.near(x, 0.05, 0.01)
+    monkeypatch.setattr(Surfaces, "_swept_by",
+                        lambda self, before, after, moved: (searched.append(np.count_nonzero(moved)),
+                                                            was(self, before, after, moved))[1])
+    rng, alike = np.random.default_rng(4), np.arange(len(x))
+    end = x + 0.02 * rng.normal(size=x.shape)
+    end[:125, 2] -= 0.3
+    end[is_still] = x[is_still]
+    cut = 0
+    for _ in range(5):
+        fresh = Surfaces(x, faces, group)
+        fresh.near(x, 0.05, 0.01)
+        known = fresh.largest_steps(x, end, alike)
+        searched.pop()
+        assert np.array_equal(surfaces.largest_steps(x, end, alike), known)
+        assert surfaces.largest_step(x, end) == pytest.approx(known.min(), rel=1e-9)  # and nothing is searched
+        cut += known.min() < 1.0
+        few = rng.choice(np.flatnonzero(~is_still), 10, replace=False)
+        end[few] = x[few] + 0.3 * (end[few] - x[few])
+    assert cut == 5 and len(searched) == 5 and searched[0] > 100 and max(searched[1:]) <= 10
+    end = end + [0.0, 0.0, 0.001] * ~is_still[:, None]  # all move otherwise
+    surfaces.largest_step(x, end)
+    assert searched[-1] > 100

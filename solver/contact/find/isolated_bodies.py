@@ -1,4 +1,4 @@
-"""Isolated bodies, whose common motion changes no pair.
+"""Isolated bodies, whose common motion changes no pair, and bodies that do not collide with themselves.
 
 Ten bodies that fall side by side move further than any list of near pairs is valid for; relative to its own mean each
 body hardly moves.
@@ -58,3 +58,17 @@ class IsolatedBodies:
         out, common = np.empty(len(before)), np.empty((len(self._collide), 3))
         parallel_for(measure_own_displacements, len(common), before, after, self._nodes, self._first, common, out)
         return out, lambda: common[self._of]
+
+
+def with_groups_of_bodies(group: Index, owner: Index | None, collide: Mask | None) -> Index:
+    """Return the group of each node, (s,), where each body that does not collide with itself is a group, too.
+
+    Searches pass over the pairs of one group at once. group: of each node, −1 without one, (s,). owner: body of each
+    node, (s,). collide: whether two bodies collide, or one with itself, (k, k). Without owner or collide there are no
+    such bodies.
+    """
+    groups: Index = group.astype(np.int32)
+    if owner is not None and collide is not None:
+        is_one_group = (groups < 0) & ~np.diagonal(collide)[owner]
+        groups[is_one_group] = int(groups.max(initial=-1)) + 2 + owner[is_one_group]
+    return groups

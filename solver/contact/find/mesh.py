@@ -22,9 +22,10 @@ from ...state import Index, Mask, Vec
 from .diagonals import other_diagonals
 from .distance_kernels import squares
 from .impact_times_kernels import impact_times
-from .isolated_bodies import IsolatedBodies
+from .isolated_bodies import IsolatedBodies, with_groups_of_bodies
 from .near import NEARER, near_rows, overlapping_rows, swept_rows
 from .neighbours import Neighbours, lengths
+from .swept_pairs import SweptPairs, swept_pairs
 from .taking_kernels import mark_reduced, reduce_fractions, take_pairs
 from .through_kernels import may_intersect
 
@@ -82,19 +83,20 @@ class Surfaces:
         self.edges: Index = np.ascontiguousarray(np.concatenate([sides, links]), dtype=np.int32)  #: (e, 2), likewise
         self._diagonal = other_diagonals(self.edges, number[quads], len(self.nodes))
         self._rest = rest[self.nodes]
-        self._group = np.asarray(group[self.nodes], dtype=np.int32)
         # points as triangles without size, so that one sweep finds them with the others
         points = np.repeat(np.arange(len(self.nodes), dtype=np.int32)[:, None], 3, axis=1)
         self._points_and_triangles: Index = np.concatenate([points, self.triangles])
         self._capacity = self._swept = self._overlap = 1024
         self._edges_and_triangles: Index = np.concatenate([self.edges[:, [0, 1, 1]], self.triangles])
         self._owner, self._collide = None if owner is None else owner[self.nodes], collide
+        self._group = with_groups_of_bodies(group[self.nodes], self._owner, collide)
         self._body = np.zeros(len(self.nodes), np.int32) if owner is None else owner[self.nodes].astype(np.int32)
         self._bodies: IsolatedBodies | None = None
         if self._owner is not None and np.any(self._owner != self._owner[:1]):
             self._bodies = IsolatedBodies(self._owner, collide, np.concatenate([self.triangles, links[:, [0, 1, 1]]]))
         self._lists: list[Neighbours] = []  #: cached lists, the last used first
         self._margin = 0.0  #: [m] displacement of nodes up to which a list is valid
+        self._last_swept: SweptPairs | None = None
         ipctk.set_num_threads(threads.count())
 
     @cached_property
@@ -265,7 +267,7 @@ class Surfaces:
         steps = np.ones(int(alike.max(initial=0)) + 1)
         number, positions = alike[self.nodes].astype(np.int64), start[self.nodes]
         displacement = (end - start)[self.nodes]
-        pairs, points = self._candidates(positions, positions + displacement)
+        pairs, points = self._candidates(positions, end[self.nodes])
         when = np.empty(len(pairs))
         tested = np.arange(len(pairs))
         for count in range(ROUNDS):
@@ -312,8 +314,8 @@ class Surfaces:
         points = int(np.searchsorted(may, listed.points))
         if not outside.any():
             return listed.pairs[may], points
-        more, points_more = self._swept_by(before, after, outside)
-        known = listed.pairs[may]
+        self._last_swept = swept = swept_pairs(self._last_swept, before, after, outside, self._swept_by)
+        more, points_more, known = swept.pairs, swept.points, listed.pairs[may]
         return (np.concatenate([known[:points], more[:points_more], known[points:], more[points_more:]]),
                 points + points_more)
 
