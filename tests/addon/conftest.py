@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def warm_worker(tmp_path_factory):
     """The command of a worker that has the solver loaded; what it is forked from starts with the first one.
 
-    While that loads, which takes minutes where kernels have changed, it is the command that Blender uses
+    Where it does not load in 20 s, as it takes minutes where kernels have changed, it is the command that Blender uses
     (`test_warm_worker.py` sees that it does load).
     """
     place, started = tmp_path_factory.mktemp("warm") / "socket", []
@@ -27,7 +27,7 @@ def warm_worker(tmp_path_factory):
         if not started:
             started.append(subprocess.Popen([sys.executable, "-I", script, "serve", str(place), str(ROOT)],
                                             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL))
-            soon = time.monotonic() + 5.0
+            soon = time.monotonic() + 20.0
             while not place.exists() and time.monotonic() < soon:
                 time.sleep(0.02)
         return (sys.executable, "-I", *(("-S", script, "ask", str(place)) if place.exists() else ()), boot)
