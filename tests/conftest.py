@@ -2,6 +2,7 @@
 the workers of one run share: kernels that are compiled before they start, and answers that are worked out once."""
 
 import fcntl
+import gc
 import importlib.util
 import os
 import pathlib
@@ -39,6 +40,17 @@ def pytest_configure(config):
     failed = [half.wait() for half in halves]
     if any(failed):
         raise pytest.UsageError("the kernels cannot be compiled: see above")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Keep the garbage collector from walking through modules and tests, which stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -81,7 +81,8 @@ def test_assertions_of_new_test_files_are_rewritten_once(pytestconfig, tmp_path)
     assert rewritten_asserts.write(pytestconfig, paths) == paths[1:]
     # pytest takes what was written, and it says what differs
     ran = subprocess.run([sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist",
-                          "--debug=trace.txt", paths[1]], cwd=tmp_path, capture_output=True, text=True)
+                          "--debug=trace.txt", paths[1]], cwd=tmp_path, capture_output=True, text=True,
+                         env={key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")})
     assert "assert (1 + 1) == 4" in ran.stdout
     assert f"found cached rewritten pyc for {paths[1]}" in (tmp_path / "trace.txt").read_text()
 
