@@ -1,8 +1,9 @@
-"""Measure frames of bodies in changing contact: two in a shaken glass, ten before a paddle, one on cloth.
+"""Measure frames of bodies in changing contact: two in a shaken glass, ten before a paddle, one on cloth, a stack.
 
     python -m benchmarks.shaken glass
     python -m benchmarks.shaken mixed
     python -m benchmarks.shaken hammock
+    python -m benchmarks.shaken stack
 
 New soft bodies, added by the add-on's operators, with default settings. A jelly of 25 cm and a ball of 16 cm are in a
 glass that moves 8 cm to and fro twice a second; ten objects of 8 to 507 vertices fall on each other and the ground
@@ -140,8 +141,15 @@ def lying(frames: int) -> bpy.types.Object:
     return cloth
 
 
+def stacked(frames: int) -> bpy.types.Object:
+    made = [cube(0.4, (0.13 * k, across, 0.2 + 0.405 * k)) for k, across in enumerate((0.0, 0.02, -0.01, 0.03))]
+    first = select(*made)
+    bpy.ops.conjac.add_soft_body()
+    return first
+
+
 SCENES: dict[str, tuple[Callable[[int], bpy.types.Object], int]] = {
-    "glass": (shaken, 24), "mixed": (mixed, 49), "hammock": (lying, 48)}
+    "glass": (shaken, 24), "mixed": (mixed, 49), "hammock": (lying, 48), "stack": (stacked, 24)}
 GOALS = {"glass": ("shaken_frame_s", "<= 0.6"), "mixed": ("mixed_frame_s", "<= 1.5"),
          "hammock": ("hammock_frame_s", "<= 0.6")}
 

@@ -16,14 +16,15 @@ def frames_of(name, folder, count):
 
 
 def test_a_box_that_lands_on_a_hammock_takes_few_factors(addon, tmp_path):
-    """It took 42 a frame: two and three a stage, with friction of its own."""
+    """It took 39 a frame in its landing's first eleven frames."""
     frames = frames_of("hammock", tmp_path / "job", 12)
-    assert sum(frame.factors for frame in frames) <= 30 * len(frames)
+    assert sum(frame.factors for frame in frames) <= 28 * len(frames)
     assert not any(frame.halved for frame in frames)
 
 
-def test_steps_of_two_bodies_in_a_shaken_glass_are_halved_once_at_most(addon, tmp_path):
-    """They were cut to a sixteenth in most frames."""
+def test_a_shaken_glass_takes_few_factors_and_hardly_any_shorter_steps(addon, tmp_path):
+    """It took 48 factors a frame, as steps were cut in most of them."""
     frames = frames_of("glass", tmp_path / "job", 12)
+    assert sum(frame.factors for frame in frames) <= 24 * len(frames)
+    assert sum(frame.halved > 0 for frame in frames) <= 2
     assert min(frame.shortest for frame in frames) >= 1 / 96 - 1e-9
-    assert sum(frame.halved for frame in frames) <= len(frames)
