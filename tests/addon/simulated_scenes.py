@@ -14,10 +14,11 @@ from solver.simulate import Halved, Timeline
 
 @dataclass(frozen=True)
 class Frame:
-    """A simulated frame. factors: matrix factorizations in it. shortest: its shortest step [s]. vertices: those of all
-    bodies, in object space, by name."""
+    """A simulated frame. nodes: of all bodies. factors: matrix factorizations in it. shortest: its shortest step [s].
+    vertices: those of all bodies, in object space, by name."""
 
     number: int
+    nodes: int
     factors: float
     halved: int
     shortest: float
@@ -25,13 +26,13 @@ class Frame:
 
 
 def gathered(obj, folder, frames):
-    """The job of an object, from frame 1 to `frames` at 24 a second."""
-    from conjac.conjac_addon import gather
+    """The job of an object and of all that is baked with it, from frame 1 to `frames` at 24 a second."""
+    from conjac.conjac_addon import gather, members
 
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, frames, 24
     bpy.context.view_layer.update()
-    gather.write_job(obj, scene, folder)
+    gather.write_job(members.owner(obj), scene, folder)
     return load(folder)
 
 
@@ -47,11 +48,7 @@ def simulated(job):
         # parts of groups that merged are worlds' no more, but their factors count
         seen |= {id(part): part for part in world.parts}
         factors = sum(part.factored for part in seen.values())
-        x = world.output(state, number - line.start)
-        yield Frame(number, factors - before, len(halved), halved.shortest if halved else line.step,
+        nodes, x = sum(len(part.rest) for part in world.parts), world.output(state, number - line.start)
+        yield Frame(number, nodes, factors - before, len(halved), halved.shortest if halved else line.step,
                     {name: x[first : first + count] for name, first, count in world.bodies})
         before = factors
-
-
-def factors_of(job):
-    return sum(frame.factors for frame in simulated(job))

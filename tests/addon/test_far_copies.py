@@ -58,6 +58,7 @@ def test_cloth_on_a_ball_falls_as_well_beside_a_body_50_m_off(addon, tmp_path, b
         if other:
             far_bodies.far(bpy, other)
         job = gathered(cloth, tmp_path / str(other), 13)
+        assert len(job.scene.bodies) + len(job.scene.mechanisms) == (2 if other else 1)
         last.append(np.array([frame.vertices[cloth.name] for frame in simulated(job)]))
     alone, together = last
     assert np.ptp(alone[-1][:, 2]) > 0.1
