@@ -10,6 +10,7 @@ from solver.groups import GroupSteps
 from solver.job.load import load
 from solver.reshape.regroup import Regroup
 from solver.simulate import Halved, Timeline
+from solver.world.soft_system import SoftSystem
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ def simulated(job):
         world, state = groups.advance_frame(world, state, line, number, lambda: False, halved)
         # parts of groups that merged are worlds' no more, but their factors count
         seen |= {id(part): part for part in world.parts}
-        factors = sum(part.factored for part in seen.values())
-        nodes, x = sum(len(part.rest) for part in world.parts), world.output(state, number - line.start)
+        factors = sum(part.factored for part in seen.values() if isinstance(part, SoftSystem))
+        nodes, x = sum(len(part.rest) for part in world.parts if isinstance(part, SoftSystem)), world.output(state, number - line.start)
         yield Frame(number, nodes, factors - before, len(halved), halved.shortest if halved else line.step,
                     {name: x[first : first + count] for name, first, count in world.bodies})
         before = factors
