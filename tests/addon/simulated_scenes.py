@@ -49,7 +49,8 @@ def simulated(job):
         # parts of groups that merged are worlds' no more, but their factors count
         seen |= {id(part): part for part in world.parts}
         factors = sum(part.factored for part in seen.values() if isinstance(part, SoftSystem))
-        nodes, x = sum(len(part.rest) for part in world.parts if isinstance(part, SoftSystem)), world.output(state, number - line.start)
+        nodes = sum(len(part.rest) for part in world.parts if isinstance(part, SoftSystem))
+        x = world.output(state, number - line.start)
         yield Frame(number, nodes, factors - before, len(halved), halved.shortest if halved else line.step,
                     {name: x[first : first + count] for name, first, count in world.bodies})
         before = factors
