@@ -1,4 +1,4 @@
-"""The page of goals of contact names tests and rows that exist, for each of its numbers."""
+"""The page of contact goals names existing tests and rows for each of its numbers."""
 
 import re
 from pathlib import Path
