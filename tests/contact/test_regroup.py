@@ -73,7 +73,7 @@ def test_both_cost_as_much_as_each_alone(tmp_path, monkeypatch):
     """A single world, in the shorter steps of the far body, evaluated twice as many nodes."""
     arrays = {}
     one, other, floor = jelly(arrays), far_soft(arrays), [obstacle("Floor", *sheet(2.0, 3), arrays)]
-    near, far, both = (nodes_evaluated(monkeypatch, contact_job(tmp_path / name, bodies, on, arrays, end=13), 5)
+    near, far, both = (nodes_evaluated(monkeypatch, contact_job(tmp_path / name, bodies, on, arrays, end=13), 3)
                        for name, bodies, on in (("near", [one], floor), ("far", [other], []),
                                                 ("both", [one, other], floor)))
     assert min(near, far) > 0
