@@ -56,7 +56,7 @@ def baked(name: str, folder: Path) -> dict[str, Any]:
 def seen_clearance(scene: bpy.types.Scene) -> float | None:
     """How near what plays comes [m]; None where it has not the corners of its tetrahedra."""
     try:
-        return jelly.told_clearance(scene)
+        return jelly.reported_clearance(scene)
     except ValueError:
         return None
 

@@ -16,8 +16,8 @@ FOLDER = Path(__file__).resolve().parent / "assets"
 
 def entry() -> bpy.types.UserAssetLibrary | None:
     """Return the library's entry in Blender's preferences, None where there is none."""
-    return next((one for one in bpy.context.preferences.filepaths.asset_libraries
-                 if one.path and Path(one.path) == FOLDER), None)
+    return next((library for library in bpy.context.preferences.filepaths.asset_libraries
+                 if library.path and Path(library.path) == FOLDER), None)
 
 
 def list_it(wanted: bool) -> None:

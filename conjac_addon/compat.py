@@ -69,7 +69,7 @@ def fcurves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
 def remove_fcurve(owner: bpy.types.ID, curve: bpy.types.FCurve) -> None:
     """Remove one of a data-block's animation curves."""
     for curves in _curve_lists(owner):
-        if any(one == curve for one in curves):
+        if any(other == curve for other in curves):
             curves.remove(curve)
             return
 
@@ -105,7 +105,7 @@ def assign_action(owner: bpy.types.ID, action: bpy.types.Action | None, slot: st
     data.action = action
     if action is None or not hasattr(data, "action_slot"):
         return
-    found = next((one for one in action.slots if one.identifier == slot), None)
+    found = next((candidate for candidate in action.slots if candidate.identifier == slot), None)
     if found is not None:
         data.action_slot = found
 

@@ -139,18 +139,19 @@ def group_key(class_name: str) -> str:
 
 def properties(fields: Iterable[JobField], group: str) -> dict[str, Any]:
     """Return the properties of a group, by name, as its class is annotated with them."""
-    return {one.name: one.definition for one in fields if one.group == group and one.definition is not None}
+    return {job_field.name: job_field.definition
+            for job_field in fields if job_field.group == group and job_field.definition is not None}
 
 
 def labels(fields: Iterable[JobField]) -> dict[str, str]:
     """Return the label of each field, by its path in scene.json."""
-    return {one.path: one.label for one in fields if one.label}
+    return {job_field.path: job_field.label for job_field in fields if job_field.label}
 
 
 def grey_while(fields: Iterable[JobField], group: str, name: str, made: dict[str, Any]) -> str:
     """Return the reason for which a property of a group is grey, "" where it never is. made: its properties by name."""
-    for one in fields:
-        switch = one.needs or one.grey_without
-        if one.group == group and one.name == name and (switch or one.grey):
-            return one.grey or f"{made[switch].keywords['name']} is off"
+    for job_field in fields:
+        switch = job_field.needs or job_field.grey_without
+        if job_field.group == group and job_field.name == name and (switch or job_field.grey):
+            return job_field.grey or f"{made[switch].keywords['name']} is off"
     return ""

@@ -102,7 +102,8 @@ def finish(group: str, made: dict[str, Any], fields: Iterable[JobField]) -> None
     fields: of all declared settings."""
     fit_for_the_mouse(group, made)
     needed, own = switches(), group_key(group)
-    reasons = {one.name: grey_while(fields, own, one.name, made) for one in fields if one.group == own}
+    reasons = {job_field.name: grey_while(fields, own, job_field.name, made)
+               for job_field in fields if job_field.group == own}
     for name, prop in made.items():
         say_when_grey(group, name, prop.keywords, needed, reasons)
 

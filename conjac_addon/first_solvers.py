@@ -31,10 +31,10 @@ def shared(leading: bpy.types.Object, bodies: Sequence[bpy.types.Object]) -> dic
     found: dict[str, str] = {"integrator": solver.integrator, "stage_solver": solver.stage_solver}
     if members.is_mechanism(leading):
         return found
-    if any(members.is_rope(one) for one in bodies) and found["stage_solver"] == SOLVER["stage_solver"]:
+    if any(members.is_rope(body) for body in bodies) and found["stage_solver"] == SOLVER["stage_solver"]:
         # Quick gives up on steps of what is as stiff as a rope is along it
         found["stage_solver"] = CLOTH_SOLVER["stage_solver"]
-    if any(members.is_volume(one) for one in bodies) and all(found[name] == CLOTH_SOLVER[name] for name in found):
+    if any(members.is_volume(body) for body in bodies) and all(found[name] == CLOTH_SOLVER[name] for name in found):
         # soft bodies lose their wobble to cloth's integrator within some steps, and cloth bears theirs
         found["integrator"] = SOLVER["integrator"]
     return found

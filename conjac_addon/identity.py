@@ -120,4 +120,4 @@ classes = (CONJAC_Cache,)
 
 def still_there(blocks: Any, uid: int) -> Any:
     """Return the block of a session_uid; None where there is none. Undo may have moved it in memory or removed it."""
-    return next((one for one in blocks if one.session_uid == uid), None)
+    return next((block for block in blocks if block.session_uid == uid), None)

@@ -42,7 +42,7 @@ def _moved(reading: Reading) -> list[bpy.types.Object]:
 
 def _of_each(reading: Reading, name: str) -> list[Any]:
     """Return a setting of the solver of each of them in SI."""
-    return [reading.of(one, one.conjac.solver).number(name) for one in _moved(reading)]
+    return [reading.of(body, body.conjac.solver).number(name) for body in _moved(reading)]
 
 
 def _shortest_step(reading: Reading) -> float:
@@ -66,7 +66,7 @@ def _gravity(reading: Reading) -> list[float]:
     """Return gravity [m/s²], (3,): Blender shows it in that unit, its number times the unit scale."""
     if not reading.scene.use_gravity:
         return [0.0, 0.0, 0.0]
-    return [reading.shortest(one) * reading.unit_scale for one in reading.scene.gravity]
+    return [reading.shortest(component) * reading.unit_scale for component in reading.scene.gravity]
 
 
 def _moves_by(obj: bpy.types.Object) -> Any:
@@ -202,7 +202,7 @@ CLOTH = [
     *(_number(param, "cloth.eulerian.", "sharp_", suits=_is_sharp, always=True) for param in catalogue.SHARP_NUMBERS),
     *(_number(param, "cloth.eulerian.", "sharp_", suits=_is_sharp, needs=param.needs, always=bool(param.needs),
               grey="Own Edge Friction or Sharp Edges is off" if param.needs else "")
-      for param in catalogue.SHARP_OPTIONS if param.key not in {one.needs for one in catalogue.SHARP_OPTIONS}),
+      for param in catalogue.SHARP_OPTIONS if param.key not in {option.needs for option in catalogue.SHARP_OPTIONS}),
 ]
 
 ROPE = [

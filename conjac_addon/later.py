@@ -64,10 +64,10 @@ def run(module: ModuleType) -> None:
 
 def _inside(package: ModuleType) -> Iterator[ModuleType]:
     """Yield the imported modules below a package. Searching all of Blender's would take two thousand names."""
-    for name, one in list(vars(package).items()):
-        if isinstance(one, ModuleType) and sys.modules.get(f"{package.__name__}.{name}") is one:
-            yield one
-            yield from _inside(one)
+    for name, value in list(vars(package).items()):
+        if isinstance(value, ModuleType) and sys.modules.get(f"{package.__name__}.{name}") is value:
+            yield value
+            yield from _inside(value)
 
 
 def has_run(module: ModuleType) -> bool:

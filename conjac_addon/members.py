@@ -73,10 +73,10 @@ def is_edited(obj: bpy.types.Object) -> bool:
 
 def mechanism_of(obj: bpy.types.Object) -> bpy.types.Object | None:
     """Return the mechanism to which a soft body is attached."""
-    holders = [one.object for one in obj.conjac.attachments]
-    found = next((one for one in holders if is_mechanism(one)), None)
+    holders = [attachment.object for attachment in obj.conjac.attachments]
+    found = next((holder for holder in holders if is_mechanism(holder)), None)
     if found is None and is_cloth(obj):  # it may hang on a soft body that does
-        found = next((mechanism_of(one) for one in holders if is_volume(one)), None)
+        found = next((mechanism_of(holder) for holder in holders if is_volume(holder)), None)
     return found
 
 
@@ -117,7 +117,7 @@ def owner(obj: bpy.types.Object) -> bpy.types.Object:
             if pushed is not None:
                 return pushed
             # a copy of the leading object is marked as leading, too
-            return next((one for one in together if one.conjac.cache.leads and not identity.is_shared(one)),
+            return next((member for member in together if member.conjac.cache.leads and not identity.is_shared(member)),
                         together[0])
     return obj
 
@@ -155,7 +155,7 @@ def _moving_parts(mechanism: bpy.types.Object) -> list[bpy.types.Object]:
     collection = mechanism.conjac.mechanism.collection if is_mechanism(mechanism) else None
     if collection is None or not touches_soft(mechanism):
         return []
-    return [one for one in collection.all_objects if one.rigid_body is not None and one.rigid_body.type == "ACTIVE"]
+    return [part for part in collection.all_objects if part.rigid_body is not None and part.rigid_body.type == "ACTIVE"]
 
 
 def shared_settings(obj: bpy.types.Object) -> bpy.types.PropertyGroup:
@@ -216,10 +216,10 @@ def _look_up(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     change = changes.count(), len(objects)
     known = _seen.get(scene.session_uid)
     if known is None or known[0] != change:
-        known = change, frozenset(one.session_uid for one in objects
-                                  if collides(one) or is_collider(one) or touches_soft(one))
+        known = change, frozenset(obj.session_uid for obj in objects
+                                  if collides(obj) or is_collider(obj) or touches_soft(obj))
         _seen[scene.session_uid] = known
-    return [one for one in objects if one.session_uid in known[1]]
+    return [obj for obj in objects if obj.session_uid in known[1]]
 
 
 #: by session_uid of a scene and what follows its frames: when it was looked at, and session_uids of whose does
@@ -244,26 +244,26 @@ def followers(scene: bpy.types.Scene, does: Callable[[bpy.types.Object], bool] =
     known = _follow.get(key)
     if known is None or known[0] != moment:
         # a look at `conjac` would put its settings into objects that have none
-        known = moment, frozenset(one.session_uid for one in scene.objects
-                                  if one.is_property_set("conjac") and does(one))
+        known = moment, frozenset(obj.session_uid for obj in scene.objects
+                                  if obj.is_property_set("conjac") and does(obj))
         _follow[key] = known
-    return [one for one in scene.objects if one.session_uid in known[1]] if known[1] else []
+    return [obj for obj in scene.objects if obj.session_uid in known[1]] if known[1] else []
 
 
 def _touching(obj: bpy.types.Object, scene: bpy.types.Scene | None) -> list[bpy.types.Object]:
     """The soft bodies of a scene that touch one, or one that does, and so on, itself among them, in the scene's order.
     """
-    left = [one for one in _that_touch(scene) if collides(one) and mechanism_of(one) is None] if scene else []
+    left = [other for other in _that_touch(scene) if collides(other) and mechanism_of(other) is None] if scene else []
     if obj not in left:
         return [obj]
-    if all(one.conjac.contact.collides_with == kinds.ALL for one in left):
+    if all(other.conjac.contact.collides_with == kinds.ALL for other in left):
         return left
-    order, ahead = {one: place for place, one in enumerate(left)}, [obj]
+    order, ahead = {other: place for place, other in enumerate(left)}, [obj]
     left.remove(obj)
     found = [obj]
     while ahead:
-        one = ahead.pop()
-        near = [other for other in left if touch(one, other)]
+        body = ahead.pop()
+        near = [other for other in left if touch(body, other)]
         left = [other for other in left if other not in near]
         found += near
         ahead += near
@@ -272,13 +272,13 @@ def _touching(obj: bpy.types.Object, scene: bpy.types.Scene | None) -> list[bpy.
 
 def _mechanism_at(bodies: list[bpy.types.Object], scene: bpy.types.Scene | None) -> bpy.types.Object | None:
     """Return the first mechanism of a scene that any of these soft bodies touches."""
-    there = [one for one in _that_touch(scene) if touches_soft(one)] if scene is not None else []
-    return next((one for one in there if any(wants(body, one) for body in bodies)), None)
+    there = [mechanism for mechanism in _that_touch(scene) if touches_soft(mechanism)] if scene is not None else []
+    return next((mechanism for mechanism in there if any(wants(body, mechanism) for body in bodies)), None)
 
 
 def _free_at(mechanism: bpy.types.Object, scene: bpy.types.Scene) -> set[bpy.types.Object]:
     """Return the soft bodies without a mechanism that are baked with this one."""
-    left = {one for one in _that_touch(scene) if collides(one) and mechanism_of(one) is None}
+    left = {body for body in _that_touch(scene) if collides(body) and mechanism_of(body) is None}
     found: set[bpy.types.Object] = set()
     while left:
         together = _touching(next(iter(left)), scene)
@@ -292,15 +292,15 @@ def taken(mechanism: bpy.types.Object, scene: bpy.types.Scene) -> list[tuple[bpy
     """Soft bodies that would touch a mechanism and are baked with another one, and that one."""
     if not touches_soft(mechanism):
         return []
-    return [(one, first) for one in _that_touch(scene) if collides(one) and wants(one, mechanism)
-            and is_mechanism(first := owner(one)) and first != mechanism]
+    return [(body, first) for body in _that_touch(scene) if collides(body) and wants(body, mechanism)
+            and is_mechanism(first := owner(body)) and first != mechanism]
 
 
 def holding(mechanism: bpy.types.Object) -> set[str]:
     """Return names of the bones or objects of a mechanism to which soft bodies are attached."""
     now_called = part_identity.renamed(mechanism)
-    return {now_called(one.part) for obj in bpy.data.objects if is_soft_body(obj)
-            for one in obj.conjac.attachments if one.object == mechanism}
+    return {now_called(attachment.part) for obj in bpy.data.objects if is_soft_body(obj)
+            for attachment in obj.conjac.attachments if attachment.object == mechanism}
 
 
 def moves_dynamic_nodes(obj: bpy.types.Object) -> bool:

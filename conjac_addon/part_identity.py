@@ -67,13 +67,13 @@ def take_back(owner: bpy.types.Object, baked: Sequence[tuple[str, str]], order: 
     own = uuids(owner)
     settings_of = {part.name: settings(part) for part in parts(owner)
                    if not isinstance(part, bpy.types.Object) or part.is_editable}
-    lost = {place: one for place, one in enumerate(baked) if one[1] and one[1] not in own.values()}
+    lost = {place: entry for place, entry in enumerate(baked) if entry[1] and entry[1] not in own.values()}
     back = {name: (name, old) for name, old in lost.values() if name in settings_of and name not in own}
     own |= {name: old for name, (_, old) in back.items()}
-    called_anew = {place: one for place, one in lost.items() if one[1] not in own.values()}
+    called_anew = {place: entry for place, entry in lost.items() if entry[1] not in own.values()}
     if len(order) == len(baked) and all(place in called_anew or own.get(order[place]) == old
                                         for place, (_, old) in enumerate(baked)):
-        back |= {order[place]: one for place, one in called_anew.items()
+        back |= {order[place]: entry for place, entry in called_anew.items()
                  if order[place] in settings_of and order[place] not in own}
     for name, (called, old) in back.items():
         settings_of[name].uuid, settings_of[name].called = old, called
@@ -103,13 +103,13 @@ def now(owner: bpy.types.Object, baked: Iterable[tuple[str, str]]) -> dict[str, 
 def _follow(owner: bpy.types.Object) -> None:
     """Update springs and attachments to the parts to which they referred when it was baked."""
     names = [(spring, end) for spring in owner.conjac.mechanism.springs for end in ("first", "second")]
-    names += [(one, "part") for obj in bpy.data.objects if obj.is_editable
-              for one in obj.conjac.attachments if one.object == owner]
+    names += [(attachment, "part") for obj in bpy.data.objects if obj.is_editable
+              for attachment in obj.conjac.attachments if attachment.object == owner]
     now_called = renamed(owner)
-    for one, field in names:
-        old = getattr(one, field)
+    for holder, field in names:
+        old = getattr(holder, field)
         new = now_called(old)
         if new != old:
-            if field == "part" and not one.group and old in one.id_data.vertex_groups:
-                one.group = old  # painted groups keep their name
-            setattr(one, field, new)
+            if field == "part" and not holder.group and old in holder.id_data.vertex_groups:
+                holder.group = old  # painted groups keep their name
+            setattr(holder, field, new)

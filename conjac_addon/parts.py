@@ -314,8 +314,8 @@ JOINTS = [
 ]
 
 #: bearings of loops are those of their joints' settings
-LOOPS = [replace(one, definition=None, called=one.label, of=LOOP)
-         for one in JOINTS if one.field.startswith("friction.")]
+LOOPS = [replace(joint_field, definition=None, called=joint_field.label, of=LOOP)
+         for joint_field in JOINTS if joint_field.field.startswith("friction.")]
 
 SPRINGS = [
     JobField("body_a", STRING(

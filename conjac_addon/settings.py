@@ -45,7 +45,8 @@ SHARP_EXPORT = "abc"
 STIFF_RATIO = 10.0
 
 #: settings that may have keyframes: they are read at every sample. (Targets of motors are not among the settings)
-READ_OVER_TIME = (catalogue.ACTIVATION.key, "strength", *(one.name for one in job_fields.FIELDS if one.keyed))
+READ_OVER_TIME = (catalogue.ACTIVATION.key, "strength",
+                  *(job_field.name for job_field in job_fields.FIELDS if job_field.keyed))
 #: the same of a constraint
 TIED_OVER_TIME = ("hold", "stiffness", "strength", "length")
 
@@ -303,7 +304,7 @@ def _maps() -> dict[str, Any]:
     """Return the properties of maps: groups, second values of painted parameters, and numbers with a dial, by name."""
     besides = (catalogue.DENSITY, catalogue.WOBBLE_HALF_LIFE, catalogue.PIN_STIFFNESS, *catalogue.CLOTH_NUMBERS,
                *catalogue.ROPE_NUMBERS, *catalogue.SHARP_NUMBERS, *catalogue.SHARP_OPTIONS)
-    made = {name: one for param in besides for name, one in with_dial(param, param.key).items()}
+    made = {name: definition for param in besides for name, definition in with_dial(param, param.key).items()}
     made[catalogue.SHARP.key] = number(catalogue.SHARP, update=_choose_alembic)
     for param in painted_params().values():
         made |= with_dial(

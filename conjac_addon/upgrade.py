@@ -51,7 +51,7 @@ def check(obj: bpy.types.Object) -> None:
                               f"{obj.conjac.version} of the settings, this one supports {VERSION})", "Update ConJac",
                               obj.name)
     for group, prop, number in unknown_choices(obj):
-        bone = next((f' of "{one.name}"' for one in _bones(obj) if one.conjac == group), "")
+        bone = next((f' of "{pose_bone.name}"' for pose_bone in _bones(obj) if pose_bone.conjac == group), "")
         raise errors.BadInput(f"its {prop.name}{bone} is number {number}, which this version of ConJac does not know",
                               f"Update ConJac if a newer one saved the file, or choose another {prop.name}", obj.name)
 

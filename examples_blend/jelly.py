@@ -166,7 +166,7 @@ def played(name: str, frame: int) -> np.ndarray:
     return x.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
 
 
-def told_clearance(scene: bpy.types.Scene) -> float:
+def reported_clearance(scene: bpy.types.Scene) -> float:
     """The least of all frames of the scene's soft bodies, which are one simulation [m]."""
     bodies = [one for one in scene.objects if one.type == "MESH" and one.conjac.kind == "soft_body"]
     return clearance(bodies, range(scene.frame_start, scene.frame_end + 1))

@@ -114,8 +114,8 @@ def _studio(scene: bpy.types.Scene) -> Callable[[Iterable[bpy.types.Object]], np
     sun.rotation_euler = LAMP.to_track_quat("Z", "Y").to_euler()
     scene.world = bpy.data.worlds.new("Sky")
     scene.world.color = (0.6, 0.6, 0.6)
-    for one in (camera, sun):
-        scene.collection.objects.link(one)
+    for item in (camera, sun):
+        scene.collection.objects.link(item)
     scene.camera, render = camera, scene.render
     render.engine, scene.cycles.samples, scene.cycles.use_denoising = "CYCLES", SAMPLES, False
     render.resolution_x = render.resolution_y = PIXELS
@@ -123,8 +123,8 @@ def _studio(scene: bpy.types.Scene) -> Callable[[Iterable[bpy.types.Object]], np
     render.image_settings.file_format = "PNG"
 
     def take(objects: Iterable[bpy.types.Object]) -> np.ndarray:
-        corners = [one.matrix_world @ Vector(corner) for one in objects if one.type == "MESH"
-                   for corner in one.evaluated_get(bpy.context.evaluated_depsgraph_get()).bound_box]
+        corners = [item.matrix_world @ Vector(corner) for item in objects if item.type == "MESH"
+                   for corner in item.evaluated_get(bpy.context.evaluated_depsgraph_get()).bound_box]
         low, high = (Vector(map(pick, zip(*corners))) for pick in (min, max))
         size = (high - low).length
         camera.location = 0.5 * (low + high) + 3.0 * size * VIEW

@@ -85,7 +85,7 @@ def write_manifest(folder: Path, bundled: list[Path], platforms: list[str], blen
 
 def write_build(folder: Path, version: str, python: str, target: str) -> None:
     """Write conjac_addon/built_for.py with the Python version and platform of the zip, for a message under others."""
-    others = {one: name_of(version, one, target) for one in wheels.PYTHONS}
+    others = {other: name_of(version, other, target) for other in wheels.PYTHONS}
     built_for = {"python": python, "platform": target, "zips": others}
     (folder / "conjac_addon" / "built_for.json").write_text(json.dumps(built_for, indent=1) + "\n", encoding="utf-8")
 
@@ -124,7 +124,7 @@ def repack(source: Path, path: Path) -> Path:
     Files are in order of their names, with one date, readable to all; wheels are not compressed. Returns `path`.
     """
     with zipfile.ZipFile(source) as first, zipfile.ZipFile(path, "w") as packed:
-        for name in sorted(one for one in first.namelist() if not one.endswith("/")):
+        for name in sorted(entry_name for entry_name in first.namelist() if not entry_name.endswith("/")):
             entry = zipfile.ZipInfo(name, WHEN)
             entry.create_system, entry.external_attr = 3, 0o100644 << 16
             entry.compress_type = zipfile.ZIP_STORED if name.endswith(STORED) else zipfile.ZIP_DEFLATED
@@ -146,7 +146,7 @@ def sizes(path: Path) -> list[tuple[str, int]]:
             found[part] = found.get(part, 0) + entry.compress_size
     small = sum(size for size in found.values() if size < LISTED_SIZE)
     large = {part: size for part, size in found.items() if size >= LISTED_SIZE} | {"smaller parts": small}
-    return sorted(large.items(), key=lambda one: -one[1])
+    return sorted(large.items(), key=lambda part: -part[1])
 
 
 def write_repository(folder: Path) -> None:
@@ -161,7 +161,7 @@ def write_repository(folder: Path) -> None:
     rows = page.read_text(encoding="utf-8").split("<tr>")
     for entry in listed["data"]:
         file, pythons = entry["archive_url"], entry.get("python_versions", [])
-        own = [one for one in pythons if f"-py{one.replace('.', '')}-" in file]
+        own = [version for version in pythons if f"-py{version.replace('.', '')}-" in file]
         if not own:
             continue  # of somebody else, or without wheels
         entry["python_versions"] = own

@@ -72,7 +72,7 @@ def _number(node: ast.expr) -> Value | None:
     except ValueError:
         return None
     numbers = value if isinstance(value, tuple) else (value,)
-    return value if numbers and all(type(one) in (int, float) for one in numbers) else None
+    return value if numbers and all(type(number) in (int, float) for number in numbers) else None
 
 
 def _sentence(lines: list[str], number: int) -> str:
@@ -106,14 +106,15 @@ def page() -> str:
              "constant, run that test and the benchmarks of its folder.", "",
              "<!-- written by scripts/constants_table.py -->", "",
              "| file | constant | value | range | description | detected by |", "| --- | --- | --- | --- | --- | --- |"]
-    for one in (one for room in ROOMS for one in constants(room)):
-        entry = ranges.get(one.file, {}).get(one.name, (None, None, "not listed yet"))
+    for constant in (constant for room in ROOMS for constant in constants(room)):
+        entry = ranges.get(constant.file, {}).get(constant.name, (None, None, "not listed yet"))
         if len(entry) < 3:
             continue
         low, high, scene = entry
         limits = "" if low is None else f"{low:.4g} to {high:.4g}"
-        value = ", ".join(f"{number:.4g}" for number in (one.value if isinstance(one.value, tuple) else (one.value,)))
-        lines.append(f"| `{one.file}` | `{one.name}` | {value} | {limits} | {one.sentence} | {scene} |")
+        value = ", ".join(f"{number:.4g}"
+                          for number in (constant.value if isinstance(constant.value, tuple) else (constant.value,)))
+        lines.append(f"| `{constant.file}` | `{constant.name}` | {value} | {limits} | {constant.sentence} | {scene} |")
     return "\n".join([*lines, "", "<!-- up to here -->"]) + "\n"
 
 

@@ -74,11 +74,11 @@ def page() -> str:
     lines += ["## Numbers of Cloth", "", "Fields of `cloth`. Those of the switch Sharp Edges are fields of "
               "`cloth.eulerian`, without `sharp_`.", "", "| setting | key | default | range | what it does |",
               "| --- | --- | --- | --- | --- |",
-              *(row(one) for one in (*catalogue.CLOTH_NUMBERS, catalogue.SHARP, *catalogue.SHARP_NUMBERS,
-                                    *catalogue.SHARP_OPTIONS)), ""]
+              *(row(entry) for entry in (*catalogue.CLOTH_NUMBERS, catalogue.SHARP, *catalogue.SHARP_NUMBERS,
+                                         *catalogue.SHARP_OPTIONS)), ""]
     lines += ["## Numbers of Ropes", "", "Fields of `rope`, without `rope_`."
               "", "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
-              *(row(one) for one in catalogue.ROPE_NUMBERS), ""]
+              *(row(entry) for entry in catalogue.ROPE_NUMBERS), ""]
     lines += ["## Body", "", "`pin_stiffness` is `stiffness` of its `pin`, if *Soft Pins* is on.", "",
               "| setting | key | default | range | what it does |", "| --- | --- | --- | --- | --- |",
               row(catalogue.DENSITY), row(catalogue.WOBBLE_HALF_LIFE), row(catalogue.PIN_STIFFNESS), ""]

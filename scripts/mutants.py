@@ -38,8 +38,8 @@ class Mutant:
 def mutants(path: Path = LIST) -> list[Mutant]:
     """Return the mutants of a list, in order. Raises SystemExit where two have the same name."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
-    found = [Mutant(**{**one, "tests": tuple(one["tests"])}) for one in entries]
-    names = [one.name for one in found]
+    found = [Mutant(**{**entry, "tests": tuple(entry["tests"])}) for entry in entries]
+    names = [mutant.name for mutant in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise SystemExit(f"mutants: named twice: {', '.join(twice)}")
@@ -92,29 +92,29 @@ def run(tests: tuple[str, ...], folder: Path, seconds: float) -> tuple[int | Non
 def judge(chosen: list[Mutant], folder: Path, seconds: float) -> int:
     """Run mutants in a copy of the tree, print a line for each, and return the exit code of the script."""
     wrong = []
-    for tests in dict.fromkeys(one.tests for one in chosen):
+    for tests in dict.fromkeys(mutant.tests for mutant in chosen):
         code, output = run(tests, folder, seconds)
         if code != 0:
             wrong.append(tests)
             print(f"BROKEN    {' '.join(tests)} fails where nothing was changed\n{output}", flush=True)
     survivors = 0
-    for one in chosen:
-        if one.tests in wrong:
+    for mutant in chosen:
+        if mutant.tests in wrong:
             continue
-        path = folder / one.file
+        path = folder / mutant.file
         original, times = path.read_bytes(), path.stat()
-        path.write_text(broken(one, folder), encoding="utf-8")
+        path.write_text(broken(mutant, folder), encoding="utf-8")
         try:
-            code, output = run(one.tests, folder, seconds)
+            code, output = run(mutant.tests, folder, seconds)
         finally:
             path.write_bytes(original)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         survivors += code == 0
         if code == NO_TESTS:
-            wrong.append(one.tests)
+            wrong.append(mutant.tests)
         verdict = {0: "SURVIVES", NO_TESTS: "BROKEN"}.get(code, "caught")  # type: ignore[arg-type]
-        print(f"{verdict:9} {one.name}   [{one.file}]", flush=True)
-    tried = sum(one.tests not in wrong for one in chosen)
+        print(f"{verdict:9} {mutant.name}   [{mutant.file}]", flush=True)
+    tried = sum(mutant.tests not in wrong for mutant in chosen)
     print(f"{tried - survivors} of {tried} are caught, {survivors} survive, {len(chosen) - tried} could not be tried")
     return 2 if wrong else 1 if survivors else 0
 
@@ -126,16 +126,16 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants" / "tree", help="of the copy")
     parser.add_argument("--seconds", type=float, default=900.0, help="for the tests of one, at most")
     arguments = parser.parse_args()
-    chosen = [one for one in mutants() if not arguments.words or any(
-        word in f"{one.name} {one.file} {' '.join(one.tests)}" for word in arguments.words)]
+    chosen = [mutant for mutant in mutants() if not arguments.words or any(
+        word in f"{mutant.name} {mutant.file} {' '.join(mutant.tests)}" for word in arguments.words)]
     try:
-        for one in chosen:
-            broken(one, ROOT)
+        for mutant in chosen:
+            broken(mutant, ROOT)
     except ValueError as error:
         print(f"mutants: {error}", file=sys.stderr)
         return 2
     if arguments.list:
-        print("\n".join(f"{one.name}   [{one.file}]" for one in chosen))
+        print("\n".join(f"{mutant.name}   [{mutant.file}]" for mutant in chosen))
         return 0
     copy_tree(arguments.folder)
     return judge(chosen, arguments.folder, arguments.seconds)

@@ -136,7 +136,8 @@ def preset(values: dict[str, object]) -> str:
 
 def files() -> dict[Path, str]:
     """Return the content of each preset file by its path."""
-    return {FOLDER / kind / file_name(one.name): preset(one.settings) for kind, all_ in KINDS.items() for one in all_}
+    return {FOLDER / kind / file_name(chosen.name): preset(chosen.settings) for kind, all_ in KINDS.items()
+            for chosen in all_}
 
 
 def page() -> str:

@@ -20,19 +20,19 @@ def table() -> str:
     """Return a Markdown table of sizes [MB], a row for each wheel and a column for each zip, with missing wheels."""
     lock = json.loads(wheels.LOCK.read_text(encoding="utf-8"))
     zips = [(python, target) for python in wheels.PYTHONS for target in wheels.TAGS]
-    sizes = {one: {row["name"]: row["size"] / 1e6 for row in lock.get(" ".join(one), [])} for one in zips}
-    required = {one: {pin.partition("==")[0] for pin in wheels.pins(*one)} for one in zips}
+    sizes = {build: {row["name"]: row["size"] / 1e6 for row in lock.get(" ".join(build), [])} for build in zips}
+    required = {build: {pin.partition("==")[0] for pin in wheels.pins(*build)} for build in zips}
     largest = {name: max(found.get(name, 0.0) for found in sizes.values()) for name in set().union(*required.values())}
     names = sorted(largest, key=lambda name: (-largest[name], name))
     lines = ["| MB | " + " | ".join(f"py{python.replace('.', '')} {target}" for python, target in zips) + " |",
              "| --- |" + " --- |" * len(zips)]
     for name in names:
-        cells = [_megabytes(sizes[one].get(name), name in required[one]) for one in zips]
+        cells = [_megabytes(sizes[build].get(name), name in required[build]) for build in zips]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    sums = [sum(sizes[one].values()) for one in zips]
+    sums = [sum(sizes[build].values()) for build in zips]
     lines.append("| **all wheels** | " + " | ".join(f"**{size:.1f}**" for size in sums) + " |")
-    lines.append(f"| at most {GOAL:.0f} MB | " + " | ".join(_verdict(size, required[one] - set(sizes[one]))
-                                                        for one, size in zip(zips, sums, strict=True)) + " |")
+    lines.append(f"| at most {GOAL:.0f} MB | " + " | ".join(_verdict(size, required[build] - set(sizes[build]))
+                                                        for build, size in zip(zips, sums, strict=True)) + " |")
     return "\n".join(lines)
 
 

@@ -40,8 +40,8 @@ def write(obj: bpy.types.Object, scene: bpy.types.Scene, number: int) -> Apart:
         raise NoSuchThing(f"no frame of this bake is in take {take.number}, whose frames are {take.first} to "
                           f"{take.last}", "Bake these frames too", obj.name)
     holder = members.owner(obj)
-    name = next((name for one, name in shown.players(holder, scene, now) if one == obj), None)
-    before = next((name for one, name in shown.players(holder, scene, then) if one == obj), None)
+    name = next((name for player, name in shown.players(holder, scene, now) if player == obj), None)
+    before = next((name for player, name in shown.players(holder, scene, then) if player == obj), None)
     if name is None or before is None:
         raise NoSuchThing(f"it is not a body of both this bake and take {take.number}", "Choose one that is", obj.name)
     scale = MILLIMETRES * properties.unit_scale(scene) * np.array(obj.matrix_world.to_3x3())

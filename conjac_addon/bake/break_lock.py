@@ -17,7 +17,7 @@ def other_baker(obj: bpy.types.Object) -> str:
     """Return which other process bakes the object and its last report; "" for none, or this Blender."""
     if session.running_bake(obj) is not None:
         return ""
-    return next((lock.description(one) for one in taken.by(place.job_folder(obj))), "")
+    return next((lock.description(folder) for folder in taken.by(place.job_folder(obj))), "")
 
 
 class CONJAC_OT_break_lock(Behaviour):
@@ -34,7 +34,7 @@ class CONJAC_OT_break_lock(Behaviour):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         try:
-            who = [lock.break_lock(one) for one in taken.by(place.job_folder(obj))][0]
+            who = [lock.break_lock(folder) for folder in taken.by(place.job_folder(obj))][0]
         except ConJacError as error:
             error.object = error.object or members.owner(obj).name
             self.report({"ERROR"}, str(error))

@@ -13,7 +13,7 @@ def check_can_play(obj: bpy.types.Object) -> None:
     if not obj.is_editable:
         raise BadInput("it is linked from another file, so nothing that plays a bake can be added to it",
                        "Make it local or add a library override", obj.name)
-    for one in playback.mechanism.moved_by(obj) if members.is_mechanism(obj) else ():
-        if not one.is_editable and one.rigid_body is not None and one.rigid_body.type == "ACTIVE":
+    for moved in playback.mechanism.moved_by(obj) if members.is_mechanism(obj) else ():
+        if not moved.is_editable and moved.rigid_body is not None and moved.rigid_body.type == "ACTIVE":
             raise BadInput("it is linked from another file, so no keyframes of a bake can be added to it",
-                           "Make it local or add a library override", one.name)
+                           "Make it local or add a library override", moved.name)

@@ -150,7 +150,7 @@ def _bake(arguments: argparse.Namespace, lines: Lines) -> tuple[int, str]:
             if stopped():
                 codes.append(EXIT_STOPPED)
                 continue
-            together = [one.name for one in members.soft_bodies(obj, scene)]
+            together = [body.name for body in members.soft_bodies(obj, scene)]
             subject = {"object": obj.name, **({"objects": together} if len(together) > 1 else {})}
             codes.append(foreground.bake(obj, scene, arguments.frames, arguments.format, lines.say,
                                          lambda message, subject=subject: lines.event(message | subject),
@@ -206,8 +206,8 @@ def _stops_on_signals() -> Iterator[Callable[[], bool]]:
     def stop(number: int, _frame: Any) -> None:
         asked.append(number)
         signal.signal(number, signal.SIG_DFL)  # the second one kills
-        for one in session.running.values():
-            one.pause()
+        for bake in session.running.values():
+            bake.pause()
 
     if threading.current_thread() is threading.main_thread():
         for name in ("SIGTERM", "SIGINT", "SIGBREAK"):

@@ -46,7 +46,7 @@ def still_playing(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[str]:
     """Return names of the soft bodies that were baked together with this one and play that bake."""
     if members.is_mechanism(members.owner(obj)):
         return []
-    return [one.name for one in members.soft_bodies(obj, scene) if one != obj and playback.plays(one)]
+    return [body.name for body in members.soft_bodies(obj, scene) if body != obj and playback.plays(body)]
 
 
 def _free_one(obj: bpy.types.Object, folder: Path, others: list[str]) -> str:
@@ -90,7 +90,7 @@ def size_in_words(size: int) -> str:
 
 def _hide(holder: bpy.types.Object, scene: bpy.types.Scene) -> None:
     playback.moved.adopt_all(playback.mechanism.playing(holder), scene)
-    for one in members.members(holder, scene):
-        if members.is_soft_body(one):
-            playback.hide_cut(one)
-        playback.hide(one)
+    for member in members.members(holder, scene):
+        if members.is_soft_body(member):
+            playback.hide_cut(member)
+        playback.hide(member)

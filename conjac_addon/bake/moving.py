@@ -280,7 +280,7 @@ def _own_folder(obj: bpy.types.Object) -> Path | None:
     """Return the object's own folder; None without one. Its name is written on the object again if undo removed it."""
     cache = obj.conjac.cache
     if place.given(obj) is None and cache.uuid and not cache.is_shared and obj.override_library is None and any(
-            one != obj and one.conjac.cache.uuid == cache.uuid for one in bpy.data.objects):
+            other != obj and other.conjac.cache.uuid == cache.uuid for other in bpy.data.objects):
         # a file does not tell which one is the copy; where the other has gone, it is the heir
         cache.is_shared = identity.is_shared(obj)
     if members.owner(obj) != obj:

@@ -94,10 +94,10 @@ def _as_it_is_called(obj: bpy.types.Object, folder: Path, written: str) -> Path:
         return found or folder
     found = None
     with suppress(OSError):  # the cache folder is gone too
-        for one in (root / folder.name, *sorted(root.iterdir())):
-            signature = home.read(one)
+        for candidate in (root / folder.name, *sorted(root.iterdir())):
+            signature = home.read(candidate)
             if signature is not None and signature.uuid == written:
-                found = one
+                found = candidate
                 break
     _renamings[root, folder] = time.monotonic(), found
     return found or folder
@@ -200,8 +200,8 @@ def is_temporary(obj: bpy.types.Object, blend: str | None = None) -> bool:
 def playback_path(obj: bpy.types.Object, folder: Path | None = None) -> Path:
     """Path, without a suffix, of the files that play the bake. folder: of the bake, where it is known."""
     name = safe_name(obj.name)
-    others = (one for one in members.soft_bodies(members.owner(obj), bpy.context.scene) if one != obj)
-    if any(safe_name(one.name).casefold() == name.casefold() for one in others):
+    others = (other for other in members.soft_bodies(members.owner(obj), bpy.context.scene) if other != obj)
+    if any(safe_name(other.name).casefold() == name.casefold() for other in others):
         name = f"{name}-{_digest(obj.name)}"  # what is baked together lies in one folder
     return (folder or job_folder(obj)) / name
 
@@ -234,7 +234,8 @@ def _may_come_back(obj: bpy.types.Object, folder: Path) -> bool:
 
 
 def _is_anothers(obj: bpy.types.Object, written: str) -> bool:
-    return identity.was_seen(written) or any(one.conjac.cache.uuid == written for one in bpy.data.objects if one != obj)
+    return identity.was_seen(written) or any(other.conjac.cache.uuid == written
+                                             for other in bpy.data.objects if other != obj)
 
 
 def _is_free(folder: Path) -> bool:

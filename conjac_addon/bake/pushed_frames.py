@@ -20,7 +20,7 @@ def write(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.De
     rows = cache.diagnostics.contacts(frame)
     vertices, triangles = pushed.shown(obj, depsgraph)
     if len(vertices) != len(obj.data.vertices):  # a Subdivision Surface below ours: the vertices before it are pushed
-        name = next((name for one, name in shown.players(members.owner(obj), scene, cache) if one == obj), None)
+        name = next((name for player, name in shown.players(members.owner(obj), scene, cache) if player == obj), None)
         local = shown.bodies_at(cache, frame).get(name) if name is not None else None
         if local is not None:
             vertices, triangles = pushed.placed(obj, depsgraph, local)

@@ -76,9 +76,9 @@ class Bake:
         self._reading: Generator[tuple[float, str], None, None] | None = None
         self._undone = self._waits = False
         self._until = 0.0  # time of the next update of the window, infinity without a window
-        for one in members.members(obj, scene):
-            check_can_play(one)
-            live.stop(one)  # what is read is the object itself
+        for member in members.members(obj, scene):
+            check_can_play(member)
+            live.stop(member)  # what is read is the object itself
         self._report: Callable[[str], None] = lambda text: None
         self._listen: Callable[[dict[str, Any]], None] = lambda message: None
         found = place.of(obj)
@@ -95,10 +95,10 @@ class Bake:
                 part_identity.give(obj)
                 playback.moved.adopt_all(playback.mechanism.playing(obj), scene)
             soft = members.soft_bodies(obj, scene)
-            for one in soft:
-                identity.give(one)
-                identity.lead(one, one == obj and len(soft) > 1)
-                copies.own_handles(one)
+            for body in soft:
+                identity.give(body)
+                identity.lead(body, body == obj and len(soft) > 1)
+                copies.own_handles(body)
             self._taken = stack.pop_all()
 
     def tick(self, budget: float = 0.04) -> bool:
@@ -310,7 +310,8 @@ class Bake:
 
     def _edited(self) -> bpy.types.Object | None:
         """Return an object of the bake that is being edited."""
-        return next((one for one in members.members(self.object(), self.scene()) if members.is_edited(one)), None)
+        return next((member for member in members.members(self.object(), self.scene()) if members.is_edited(member)),
+                    None)
 
     def _wait_for(self, text: str) -> None:
         """Show what the bake is waiting for."""
@@ -368,14 +369,14 @@ class Bake:
 
 def before_undo() -> None:
     """Discard what has been read of the scene, since the artist undoes or redoes something."""
-    for one in running.values():
-        one.forget_reading()
+    for session in running.values():
+        session.forget_reading()
 
 
 def stop_all() -> None:
     """End every bake of this Blender. Their frames stay."""
-    for one in list(running.values()):
-        one.close()
+    for session in list(running.values()):
+        session.close()
 
 
 def running_bake(obj: bpy.types.Object) -> Bake | None:

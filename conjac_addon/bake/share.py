@@ -56,10 +56,10 @@ class CONJAC_OT_shared_bakes(Behaviour):
                 if self.choice == "COPY":
                     moving.copy(obj)
                 elif self.choice == "EMPTY":
-                    for one in members.members(obj, context.scene):
-                        if members.is_soft_body(one):
-                            playback.hide_cut(one)
-                        playback.hide(one)
+                    for member in members.members(obj, context.scene):
+                        if members.is_soft_body(member):
+                            playback.hide_cut(member)
+                        playback.hide(member)
                     place.take(obj)
         except ConJacError as error:
             self.report({"ERROR"}, str(error))

@@ -24,8 +24,8 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
     key: export format of soft bodies, "" for what each of them has chosen. span: first and last frame to play at most;
     None: those of the last bake. Returns sentences for the artist. Raises ConJacError.
     """
-    for one in members.members(members.owner(obj), scene):
-        gather.check_mode(one)
+    for member in members.members(members.owner(obj), scene):
+        gather.check_mode(member)
     # a shorter frame range leaves frames behind it, which are kept and not shown
     done = set(cache.frames_done()) & set(cache.compared().frames)
     first = cache.frames[0] if cache.frames else 0
@@ -53,7 +53,7 @@ def players(holder: bpy.types.Object, scene: bpy.types.Scene, cache: Cache) -> l
     names = cache.body_uuids()
     if members.is_soft_body(holder) and len(names) == 1:
         return [(holder, next(iter(names)))]  # it may have a new name, or be a copy
-    soft, found = {identity.of(one): one for one in members.soft_bodies(holder, scene)}, []
+    soft, found = {identity.of(body): body for body in members.soft_bodies(holder, scene)}, []
     for name, uuid in names.items():
         body = (soft.get(uuid) if uuid else None) or scene.objects.get(name)
         if body is None:
@@ -87,7 +87,7 @@ def take_parts_back(holder: bpy.types.Object, folder: Path) -> None:
         manifest = place.cache_of(folder).manifest
         if manifest is None or not manifest["scene"]["mechanisms"]:
             return
-        order = [one.name for one in gather.plan(holder)[0]]
+        order = [bone.name for bone in gather.plan(holder)[0]]
     except ConJacError:
         return  # the bake reports it, or starts over
     part_identity.take_back(holder, [(body["name"], body.get("uuid", ""))
@@ -115,8 +115,8 @@ def pushed_by(cache: Cache, run: tuple[int, int],
 
 def largest(holder: bpy.types.Object, pushed: list[playback.effort.Pushed]) -> list[str]:
     """Return a sentence with the largest efforts of the motors of hinges and sliders; none without such motors."""
-    efforts = [f'"{one.name}" {np.abs(one.effort).max():.3g} {one.units[0]}' for one in pushed
-               if not one.lets_go and len(one.units) == 1]
+    efforts = [f'"{joint.name}" {np.abs(joint.effort).max():.3g} {joint.units[0]}' for joint in pushed
+               if not joint.lets_go and len(joint.units) == 1]
     if not efforts:
         return []
     return [f'"{holder.name}": the largest effort of its motors at whole frames: {", ".join(efforts)}']

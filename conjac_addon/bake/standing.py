@@ -131,7 +131,7 @@ def _changed(obj: bpy.types.Object, found: Status, folder: Path, own: bool) -> s
     if changed:
         return _stale(changed)
     soft = members.soft_bodies(obj, scene) if members.is_soft_body(obj) else []
-    changed_mesh = next(filter(None, (_changed_mesh(one, found, len(soft) == 1) for one in soft)), "")
+    changed_mesh = next(filter(None, (_changed_mesh(body, found, len(soft) == 1) for body in soft)), "")
     if changed_mesh:
         return changed_mesh
     moved = gather.moved(obj, scene, folder) if own else []  # a copy may play it elsewhere

@@ -33,7 +33,7 @@ def rows(obj: bpy.types.Object, scene: bpy.types.Scene) -> Array | None:
         try:
             holder = members.owner(obj)
             found = cache.diagnostics.stress(frame)
-            name = next(name for one, name in shown.players(holder, scene, cache) if one == obj)
+            name = next(name for player, name in shown.players(holder, scene, cache) if player == obj)
             of_body = found[name]
         except (ConJacError, StopIteration, KeyError):
             return None  # a frame that is not baked yet, or a bake without them

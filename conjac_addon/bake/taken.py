@@ -29,7 +29,7 @@ def take(obj: bpy.types.Object, stack: ExitStack) -> Path:
 
 def by(folder: Path) -> list[Path]:
     """Return the folders into which another process bakes this job: the job folder, its cache, both or none."""
-    return [one for one in (folder, folder / "cache") if lock.busy(one)]
+    return [candidate for candidate in (folder, folder / "cache") if lock.busy(candidate)]
 
 
 def sweep(folder: Path) -> None:

@@ -41,9 +41,9 @@ def found() -> list[Unused]:
 
 def remove(unused: list[Unused]) -> int:
     """Delete caches and return the number of bytes freed; files that another program has open remain."""
-    for one in unused:
-        contents.remove(one.folder)
-    return sum(one.size - _size(one.folder) for one in unused)
+    for unused_bake in unused:
+        contents.remove(unused_bake.folder)
+    return sum(unused_bake.size - _size(unused_bake.folder) for unused_bake in unused)
 
 
 def _roots() -> set[Path]:
@@ -51,7 +51,7 @@ def _roots() -> set[Path]:
     own = {place.root_of(obj) for obj in bpy.data.objects if obj.library is None}
     first = str(settings.CONJAC_Settings.bl_rna.properties["cache_folder"].default)
     own.add(Path(bpy.path.abspath(first)) if bpy.data.filepath else Path(bpy.app.tempdir, "conjac_cache"))
-    return {Path(os.path.normpath(one)) for one in own}
+    return {Path(os.path.normpath(path)) for path in own}
 
 
 def _inside(root: Path) -> Iterator[Path]:

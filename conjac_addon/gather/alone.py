@@ -80,11 +80,11 @@ class Alone(TakenUp):
     def _reads_more(self, needed: set[bpy.types.ID]) -> bool:
         """Whether anything that is read may depend on more than the data it refers to, or on earlier frames."""
         handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)
-        if any(not getattr(one, "__module__", "").startswith(_ADDON) for one in handlers):
+        if any(not getattr(handler, "__module__", "").startswith(_ADDON) for handler in handlers):
             return True
-        if any(_remembers(one) for one in needed if isinstance(one, bpy.types.Object)):
+        if any(_remembers(block) for block in needed if isinstance(block, bpy.types.Object)):
             return True
-        if any(_has_nodes(one) for one in needed if isinstance(one, bpy.types.NodeTree)):
+        if any(_has_nodes(block) for block in needed if isinstance(block, bpy.types.NodeTree)):
             return True
         expressions = list(_expressions(needed))
         if not expressions:
@@ -129,8 +129,8 @@ def _has_nodes(tree: bpy.types.NodeTree) -> bool:
 
 def _expressions(of: Iterable[bpy.types.ID]) -> Iterator[str]:
     """Yield the expressions of scripted drivers."""
-    for one in of:
-        data = getattr(one, "animation_data", None)
+    for block in of:
+        data = getattr(block, "animation_data", None)
         for curve in () if data is None else data.drivers:
             if curve.driver.type == "SCRIPTED":
                 yield curve.driver.expression

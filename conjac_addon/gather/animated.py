@@ -57,16 +57,16 @@ def _animated(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[BadInpu
             yield BadInput(f'{_OF_SCENE[path]} of the scene "{scene.name}" is animated, but a bake reads it only once',
                            "Delete its keyframes or its driver", obj.name)
     holders = [*members.members(obj, scene), *members.colliders(obj, scene)]
-    for one in {one.name: one for holder in holders for one in _holders(holder)}.values():
-        for path in (*_keyed(one), *_driven(one)):
+    for block in {block.name: block for holder in holders for block in _holders(holder)}.values():
+        for path in (*_keyed(block), *_driven(block)):
             found = _SETTING.match(path)
             if found:
-                yield _error(one, path, found["bone"])
+                yield _error(block, path, found["bone"])
         # a rig may compute them once from its own switches; what drives them may not change
-        for path in (*_keyed(one), *_driven_over_time(one)):
-            found = _KEYED.match(path) or _limit(one, path)
+        for path in (*_keyed(block), *_driven_over_time(block)):
+            found = _KEYED.match(path) or _limit(block, path)
             if found:
-                yield _error(one, path, found["bone"])
+                yield _error(block, path, found["bone"])
 
 
 def _limit(obj: bpy.types.Object, path: str) -> re.Match[str] | None:

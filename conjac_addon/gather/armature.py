@@ -41,7 +41,7 @@ class Armature:
                            "Choose Pose Position in its Object Data properties", self.object.name)
         self.object.update_tag()  # Blender does not notice a setting of a bone that a script has changed
         self.plan = bones.plan(self.object)
-        self.names = [one.name for one in self.plan]
+        self.names = [bone.name for bone in self.plan]
         self.notes = list(self.plan.notes)
         #: body's own frame in its bone's, without scale [m], (b, 4, 4)
         self.offsets = np.broadcast_to(np.eye(4), (len(self.names), 4, 4)).copy()
@@ -173,9 +173,9 @@ class Playback:
 
     def __init__(self, source: Armature) -> None:
         self._source = source
-        keyed = {one.name for one in source.plan if is_keyed(one)}
-        self._tops = [k for k, one in enumerate(source.plan) if one.name in keyed
-                      and (above := source.object.pose.bones[one.name].parent) is not None and above.name not in keyed]
+        keyed = {bone.name for bone in source.plan if is_keyed(bone)}
+        self._tops = [k for k, bone in enumerate(source.plan) if bone.name in keyed
+                      and (above := source.object.pose.bones[bone.name].parent) is not None and above.name not in keyed]
         self._scales = source.scales()
         self._spaces: list[Array] = []
 

@@ -37,7 +37,7 @@ def coordinates(kind: str, turn: Array, shift: Array) -> Array:
     """
     motions = _motions(kind)
     found = dict(zip(SPIN, rotation_vector(turn))) | dict(zip(SLIDE, shift))
-    axes = ["xyz".index(one[-1]) for one in motions if one.startswith("turn")]
+    axes = ["xyz".index(motion[-1]) for motion in motions if motion.startswith("turn")]
     if len(axes) == 1:
         i, j = (axes[0] + 1) % 3, (axes[0] + 2) % 3
         found[f"turn_{'xyz'[axes[0]]}"] = np.arctan2(turn[j, i] - turn[i, j], turn[i, i] + turn[j, j])
@@ -47,17 +47,17 @@ def coordinates(kind: str, turn: Array, shift: Array) -> Array:
         way = 1.0 if (b - a) % 3 == 1 else -1.0  # whether the third axis is the first cross the second
         found[f"turn_{'xyz'[a]}"] = np.arctan2(way * turn[c, b], turn[b, b])
         found[f"turn_{'xyz'[b]}"] = np.arctan2(way * turn[a, c], turn[a, a])
-    return np.array([found[one] for one in motions], dtype=np.float64)
+    return np.array([found[motion] for motion in motions], dtype=np.float64)
 
 
 def turned(kind: str, start: Array) -> Array:
     """Return the rotation (3, 3) of coordinates, in the joint's frame. Raises BadInput as `coordinates` does."""
     found, spin = np.eye(3), np.zeros(3)
-    for one, value in zip(_motions(kind), start):
-        axis = np.eye(3)["xyz".index(one[-1])]
-        if one.startswith("turn"):
+    for motion, value in zip(_motions(kind), start):
+        axis = np.eye(3)["xyz".index(motion[-1])]
+        if motion.startswith("turn"):
             found = found @ from_vector(value * axis)
-        elif one.startswith("spin"):
+        elif motion.startswith("spin"):
             spin += value * axis
     return found @ from_vector(spin)
 
@@ -65,7 +65,7 @@ def turned(kind: str, start: Array) -> Array:
 def smooth(kind: str, rates: tuple[str, ...], track: Array) -> Array:
     """Coordinates over time (T, k) without the jumps of whole turns that single readings have."""
     found, motions = track.copy(), _motions(kind)
-    spins = [motions.index(one) for one in SPIN if one in motions]
+    spins = [motions.index(spin) for spin in SPIN if spin in motions]
     if spins:
         found[:, spins] = continuous(track[:, spins])
     for k, rate in enumerate(rates):
@@ -78,8 +78,8 @@ def _motions(kind: str) -> tuple[str, ...]:
     """Return the motion of each rate of a joint, by its entry in the catalogue. Raises BadInput where they are
     ambiguous."""
     entry = catalogue.find("joint", kind)
-    turns = [one for one in entry.motions if one.startswith("turn")]
-    spins = [one for one in entry.motions if one in SPIN]
+    turns = [motion for motion in entry.motions if motion.startswith("turn")]
+    spins = [motion for motion in entry.motions if motion in SPIN]
     known = len(entry.motions) == len(entry.rates) and set(entry.motions) <= set(MOTIONS)
     # three turns one after the other, some of a rotation vector, or both together cannot be read back
     if known and len(set(entry.motions)) == len(entry.motions) and len(turns) + len(spins) in (

@@ -118,8 +118,8 @@ def _changes(old: dict[str, Any], now: dict[str, Any], baked: list[bpy.types.Obj
              owner: bpy.types.Object, scene: bpy.types.Scene, folder: Path) -> _Changes | None:
     """Return the changes of each object in the bake and of colliders; None if anything shared has changed."""
     colliders = members.colliders(owner, scene)
-    then = [one.get("name", "") for one in old.get("obstacles", ())]
-    numbers = {k: then.index(one.name) for k, one in enumerate(colliders) if one.name in then}
+    then = [obstacle.get("name", "") for obstacle in old.get("obstacles", ())]
+    numbers = {k: then.index(collider.name) for k, collider in enumerate(colliders) if collider.name in then}
     moved = placed.moved_apart(owner, scene, folder, _numbers(old, baked, owner, scene), numbers)
     settings = _settings(old, now, baked, was, owner, scene)
     if settings is None or moved.shared:
@@ -139,8 +139,9 @@ def _settings(old: dict[str, Any], now: dict[str, Any], baked: list[bpy.types.Ob
     if any(_joins(entry) & {*names[1]} and not _joins(entry) <= {*names[1]}
            for family in ("forces", "constraints") for entry in now.get(family, ())):
         return None
-    met = {one.get("name") for one in old.get("obstacles", ())} & {one["name"] for one in now.get("obstacles", ())}
-    met |= {one.get("name") for one in now.get("mechanisms", ())}
+    met = ({obstacle.get("name") for obstacle in old.get("obstacles", ())}
+           & {obstacle["name"] for obstacle in now.get("obstacles", ())})
+    met |= {mechanism.get("name") for mechanism in now.get("mechanisms", ())}
     then, present = _among(old, names[0], met), _among(now, names[1], met)
     if ("contact" in then) != ("contact" in present) and not (old.get("obstacles") or now.get("obstacles")):
         for document in (then, present):
@@ -191,7 +192,7 @@ def _has_contact(document: dict[str, Any], name: str) -> bool:
     nothing is near it."""
     if "contact" not in document:
         return False
-    obstacles = [one.get("name") for one in document.get("obstacles", ())]
+    obstacles = [obstacle.get("name") for obstacle in document.get("obstacles", ())]
     touches = next(body.get("touches") for body in document["bodies"] if body["name"] == name)
     return touches is None or bool({*touches} & {name, *obstacles})
 
@@ -204,7 +205,8 @@ def _joins(entry: dict[str, Any]) -> set[str]:
 
 def _obstacles(old: dict[str, Any], now: dict[str, Any]) -> dict[str, str]:
     """Return a clause on each collider that came, went or has other settings, by its name."""
-    then, present = ({one.get("name", ""): one for one in document.get("obstacles", ())} for document in (old, now))
+    then, present = ({obstacle.get("name", ""): obstacle for obstacle in document.get("obstacles", ())}
+                     for document in (old, now))
     found = {name: f'"{name}" was added' for name in present.keys() - then.keys()}
     found |= {name: f'"{name}" was removed' for name in then.keys() - present.keys()}
     for name in then.keys() & present.keys():
@@ -227,7 +229,7 @@ def _numbers(old: dict[str, Any], baked: list[bpy.types.Object], owner: bpy.type
 def _near_colliders(changed: Mapping[str, str], groups: Groups, owner: bpy.types.Object, scene: bpy.types.Scene
                     ) -> dict[int, str]:
     """Return the clause on a collider that changed, by the number of each body of the bake that comes near it."""
-    colliders = {one.name: one for one in members.colliders(owner, scene)}
+    colliders = {collider.name: collider for collider in members.colliders(owner, scene)}
     swept, then = groups.swept(), groups.obstacles()
     found: dict[int, str] = {}
     for name, clause in changed.items():
@@ -252,8 +254,8 @@ def _corners(obj: bpy.types.Object, unit_scale: float) -> Corners:
     """Return the corners of a box around an object at present, with the objects of its mechanism [m]."""
     collection = obj.conjac.mechanism.collection if members.is_mechanism(obj) else None
     found = []
-    for one in (obj, *(() if collection is None else collection.all_objects)):
-        matrix = np.array(one.matrix_world)
-        found.append(np.array(one.bound_box) @ matrix[:3, :3].T + matrix[:3, 3])
+    for part in (obj, *(() if collection is None else collection.all_objects)):
+        matrix = np.array(part.matrix_world)
+        found.append(np.array(part.bound_box) @ matrix[:3, :3].T + matrix[:3, 3])
     corners = np.concatenate(found) * unit_scale
     return corners.min(axis=0), corners.max(axis=0)

@@ -124,7 +124,7 @@ def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | Job
     painted = maps.read(evaluation.evaluated(obj), mesh, settings, obj.name, report)
     if is_cloth or is_rope:
         # nothing is inside: what holds it is all that is read
-        painted = [one for one in painted if one.entry.key == "pin"]
+        painted = [painted_map for painted_map in painted if painted_map.entry.key == "pin"]
         if is_cloth:
             cloth.fill_rest_shape(body["cloth"], evaluation, mesh, job)
     else:
@@ -138,16 +138,17 @@ def fill_body(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | Job
     number: Callable[[str], float] = lambda name: map_end(obj, evaluation.scene, name)  # noqa: E731
     animated = np.zeros(len(vertices), dtype=bool)
     may_change = pins.may_change(obj)
-    for one in painted:
-        kind: maps.MapKind = one.entry.load(_PACKAGE)()
+    for painted_map in painted:
+        kind: maps.MapKind = painted_map.entry.load(_PACKAGE)()
         if kind.animated:
-            animated |= pins.holds(obj, one.weights) | may_change
+            animated |= pins.holds(obj, painted_map.weights) | may_change
             if not animated.any():
                 least = 0 if members.has_soft_pins(obj) else maps.PAINTED
-                raise BadInput(f'no vertex in its group "{one.group}" is painted above {least}, so nothing is pinned',
+                raise BadInput(f'no vertex in its group "{painted_map.group}" is painted above {least}, so nothing is '
+                               "pinned",
                                "Paint where the body is held, or remove the group", obj.name)
-            pins.report_halves(obj, one.weights, report)
-        kind.fill(body, one, job.array, number)
+            pins.report_halves(obj, painted_map.weights, report)
+        kind.fill(body, painted_map, job.array, number)
     if not (is_cloth or is_rope):
         spots.fill_handles(body, evaluation, job, report)
     return vertices, np.flatnonzero(animated).astype(np.int32)

@@ -102,7 +102,7 @@ def plan(armature: bpy.types.Object) -> RigPlan:
     # what soft bodies touch is needed wherever it hangs
     touched = set(found) if armature.conjac.mechanism.touch_soft else set()
     useful = _needed(found, holding | ends | touched)
-    loose = [one.name for one in useful if one.parent is None and not one.animated]
+    loose = [bone.name for bone in useful if bone.parent is None and not bone.animated]
     if len(loose) > 1:
         names = ", ".join(f'"{name}"' for name in loose[:4]) + (" and others" if len(loose) > 4 else "")
         notes.append(f'"{armature.name}": {names} have no parent, so each moves separately; parent them, or give '
@@ -117,8 +117,8 @@ def by_depth(armature: bpy.types.Object) -> list[bpy.types.PoseBone]:
         # up to the first whose depth is known, and back
         way = [bone, *takewhile(lambda one: one.name not in depth, ancestors(bone))]
         top = way[-1].parent
-        for step, one in enumerate(reversed(way)):
-            depth.setdefault(one.name, (depth[top.name] + 1 if top is not None else 0) + step)
+        for step, link in enumerate(reversed(way)):
+            depth.setdefault(link.name, (depth[top.name] + 1 if top is not None else 0) + step)
     return sorted(armature.pose.bones, key=lambda bone: depth[bone.name])
 
 
@@ -132,15 +132,15 @@ def ancestors(bone: bpy.types.PoseBone) -> Iterator[bpy.types.PoseBone]:
 def _needed(found: dict[str, BonePlan], holding: set[str]) -> list[BonePlan]:
     """Return the bodies without animated bones that move no other body, since these only follow their animation.
     holding: bones with attached soft bodies or springs, or in contact with soft bodies."""
-    carriers = {one.parent for one in found.values() if not one.animated} | holding
+    carriers = {bone.parent for bone in found.values() if not bone.animated} | holding
     needed: dict[str, BonePlan] = {}
-    for one in found.values():
-        if not one.animated:
-            needed[one.name] = one
-        elif one.name in carriers or (one.parent is not None and not found[one.parent].animated):
+    for bone in found.values():
+        if not bone.animated:
+            needed[bone.name] = bone
+        elif bone.name in carriers or (bone.parent is not None and not found[bone.parent].animated):
             # its own parent does not push it, unless that one is simulated
-            above = one.parent if one.parent is not None and not found[one.parent].animated else None
-            needed[one.name] = one if above else replace(one, parent=None, joint=None)
+            above = bone.parent if bone.parent is not None and not found[bone.parent].animated else None
+            needed[bone.name] = bone if above else replace(bone, parent=None, joint=None)
     return list(needed.values())
 
 
@@ -148,14 +148,14 @@ def _parents_first(armature: bpy.types.Object, bodies: list[BonePlan]) -> list[B
     """Return bones in an order in which parents precede children. Raises BadInput for a cycle."""
     waiting, placed, done = list(bodies), [], set()
     while waiting:
-        ready = [one for one in waiting if one.parent is None or one.parent in done]
+        ready = [bone for bone in waiting if bone.parent is None or bone.parent in done]
         if not ready:
-            ring = " → ".join(f'"{one.name}"' for one in waiting[:5])
+            ring = " → ".join(f'"{bone.name}"' for bone in waiting[:5])
             raise BadInput(f"its bones are parented in a circle ({ring})",
                            "Remove a Child Of constraint", armature.name)
         placed += ready
-        done |= {one.name for one in ready}
-        waiting = [one for one in waiting if one.name not in done]
+        done |= {bone.name for bone in ready}
+        waiting = [bone for bone in waiting if bone.name not in done]
     return placed
 
 
@@ -233,8 +233,8 @@ def _axes(kind: str, first: int) -> tuple[int, ...]:
     """Return which axes of the bone a joint of this kind turns about, or slides along where nothing turns, from the one
     that the artist chose. The joint's own Z is the chosen axis; its X and Y are that one and the next."""
     motions = catalogue.find("joint", kind).motions
-    moving = [one for one in motions if not one.startswith("slide")] or motions
-    letters = "".join(sorted(one[-1] for one in moving))
+    moving = [motion for motion in motions if not motion.startswith("slide")] or motions
+    letters = "".join(sorted(motion[-1] for motion in moving))
     return {"z": (first,), "xy": (first, (first + 1) % 3)}.get(letters, (0, 1, 2))
 
 

@@ -35,7 +35,7 @@ class Collider:
                                  "remove ConJac from it")
         self._object, self._evaluation, self._job = obj, evaluation, job
         self._thickness = properties.si(obj.conjac.contact, "thickness", evaluation.scene)
-        bodies = [one for one in members.soft_bodies(evaluation.object, evaluation.scene) if members.wants(one, obj)]
+        bodies = [body for body in members.soft_bodies(evaluation.object, evaluation.scene) if members.wants(body, obj)]
         # other bodies refuse a collider without faces
         self._may_be_thin = all(map(members.is_sharp, bodies))
         self._thin: Thin | None = None

@@ -29,8 +29,8 @@ def constraint_settings(obj: bpy.types.Object, scene: bpy.types.Scene, start: in
     together, or with an end before the start.
     """
     soft = members.soft_bodies(obj, scene)
-    found = [_constraint_entry(one, constraint, soft, scene, start)
-             for one in soft for constraint in one.conjac.constraints]
+    found = [_constraint_entry(body, constraint, soft, scene, start)
+             for body in soft for constraint in body.conjac.constraints]
     return {"constraints": found} if found else {}
 
 
@@ -73,8 +73,8 @@ class Constraints:
         """still: there are none where only one body is looked at. Raises BadInput where one cannot be."""
         self._job, self._ties = job, list[_Tie]()
         for evaluation in [] if still else soft:
-            for number, one in enumerate(evaluation.object.conjac.constraints):
-                if one.object is not None and one.place is not None:
+            for number, constraint in enumerate(evaluation.object.conjac.constraints):
+                if constraint.object is not None and constraint.place is not None:
                     self._ties.append(_Tie(evaluation, number, soft))
 
     @property
@@ -89,8 +89,8 @@ class Constraints:
 
     def finish(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return the field of scene.json with its arrays, from that of `constraint_settings`."""
-        for number, (tie, one) in enumerate(zip(self._ties, settings.get("constraints", ()))):
-            tie.finish(one, f"constraint{number}_", self._job)
+        for number, (tie, entry) in enumerate(zip(self._ties, settings.get("constraints", ()))):
+            tie.finish(entry, f"constraint{number}_", self._job)
         return settings
 
 
@@ -181,7 +181,7 @@ class _Tie:
         for key, array in (("vertices", self._vertices), ("edges", self._edges), ("triangles", self._triangles)):
             if array is not None and len(array):
                 far[key] = job.array(prefix + key, array)
-        if self._motion and any(not np.array_equal(one, self._motion[0]) for one in self._motion):
+        if self._motion and any(not np.array_equal(sample, self._motion[0]) for sample in self._motion):
             far["motion"] = job.array(prefix + "motion", np.array(self._motion))
         compliance, strength, length = np.array(self._numbers).T
         if (compliance != compliance[0]).any():

@@ -17,22 +17,22 @@ def touched(obj: bpy.types.Object, bodies: list[bpy.types.Object], colliders: li
     """
     if not members.collides(obj):
         return []
-    return [*(one for one in bodies if (obj.conjac.contact.itself if one == obj else members.touch(obj, one))),
-            *(one for one in colliders if members.wants(obj, one))]
+    return [*(other for other in bodies if (obj.conjac.contact.itself if other == obj else members.touch(obj, other))),
+            *(collider for collider in colliders if members.wants(obj, collider))]
 
 
 def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Add contact, obstacles and the contacts of each body to scene.json, which has its bodies; nothing if none touch.
     Obstacles are added without their meshes."""
     bodies, colliders = members.soft_bodies(of, scene), members.colliders(of, scene)
-    found = [[other.name for other in touched(one, bodies, colliders)] for one in bodies]
+    found = [[other.name for other in touched(obj, bodies, colliders)] for obj in bodies]
     if members.touches_soft(of):
         rigid = [of.name, *obstacles.for_soft_bodies(of)]
-        for one, names in zip(bodies, found):
-            names += rigid if members.collides(one) and members.wants(one, of) else []
-    for one, names in zip(bodies, found):
-        through = {tie.object.name for tie in one.conjac.constraints if tie.object is not None and not tie.collide}
-        through |= {weld.object.name for weld in one.conjac.welds if weld.object is not None and weld.is_sliding}
+        for obj, names in zip(bodies, found):
+            names += rigid if members.collides(obj) and members.wants(obj, of) else []
+    for obj, names in zip(bodies, found):
+        through = {tie.object.name for tie in obj.conjac.constraints if tie.object is not None and not tie.collide}
+        through |= {weld.object.name for weld in obj.conjac.welds if weld.object is not None and weld.is_sliding}
         names[:] = [name for name in names if name not in through]
     if not any(found):
         return
@@ -43,5 +43,5 @@ def say(document: dict[str, Any], of: bpy.types.Object, scene: bpy.types.Scene) 
             others.append(obj.name)  # pieces of what collides with others do so with each other
         body |= fields.gathered(BODY, obj, scene, TOUCHING)
     if colliders:
-        document["obstacles"] = [{"name": one.name} | fields.gathered(OBSTACLE, one, scene, TOUCHING)
-                                 for one in colliders]
+        document["obstacles"] = [{"name": collider.name} | fields.gathered(OBSTACLE, collider, scene, TOUCHING)
+                                 for collider in colliders]

@@ -70,11 +70,11 @@ def gathered(of: str, obj: bpy.types.Object, scene: bpy.types.Scene, when: str =
     as of a Reading.
     """
     found: dict[str, Any] = {}
-    for one in job_fields.FIELDS:
-        if one.of == of and one.when == when and one.suits(obj):
-            value = _value(one, Reading(obj, scene, _holder(one, obj, item), plan, frames))
+    for job_field in job_fields.FIELDS:
+        if job_field.of == of and job_field.when == when and job_field.suits(obj):
+            value = _value(job_field, Reading(obj, scene, _holder(job_field, obj, item), plan, frames))
             if value is not declared.UNWRITTEN:
-                put(found, one.field, value)
+                put(found, job_field.field, value)
     return found
 
 

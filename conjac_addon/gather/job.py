@@ -53,8 +53,8 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
     it.
     """
     report = report or (lambda text: None)
-    for one in members.members(obj, scene):
-        upgrade.check(one)
+    for member in members.members(obj, scene):
+        upgrade.check(member)
     animated.check(obj, scene)
     start, end = frame_range(obj, scene)
     end = start if still or at_start else end
@@ -79,7 +79,7 @@ def write_job_steps(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path,
 
 def _progress_text(taken_up: list[TakenUp], seconds: float) -> str:
     """Return a line about the present step of gathering; for a slow frame with the object that causes it."""
-    alone = next((one for one in taken_up if isinstance(one, Alone)), None)
+    alone = next((taken for taken in taken_up if isinstance(taken, Alone)), None)
     return slow.sentence(alone.view_layer.depsgraph if alone else bpy.context.view_layer.depsgraph, seconds)
 
 
@@ -98,18 +98,18 @@ def _write(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames
         taken_up += [source] if isinstance(source, rigid.Objects) else []
         document = job_settings(obj, scene, frames)
         evaluation.go_to(frames[0])
-        for one in soft if source is None else ():
-            if one is not evaluation:
-                evaluation.check_enabled(one.object, f'it is baked together with "{obj.name}"')
+        for body_evaluation in soft if source is None else ():
+            if body_evaluation is not evaluation:
+                evaluation.check_enabled(body_evaluation.object, f'it is baked together with "{obj.name}"')
         _keep_places(evaluation, job)
         jointed = None if source is None else _Jointed(evaluation, source, job, frames[0])
         surroundings = _Surroundings(evaluation, soft, job, frames, report, still and source is None)
-        for one in () if source is None else soft:
-            attach.check_bodies(one.object, obj, set(source.names))
+        for body_evaluation in () if source is None else soft:
+            attach.check_bodies(body_evaluation.object, obj, set(source.names))
         readers = _readers(evaluation, soft, job, frames, report, still)
         ground = GroundPlane(obj.conjac, evaluation) if obj.conjac.use_ground else None
-        for one, reader in zip(soft, readers):
-            reader.begin(ground if one is evaluation else None)
+        for body_evaluation, reader in zip(soft, readers):
+            reader.begin(ground if body_evaluation is evaluation else None)
             reader.motion.begin()
         plane = None if ground is None or source is None else MovingGround(ground)
         yield from read_frames(evaluation, [
@@ -122,7 +122,7 @@ def _write(obj: bpy.types.Object, scene: bpy.types.Scene, job: JobFolder, frames
             _let_cloth_go(document)
             document["mechanisms"] = jointed.finish()
         elif len(soft) > 1:
-            _say_methods(document, [one.object for one in soft], scene)
+            _say_methods(document, [body_evaluation.object for body_evaluation in soft], scene)
         surroundings.finish(document)
         if ground is not None:
             document["ground"] |= {"point": ground.point.tolist(), "normal": ground.normal.tolist()}
@@ -141,7 +141,7 @@ def _evaluations(obj: bpy.types.Object, scene: bpy.types.Scene, still: bool, alo
     """Return the evaluation of an object, and of each soft body that is baked with it, itself among them."""
     own = stack.enter_context(Evaluation(obj, scene, alone)) if members.is_mechanism(obj) else None
     bodies = [obj] if own is None and (still or not members.is_soft_body(obj)) else members.soft_bodies(obj, scene)
-    soft = [stack.enter_context(Evaluation(one, scene, alone)) for one in bodies]
+    soft = [stack.enter_context(Evaluation(body, scene, alone)) for body in bodies]
     return (soft[bodies.index(obj)] if own is None else own), soft
 
 
@@ -149,8 +149,8 @@ def _readers(evaluation: Evaluation, soft: list[Evaluation], job: JobFolder, fra
              still: bool) -> list[BodyReader]:
     """Return the reader of each soft body. The arrays of a single body have plain names."""
     is_single, samples = soft == [evaluation], evaluation.object.conjac.samples_per_frame
-    return [BodyReader(one, job if is_single else JobPart(job, f"body{k}_"), frames, samples, report, still)
-            for k, one in enumerate(soft)]
+    return [BodyReader(body_evaluation, job if is_single else JobPart(job, f"body{k}_"), frames, samples, report, still)
+            for k, body_evaluation in enumerate(soft)]
 
 
 class _Jointed:
@@ -194,7 +194,7 @@ class _Surroundings:
         document |= self._air.finish(self._job)
         if self._glue is not None:
             contact.say(document, obj, scene)
-            _say_own_solvers(document, obj, [one.object for one in self._soft], scene)
+            _say_own_solvers(document, obj, [body_evaluation.object for body_evaluation in self._soft], scene)
             document |= self._glue.finish(welds(obj, scene, self._start))
             document |= self._ties.finish(constraint_settings(obj, scene, self._start))
         for each, obstacle in zip(self._colliders, document.get("obstacles", ())):
@@ -259,7 +259,7 @@ def scene_settings(obj: bpy.types.Object, scene: bpy.types.Scene,
     """Return the fields of scene.json that depend on settings only: no arrays, no evaluation, fast."""
     document = job_settings(obj, scene, frames)
     soft = members.soft_bodies(obj, scene)
-    document["bodies"] = [body_settings(one, scene) for one in soft]
+    document["bodies"] = [body_settings(body, scene) for body in soft]
     if len(soft) > 1 and not members.is_mechanism(obj):
         _say_methods(document, soft, scene)
     contact.say(document, obj, scene)

@@ -60,15 +60,15 @@ def mechanism_settings(owner: bpy.types.Object, plan: Any, part_of: Callable[[st
     """Return the fields of scene.json's mechanism that depend on settings only."""
     bodies, joints = [], []
     known = part_identity.uuids(owner)
-    for one in plan:
-        part = part_of(one.name)
-        start = JointStart.of(owner, one, known.get(one.name, ""))
-        body = {"name": one.name} | fields.gathered(RIGID_BODY, owner, scene, item=part, plan=start)
+    for bone in plan:
+        part = part_of(bone.name)
+        start = JointStart.of(owner, bone, known.get(bone.name, ""))
+        body = {"name": bone.name} | fields.gathered(RIGID_BODY, owner, scene, item=part, plan=start)
         bodies.append(body)
-        joint = _joint_settings(owner, one, part, scene, start)
+        joint = _joint_settings(owner, bone, part, scene, start)
         if joint is not None:
             joints.append(joint)
-    lists = {"loops": [_loop_settings(owner, one, scene) for one in plan.closing],
+    lists = {"loops": [_loop_settings(owner, loop, scene) for loop in plan.closing],
              "springs": springs.spring_settings(owner, {body["name"] for body in bodies}, scene)}
     return {"name": owner.name, "uuid": identity.of(owner), "bodies": bodies, "joints": joints,
             **fields.gathered(MECHANISM, owner, scene), **{key: entries for key, entries in lists.items() if entries}}
@@ -135,7 +135,7 @@ class MechanismReader:
     def __init__(self, source: Source, owner: bpy.types.Object, job: Keeps, scene: bpy.types.Scene,
                  start: int) -> None:
         self._source, self._owner, self._job, self._start, self._scene = source, owner, job, start, scene
-        self._plan: dict[str, BonePlan] = {one.name: one for one in source.plan}
+        self._plan: dict[str, BonePlan] = {bone.name: bone for bone in source.plan}
         self.document = mechanism_settings(owner, source.plan, source.part, scene)
         self._joint_poses: dict[str, JointPose] = {}
         self._tracks: dict[str, JointTrack] = {}
@@ -203,8 +203,8 @@ class MechanismReader:
     def _tell(self) -> None:
         """Report settings that have no effect, or an unexpected one."""
         note, owner = self._source.notes.append, self._owner
-        rubbing = [one["name"] for one in (*self.document["joints"], *self.document.get("loops", []))
-                   if "friction" in one]
+        rubbing = [joint["name"] for joint in (*self.document["joints"], *self.document.get("loops", []))
+                   if "friction" in joint]
         if rubbing and owner.conjac.mechanism.joint_friction == "none":
             note(f'"{owner.name}": the friction of "{rubbing[0]}"' + (" and others" if len(rubbing) > 1 else "")
                  + " has no effect, since Joint Friction of the mechanism is None; choose BISP")

@@ -31,7 +31,7 @@ class Motion:
         self._evaluation, self._job = evaluation, job
         self._start, self._end, self._samples = *frames, samples
         self._rest, self._pinned, self._ground = vertices, pinned, ground
-        self._followed = [one for one in read if one]
+        self._followed = [followed for followed in read if followed]
         self._pins: ArrayStream | None = None
         self._plane: ArrayStream | None = None
         self._pins_move = False
@@ -85,8 +85,8 @@ class Motion:
         if self._softens:
             self._stiffness.append(float(getattr(self._evaluation.evaluated(self._evaluation.object).conjac,
                                                  pins.STIFFNESS)))
-        for one in self._followed:
-            one.sample()
+        for followed in self._followed:
+            followed.sample()
         positions = self._evaluation.positions()
         if len(positions) != len(self._rest):
             raise count_changed(self._evaluation, self._start, frame, subframe, (len(self._rest), len(positions)))

@@ -35,7 +35,7 @@ def named(owner: bpy.types.Object) -> list[dict[str, Any]]:
 
 def for_soft_bodies(owner: bpy.types.Object) -> list[str]:
     """Return names of the obstacles that soft bodies touch, except colliders, whose own mesh they touch."""
-    return [name for name, objects in _groups(owner) if not all(members.is_collider(one) for one in objects)]
+    return [name for name, objects in _groups(owner) if not all(members.is_collider(obj) for obj in objects)]
 
 
 def _groups(owner: bpy.types.Object) -> list[tuple[str, list[bpy.types.Object]]]:
@@ -45,11 +45,11 @@ def _groups(owner: bpy.types.Object) -> list[tuple[str, list[bpy.types.Object]]]
     if collection is None:
         return []
     # in the collection's order, which a new name does not change
-    every = [one for one in collection.all_objects if one.type == "MESH"]
-    both = [one for one in every if members.touches_soft(owner) and members.is_collider(one)]
+    every = [obj for obj in collection.all_objects if obj.type == "MESH"]
+    both = [obj for obj in every if members.touches_soft(owner) and members.is_collider(obj)]
     if not both or len(both) == len(every):
         return [(f"{owner.name} Obstacles", every)]
-    return [(f"{owner.name} Obstacles", [one for one in every if one not in both]), (f"{owner.name} Colliders", both)]
+    return [(f"{owner.name} Obstacles", [obj for obj in every if obj not in both]), (f"{owner.name} Colliders", both)]
 
 
 class Obstacles:
@@ -61,7 +61,7 @@ class Obstacles:
         owner = evaluation.object
         collection = owner.conjac.mechanism.obstacles
         self._groups = _groups(owner)
-        self._objects = [one for _, objects in self._groups for one in objects]
+        self._objects = [obj for _, objects in self._groups for obj in objects]
         if collection is not None and not self._objects:
             raise BadInput(f'its collection of obstacles, "{collection.name}", has no mesh',
                            "Add one, or choose another collection", owner.name)

@@ -108,10 +108,10 @@ def read_frames(evaluation: Evaluation, readings: list[Source], frames: tuple[in
     start, end = frames
     for sample in range((end - start) * samples + 1):
         frame, sub = start + sample // samples, sample % samples
-        if sub and not any(one.moves_between for one in readings):
+        if sub and not any(reading.moves_between for reading in readings):
             continue
         evaluation.go_to(frame, sub / samples)
-        for one in readings:
-            one.take(sample, frame, not sub)
+        for reading in readings:
+            reading.take(sample, frame, not sub)
         if not sub:
             yield frame

@@ -25,8 +25,8 @@ def may_change(obj: bpy.types.Object) -> bool:
     """Whether vertices may be pinned softly on the way that are not at the start. Geometry Nodes are common, and are
     taken to change weights where they make them."""
     return members.has_soft_pins(obj) and any(
-        one.type in stack.REWEIGH and not (one.type == "NODES" and obj.conjac.pin_group in obj.vertex_groups)
-        for one in stack.above(obj))
+        modifier.type in stack.REWEIGH and not (modifier.type == "NODES" and obj.conjac.pin_group in obj.vertex_groups)
+        for modifier in stack.above(obj))
 
 
 def holds(obj: bpy.types.Object, weights: NDArray[np.float64]) -> NDArray[np.bool_]:

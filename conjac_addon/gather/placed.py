@@ -32,8 +32,8 @@ _known: dict[Path, tuple[int, dict[str, Matrix]]] = {}
 
 def read(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> dict[str, Matrix]:
     """Return the positions of everything that the bake of an object reads, by its role in the bake."""
-    return {what: np.array(one.evaluated_get(depsgraph).matrix_world, dtype=np.float64)
-            for what, one in _objects(obj, scene).items()}
+    return {what: np.array(item.evaluated_get(depsgraph).matrix_world, dtype=np.float64)
+            for what, item in _objects(obj, scene).items()}
 
 
 def arrays(places: dict[str, Matrix]) -> dict[str, NDArray[Any]]:
@@ -88,7 +88,8 @@ def moved_apart(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, num
 def _read_for(places: Mapping[str, Placed], whose: tuple[str, int] | None) -> dict[str, Placed]:
     """Return the positions that are read for a member or a collider, by role without its number; for None, those that
     all share."""
-    return {what if whose is None else _in_list(what): one for what, one in places.items() if _whose(what) == whose}
+    return {what if whose is None else _in_list(what): placed
+            for what, placed in places.items() if _whose(what) == whose}
 
 
 def _whose(what: str) -> tuple[str, int] | None:
@@ -119,7 +120,7 @@ def _differences(then: Mapping[str, Matrix], now: Mapping[str, bpy.types.Object]
     more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
     phrases = [f"{', '.join(names[:MOST])}{more} moved"] if names else []
     for verb, whats in (("added", now.keys() - then.keys()), ("removed", then.keys() - now.keys())):
-        phrases += [f"{one} were {verb}" for one in sorted({_list_of(what) for what in whats})]
+        phrases += [f"{list_name} were {verb}" for list_name in sorted({_list_of(what) for what in whats})]
     return phrases
 
 
@@ -153,20 +154,20 @@ def _stored(folder: Path) -> dict[str, Matrix] | None:
 def _objects(obj: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, bpy.types.Object]:
     """Return all objects whose positions the bake reads, by their role in it, since names may change."""
     found: dict[str, bpy.types.Object | None] = {}
-    for k, one in enumerate(members.members(obj, scene)):
-        settings = one.conjac
-        found |= {f"Body {k}": one, f"Follow {k}": settings.follow_object}
+    for k, member in enumerate(members.members(obj, scene)):
+        settings = member.conjac
+        found |= {f"Body {k}": member, f"Follow {k}": settings.follow_object}
         for word in _LISTS:
             found |= {f"{word} {k} {number}": entry.object
                       for number, entry in enumerate(getattr(settings, word.lower()))}
-    found |= {f"Colliders {number}": one for number, one in enumerate(members.colliders(obj, scene))}
+    found |= {f"Colliders {number}": collider for number, collider in enumerate(members.colliders(obj, scene))}
     if obj.conjac.use_ground:
         found["Ground"] = obj.conjac.ground_object
     for word in ("collection", "obstacles") if members.is_mechanism(obj) else ():
         collection = getattr(obj.conjac.mechanism, word)
         if collection is not None and (word == "obstacles" or obj.type == "EMPTY"):
-            found |= {f"{word.title()} {number}": one for number, one in enumerate(collection.all_objects)}
-    return {what: one for what, one in found.items() if one is not None}
+            found |= {f"{word.title()} {number}": part for number, part in enumerate(collection.all_objects)}
+    return {what: item for what, item in found.items() if item is not None}
 
 
 def _list_of(what: str) -> str:

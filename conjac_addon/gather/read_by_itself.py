@@ -12,22 +12,23 @@ from .. import members
 def fields(of: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Return the objects whose Wind blows at the cloth in the bake of an object, as Blender shows them; none without
     cloth."""
-    if not any(members.is_cloth(one) for one in members.soft_bodies(of, scene)):
+    if not any(members.is_cloth(body) for body in members.soft_bodies(of, scene)):
         return []
-    return [one for one in _shown(scene) if one.field.type == "WIND"]
+    return [field_object for field_object in _shown(scene) if field_object.field.type == "WIND"]
 
 
 def ignored_fields(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Return objects whose force fields Blender shows and that do not act on a soft body or cloth."""
     acting = "WIND" if members.is_cloth(obj) else "NONE"
-    return [one for one in _shown(scene) if one.field.type not in (acting, "GUIDE")]
+    return [field_object for field_object in _shown(scene) if field_object.field.type not in (acting, "GUIDE")]
 
 
 def _shown(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Return the force fields that Blender shows."""
     layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
-    return [one for one in layer.objects if one.field is not None and one.field.type != "NONE"
-            and one.visible_get(view_layer=layer)]
+    return [field_object for field_object in layer.objects
+            if field_object.field is not None and field_object.field.type != "NONE"
+            and field_object.visible_get(view_layer=layer)]
 
 
 def skins(armature: bpy.types.Object, among: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:

@@ -231,7 +231,7 @@ class Objects(TakenUp):
         self._evaluation = evaluation
         self.object = evaluation.object
         self.plan = plan(self.object)
-        self.names = [one.name for one in self.plan]
+        self.names = [bone.name for bone in self.plan]
         self.notes = self.plan.notes
         for holder in (*self.plan.objects.values(), *self.plan.joint_of.values()):
             holder.update_tag()
@@ -263,7 +263,8 @@ class Objects(TakenUp):
     def measure(self) -> list[dict[str, Any]]:
         """Return the shape of each body at the present frame, with vertices and triangles as arrays."""
         found = [self._shape(self.plan.objects[name]) for name in self.names]
-        filled = [name for name, one in zip(self.names, found) if one["shape"]["kind"] == "mesh" and _is_filled(one)]
+        filled = [name for name, measured in zip(self.names, found)
+                  if measured["shape"]["kind"] == "mesh" and _is_filled(measured)]
         if filled:
             more = f" and {len(filled) - 1} more" if len(filled) > 1 else ""
             self.notes.append(f'"{self.object.name}": the shape of "{filled[0]}"{more} is Mesh, yet counts as its '
@@ -284,7 +285,7 @@ class Objects(TakenUp):
 
     def loop_frames(self) -> list[Array]:
         """Return the joints that close rings, in world at the present frame [m], (4, 4) each."""
-        return [self._place(self.plan.empties[one.name]) for one in self.plan.closing]
+        return [self._place(self.plan.empties[loop.name]) for loop in self.plan.closing]
 
     def poses(self) -> Array:
         """Return the objects in world at the present frame [m], (b, 4, 4), without scale."""

@@ -10,11 +10,11 @@ SLOW = 0.2  #: seconds a frame from which on it is worth a word
 def slowest(depsgraph: bpy.types.Depsgraph) -> tuple[str, float]:
     """Return the name of the evaluated object whose modifiers took longest, and their seconds; "" where none did."""
     best, longest = "", 0.0
-    for one in depsgraph.ids:
-        if isinstance(one, bpy.types.Object):
-            seconds = sum(modifier.execution_time for modifier in one.modifiers)
+    for block in depsgraph.ids:
+        if isinstance(block, bpy.types.Object):
+            seconds = sum(modifier.execution_time for modifier in block.modifiers)
             if seconds > longest:
-                best, longest = one.name, seconds
+                best, longest = block.name, seconds
     return best, longest
 
 

@@ -21,10 +21,10 @@ def fill_painted(body: dict[str, Any], evaluation: Evaluation, mesh: bpy.types.M
                  report: Callable[[str], None]) -> None:
     """Put spots with a way of their own into a body of scene.json. Raises NoSuchThing for a group that is not there."""
     obj = evaluation.object
-    for k, one in enumerate(obj.conjac.spots):
-        weights = maps.of_group(evaluation.evaluated(obj), mesh, one.group, "spots", obj.name, report)
+    for k, spot in enumerate(obj.conjac.spots):
+        weights = maps.of_group(evaluation.evaluated(obj), mesh, spot.group, "spots", obj.name, report)
         if (weights > maps.PAINTED).any():
-            _add(body, evaluation, one.spot, weights=job.array(f"spots_{k}", weights))
+            _add(body, evaluation, spot.spot, weights=job.array(f"spots_{k}", weights))
 
 
 def fill_handles(body: dict[str, Any], evaluation: Evaluation, job: JobFolder | JobPart,

@@ -54,12 +54,12 @@ def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Objec
             old[family], now[family] = [], []
         else:
             now[family] = paired
-    for was, one in zip(old.get("mechanisms", []), now.get("mechanisms", [])):
-        if "bodies" not in one:  # obstacles, which are read from the scene
+    for was, current in zip(old.get("mechanisms", []), now.get("mechanisms", [])):
+        if "bodies" not in current:  # obstacles, which are read from the scene
             was.clear()
-            was.update(one)
+            was.update(current)
             continue
-        if _bodies(was, one) != _bodies(one, was):
+        if _bodies(was, current) != _bodies(current, was):
             changed.add("bones" if obj.type == "ARMATURE" else "rigid_bodies")
             old["mechanisms"], now["mechanisms"] = [], []
             break
@@ -67,10 +67,10 @@ def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Objec
         changed.add("contact")
         for document in (old, now):
             without_contact(document)
-    for was, one in zip(old.get("bodies", []), now["bodies"]):
-        if ("eulerian" in was.get("cloth", {})) != ("eulerian" in one.get("cloth", {})):
+    for was, current in zip(old.get("bodies", []), now["bodies"]):
+        if ("eulerian" in was.get("cloth", {})) != ("eulerian" in current.get("cloth", {})):
             changed.add("cloth.eulerian")
-            for document in (was, one):
+            for document in (was, current):
                 document.get("cloth", {}).pop("eulerian", None)
     if len(old.get("obstacles", [])) != len(now.get("obstacles", [])):
         changed.add("obstacles")
@@ -85,8 +85,9 @@ def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Objec
         # where an object says it, it takes an evaluation
         if old["ground"].get("point") != [0.0, 0.0, properties.si(obj.conjac, "ground_height", scene)]:
             changed.add("ground.height")
-    for was, one in zip(old.get("bodies", []), now["bodies"]):
-        one["painted"] = was.get("painted", {})  # not compared, but determines whether painted maps are carried inside
+    for was, current in zip(old.get("bodies", []), now["bodies"]):
+        # not compared, but determines whether painted maps are carried inside
+        current["painted"] = was.get("painted", {})
     before, after = _flat(read(nameless(old))), _flat(read(nameless(now)))
     before = _defaults(after) | before  # fields unknown to an older ConJac had their defaults
     for path in before.keys() | after.keys():
@@ -95,7 +96,7 @@ def changed_paths(old: dict[str, Any], now: dict[str, Any], obj: bpy.types.Objec
             is_specified = path in after and not (path.endswith(".compliance") and _keyframed(path, before))
             if is_specified or not (_MASS.fullmatch(path) or _keyframed(path, before)):
                 changed.add(path)
-    owners = {one.name: one for one in members.soft_bodies(obj, scene)}
+    owners = {body.name: body for body in members.soft_bodies(obj, scene)}
     for k, (same, body) in enumerate(zip(now["bodies"], old.get("bodies", []))):
         owner = owners[same["name"]]
         for key, blend in body.get("painted", {}).items():
@@ -110,9 +111,9 @@ def without_contact(document: dict[str, Any]) -> None:
     document.pop("contact", None)
     document.pop("obstacles", None)
     for body in document["bodies"]:
-        for one in job_fields.FIELDS:
-            if one.of == BODY and one.when in (TOUCHING, OWN_SOLVER):
-                body.pop(one.field, None)
+        for job_field in job_fields.FIELDS:
+            if job_field.of == BODY and job_field.when in (TOUCHING, OWN_SOLVER):
+                body.pop(job_field.field, None)
         body.pop("touches", None)
 
 
@@ -157,7 +158,7 @@ _MASS = re.compile(r"mechanisms\.\d+\.bodies\.\d+\.mass")
 
 def _keyframed(path: str, flat: dict[str, Any]) -> bool:
     """Whether a field was read over time: one that may have keyframes, or the compliance of a constraint."""
-    keyed = tuple(f".{one.field}" for one in job_fields.FIELDS if one.keyed)
+    keyed = tuple(f".{job_field.field}" for job_field in job_fields.FIELDS if job_field.keyed)
     return path.endswith((*keyed, ".compliance")) and isinstance(flat.get(path), str)
 
 
@@ -168,18 +169,18 @@ def _paired(old: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[dict[s
         return None
     if len(now) == 1:  # a copy may look at the bake of what it was copied from
         return now
-    by_uuid = {one["uuid"]: one for one in now if one.get("uuid")}
-    by_name = {one["name"]: one for one in now}
-    paired = [by_uuid.get(one.get("uuid")) or by_name.get(one.get("name")) for one in old]
-    found = [one for one in paired if one is not None]
-    return found if len({id(one) for one in found}) == len(old) else None
+    by_uuid = {entry["uuid"]: entry for entry in now if entry.get("uuid")}
+    by_name = {entry["name"]: entry for entry in now}
+    paired = [by_uuid.get(entry.get("uuid")) or by_name.get(entry.get("name")) for entry in old]
+    found = [entry for entry in paired if entry is not None]
+    return found if len({id(entry) for entry in found}) == len(old) else None
 
 
 def _bodies(document: dict[str, Any], other: dict[str, Any]) -> list[str]:
     """Return identities of the bodies of a mechanism in `document`: UUIDs where both documents have them, else names.
     """
-    key = "uuid" if all(one.get("uuid") for one in (*document.get("bodies", []), *other["bodies"])) else "name"
-    return [one.get(key, "") for one in document.get("bodies", [])]
+    key = "uuid" if all(body.get("uuid") for body in (*document.get("bodies", []), *other["bodies"])) else "name"
+    return [body.get(key, "") for body in document.get("bodies", [])]
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:

@@ -22,7 +22,7 @@ def welds(obj: bpy.types.Object, scene: bpy.types.Scene, start: int) -> dict[str
     anything moves.
     """
     soft = members.soft_bodies(obj, scene)
-    found = [_force(one, weld, soft, scene, start) for one in soft for weld in one.conjac.welds]
+    found = [_force(body, weld, soft, scene, start) for body in soft for weld in body.conjac.welds]
     return {"forces": found} if found else {}
 
 
@@ -50,8 +50,9 @@ class Glue:
     def __init__(self, soft: list[Evaluation], job: JobFolder, report: Callable[[str], None]) -> None:
         """soft: of all bodies in the bake, at the start frame. report: takes sentences for the artist. Raises
         NoSuchThing where a weld's group is none."""
-        self._paths = [_paint_path(one, weld, job.array, f"weld{number}_{k}", report)
-                       for number, one in enumerate(soft) for k, weld in enumerate(one.object.conjac.welds)]
+        self._paths = [_paint_path(body_evaluation, weld, job.array, f"weld{number}_{k}", report)
+                       for number, body_evaluation in enumerate(soft)
+                       for k, weld in enumerate(body_evaluation.object.conjac.welds)]
 
     def finish(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return the field of scene.json with its arrays, from that of `welds`."""

@@ -21,9 +21,9 @@ def settings(of: bpy.types.Object, scene: bpy.types.Scene) -> dict[str, Any]:
     found = fields(of, scene)
     if not found:
         return {}
-    if any(may_move(one) for one in found):
+    if any(may_move(field) for field in found):
         return {"wind": {"motion": ""}}
-    return {"wind": {"velocity": sum((_speed(one) for one in found), np.zeros(3)).tolist()}}
+    return {"wind": {"velocity": sum((_speed(field) for field in found), np.zeros(3)).tolist()}}
 
 
 def same(old: dict[str, Any], now: dict[str, Any]) -> bool:
@@ -48,11 +48,11 @@ class Wind:
     @property
     def may_move(self) -> bool:
         """Whether it may blow otherwise at another frame."""
-        return any(may_move(one) for one in self._fields)
+        return any(may_move(field) for field in self._fields)
 
     def sample(self) -> None:
         """Read it at the present sample."""
-        speeds = [_speed(self._evaluation.evaluated(one)) for one in self._fields]
+        speeds = [_speed(self._evaluation.evaluated(field)) for field in self._fields]
         self._speeds.append(sum(speeds, np.zeros(3)))
 
     def finish(self, job: JobFolder) -> dict[str, Any]:

@@ -49,39 +49,39 @@ def is_recorded(obj: bpy.types.Object) -> bool:
 
 def is_chosen(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether all that is baked with an object has the settings that the button chose."""
-    return all(_has_chosen(one) for one in _moved(members.owner(obj), scene))
+    return all(_has_chosen(moved) for moved in _moved(members.owner(obj), scene))
 
 
 def choose(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Set how all that is baked with an object moves to how it was played."""
     owner = members.owner(obj)
     engine, bodies = _read(owner.conjac)["engine"], members.soft_bodies(owner, scene)
-    for one in _moved(owner, scene):
-        if _has_chosen(one):
+    for moved in _moved(owner, scene):
+        if _has_chosen(moved):
             continue  # the settings of before are known
-        solver, values = one.conjac.solver, dict(SETTINGS[engine]) | {"step": jobs.STEP}
+        solver, values = moved.conjac.solver, dict(SETTINGS[engine]) | {"step": jobs.STEP}
         if not bodies:
             values = {"step": min(solver.step, jobs.RIGID_STEP)}
         before = {f"solver.{name}": (by_button.label_of(solver, name), getattr(solver, name),
                                      solver.is_property_set(name)) for name in values}
-        with by_button.noted(one, LABEL, before):
+        with by_button.noted(moved, LABEL, before):
             for name, value in values.items():
                 setattr(solver, name, value)
-        one.conjac.as_played = json.dumps(_read(one.conjac) | {"before": before})
+        moved.conjac.as_played = json.dumps(_read(moved.conjac) | {"before": before})
 
 
 def put_back(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Set how all that is baked with an object moves to how it was before `choose`."""
-    for one in _moved(members.owner(obj), scene):
-        known = _read(one.conjac)
+    for moved in _moved(members.owner(obj), scene):
+        known = _read(moved.conjac)
         for path, (label, value, was_set) in known.pop("before", {}).items():
-            solver, name = one.conjac.solver, path.rpartition(".")[2]
+            solver, name = moved.conjac.solver, path.rpartition(".")[2]
             if was_set:
                 setattr(solver, name, value)
             else:
                 solver.property_unset(name)
-            by_button.note(one, path, label)
-        one.conjac.as_played = json.dumps(known) if known else ""
+            by_button.note(moved, path, label)
+        moved.conjac.as_played = json.dumps(known) if known else ""
 
 
 def _has_chosen(obj: bpy.types.Object) -> bool:
@@ -92,7 +92,7 @@ def _has_chosen(obj: bpy.types.Object) -> bool:
 
 def _moved(owner: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Return the editable objects whose settings determine the motion of a whole bake."""
-    return [one for one in dict.fromkeys((owner, *members.soft_bodies(owner, scene))) if one.is_editable]
+    return [moved for moved in dict.fromkeys((owner, *members.soft_bodies(owner, scene))) if moved.is_editable]
 
 
 def _read(settings: bpy.types.PropertyGroup) -> dict[str, Any]:
@@ -110,8 +110,9 @@ def _is_before(value: Any) -> bool:
     only."""
     names = {f"solver.{name}" for settings in SETTINGS.values() for name in settings} | {"solver.step"}
     return isinstance(value, dict) and value.keys() <= names and all(
-        isinstance(one, list) and len(one) == 3 and isinstance(one[0], str) and isinstance(one[1], (str, int, float))
-        for one in value.values())
+        isinstance(entry, list) and len(entry) == 3 and isinstance(entry[0], str)
+        and isinstance(entry[1], (str, int, float))
+        for entry in value.values())
 
 
 class CONJAC_OT_as_played(Behaviour):

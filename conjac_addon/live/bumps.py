@@ -22,12 +22,12 @@ class Bumps:
         """Writes their meshes into a job folder. unit: of a Blender unit [m]."""
         depsgraph = bpy.context.evaluated_depsgraph_get()
         self._begun: dict[int, Matrix] = {}
-        for one in members.colliders(obj, scene)[:BUMPS]:
-            evaluated = one.evaluated_get(depsgraph)
+        for collider in members.colliders(obj, scene)[:BUMPS]:
+            evaluated = collider.evaluated_get(depsgraph)
             mesh = evaluated.to_mesh()
             vertices, triangles = _triangles(mesh)
             evaluated.to_mesh_clear()
-            to_world = to_metres(one, unit)
+            to_world = to_metres(collider, unit)
             if not len(triangles) or np.linalg.matrix_rank(to_world[:3, :3]) < 3:
                 continue
             if np.linalg.det(to_world[:3, :3]) < 0.0:
@@ -35,17 +35,17 @@ class Bumps:
             vertices = vertices @ to_world[:3, :3].T + to_world[:3, 3]
             path = folder / f"bump_{len(self._begun)}.npz"
             _write(path, vertices, triangles, folder)
-            self._begun[one.session_uid] = np.linalg.inv(to_world)
+            self._begun[collider.session_uid] = np.linalg.inv(to_world)
 
     def matrices(self, scene: bpy.types.Scene, unit: float) -> Matrix:
         """Return the motion of each collider since then, (BUMPS, 4, 4) [m]; zero for one that is missing."""
         found = np.zeros((BUMPS, 4, 4))
         if self._begun:
-            there = {one.session_uid: one for one in scene.objects}
+            there = {obj.session_uid: obj for obj in scene.objects}
             for k, (uid, back) in enumerate(self._begun.items()):
-                one = there.get(uid)
-                if one is not None and one.visible_get():
-                    found[k] = to_metres(one, unit) @ back
+                collider = there.get(uid)
+                if collider is not None and collider.visible_get():
+                    found[k] = to_metres(collider, unit) @ back
                     if not abs(np.linalg.det(found[k])) > 1e-12:
                         found[k] = 0.0  # it has no size on an axis
         return found

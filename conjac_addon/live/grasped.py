@@ -14,7 +14,7 @@ def rigid_at(owner: bpy.types.Object, obj: bpy.types.Object, names: list[str], p
         return names.index(obj.name) if obj.name in names else -1
     if obj.parent == owner and obj.parent_type == "BONE":
         return names.index(obj.parent_bone) if obj.parent_bone in names else -1
-    if obj != owner and not any(one.type == "ARMATURE" and one.object == owner for one in obj.modifiers):
+    if obj != owner and not any(modifier.type == "ARMATURE" and modifier.object == owner for modifier in obj.modifiers):
         return -1
     world, best, found = np.array(owner.matrix_world), np.inf, -1
     for number, name in enumerate(names):

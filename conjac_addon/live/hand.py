@@ -80,7 +80,7 @@ def place_on(context: bpy.types.Context, played: Played, origin: Vector, way: Ve
     met, place, _, _, obj, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), origin, way)
     if not met:
         return None
-    if any(obj.original == one for one in played.bodies()):
+    if any(obj.original == body for body in played.bodies()):
         return place, -1
     rigid = played.rigid_at(obj.original, np.array(place, dtype=np.float64))
     return None if rigid < 0 else (place, rigid)

@@ -52,8 +52,8 @@ class LiveJob:
             to_object = surface.get("to_object")
             self.to_object.append(np.eye(4) if to_object is None else read_npy(folder / to_object, folder)[0])
         #: rigid bodies of the first mechanism, which is the object's own, and how many there are of all
-        self.rigid = [str(one["name"]) for one in next(iter(self._mechanisms), {"bodies": []})["bodies"]]
-        self.rigid_count = sum(len(one["bodies"]) for one in self._mechanisms)
+        self.rigid = [str(body["name"]) for body in next(iter(self._mechanisms), {"bodies": []})["bodies"]]
+        self.rigid_count = sum(len(mechanism["bodies"]) for mechanism in self._mechanisms)
         self.start = int(self._document["time"]["start"])
         self._text = ""
 
@@ -90,8 +90,8 @@ class LiveJob:
 
     def follow(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
         """Read the present settings of everything played with the object. Returns whether any has changed."""
-        for body, one in zip(self._bodies, bodies(obj, scene, self.names)):
-            own = body_settings(one, scene)
+        for body, soft_body in zip(self._bodies, bodies(obj, scene, self.names)):
+            own = body_settings(soft_body, scene)
             for key in AT_ONCE:
                 if key in own:
                     body[key] = own[key]
@@ -101,7 +101,7 @@ class LiveJob:
             if softly is not None and "stiffness" in body.get("pin", {}):
                 body["pin"]["stiffness"] = softly
             if "friction" in body:
-                body["friction"] = settings.shortest(one.conjac.contact.friction)
+                body["friction"] = settings.shortest(soft_body.conjac.contact.friction)
             if "cloth" in body:
                 body["cloth"] |= {key: own["cloth"][key] for key in CLOTH_AT_ONCE if key in own["cloth"]}
         shared = job_settings(obj, scene)
@@ -123,7 +123,7 @@ class LiveJob:
 
 def bodies(obj: bpy.types.Object, scene: bpy.types.Scene, names: list[str]) -> list[bpy.types.Object]:
     """Return the soft bodies of these names that are played with an object. Raises NoSuchThing where one is missing."""
-    there = {one.name: one for one in members.soft_bodies(obj, scene)}
+    there = {body.name: body for body in members.soft_bodies(obj, scene)}
     for name in names:
         if name not in there:
             raise NoSuchThing("it was renamed or removed while it was played live", "Press Play Live again", name)
@@ -133,8 +133,8 @@ def bodies(obj: bpy.types.Object, scene: bpy.types.Scene, names: list[str]) -> l
 def read(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, notes: list[str]
          ) -> Generator[str, None, LiveJob]:
     """Write the job of an owner and everything baked with it; yields progress texts. Raises ConJacError."""
-    for one in members.members(obj, scene):
-        check(one)
+    for member in members.members(obj, scene):
+        check(member)
     steps = gather.write_job_steps(obj, scene, folder, notes.append, at_start=True)
     try:
         for _, text in steps:

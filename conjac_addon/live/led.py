@@ -54,15 +54,15 @@ class Led:
 
 def armatures(obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Return the armatures that deform an object above ConJac, except those that ConJac moves itself."""
-    return [one.object for one in stack.above(obj) if one.type == "ARMATURE" and one.show_viewport
-            and one.object is not None and not members.is_mechanism(one.object)]
+    return [modifier.object for modifier in stack.above(obj) if modifier.type == "ARMATURE" and modifier.show_viewport
+            and modifier.object is not None and not members.is_mechanism(modifier.object)]
 
 
 def _pose(obj: bpy.types.Object) -> bytes:
     """Return the matrices of the object, its armatures and their bones as bytes, to be compared."""
     matrices = [obj.matrix_world]
-    for one in armatures(obj):
-        matrices += [one.matrix_world, *(bone.matrix for bone in one.pose.bones)]
+    for armature in armatures(obj):
+        matrices += [armature.matrix_world, *(bone.matrix for bone in armature.pose.bones)]
     return np.array(matrices, dtype=np.float32).tobytes()
 
 

@@ -81,8 +81,8 @@ def _posable(obj: bpy.types.Object) -> Iterator[tuple[str, Posable]]:
 def remember(obj: bpy.types.Object) -> None:
     """Write where it is into its property, once."""
     if obj.get(POSE) is None:
-        obj[POSE] = {name or "object": [value for channel, _ in CHANNELS for value in getattr(one, channel)]
-                    for name, one in _posable(obj)}
+        obj[POSE] = {name or "object": [value for channel, _ in CHANNELS for value in getattr(posed, channel)]
+                    for name, posed in _posable(obj)}
 
 
 def put_back(obj: bpy.types.Object) -> None:
@@ -90,13 +90,13 @@ def put_back(obj: bpy.types.Object) -> None:
     known: Any = obj.get(POSE)
     if known is None:
         return
-    for name, one in _posable(obj):
+    for name, posed in _posable(obj):
         values = known.get(name or "object")
         if values is None:
             continue
         first = 0
         for channel, count in CHANNELS:
-            setattr(one, channel, list(values[first:first + count]))
+            setattr(posed, channel, list(values[first:first + count]))
             first += count
     del obj[POSE]
 

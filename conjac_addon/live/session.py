@@ -45,9 +45,9 @@ class Played:
             raise BadInput(f"{len(together)} objects are baked together, and at most {board.BODIES} can be played live",
                            "Let fewer of them collide", obj.name)
         self.uid, self.name, self._scene = owner.session_uid, owner.name, scene.session_uid
-        self.uids = [one.session_uid for one in together]  #: of the object and all that are played with it
-        for one in together:
-            stop(one)
+        self.uids = [member.session_uid for member in together]  #: of the object and all that are played with it
+        for member in together:
+            stop(member)
         self.ended: str | None = None  #: a sentence, "" where the artist ended it
         self.failed = False  #: whether it was no wish of the artist
         self.text = "Reading the scene"  #: present state
@@ -106,8 +106,8 @@ class Played:
         if self._worker is not None:
             self._worker.cancel()
         take_off(set(playing))
-        for one in self._shapes:
-            one.close()
+        for shown in self._shapes:
+            shown.close()
         if self._board is not None:
             self._board.close()
         if self._worker is not None:
@@ -174,8 +174,8 @@ class Played:
     def show_again(self) -> None:
         """Show live shapes on the objects again after they were removed."""
         if self.ended is None:
-            for one, shown in zip(self.bodies(), self._shapes):
-                shown.attach(one)
+            for body, shown in zip(self.bodies(), self._shapes):
+                shown.attach(body)
 
     # -- how it begins -----------------------------------------------------------------------------------------
 
@@ -191,7 +191,7 @@ class Played:
         obj = self.object()
         self._job = job = yield from jobs.read(obj, self.scene(), self._folder, self.notes)
         job.follow(obj, self.scene())
-        self._faces = [_faces(one) for one in self.bodies()]
+        self._faces = [_faces(body) for body in self.bodies()]
         still.bring_tets(place.job_folder(obj) / "stages", self._folder / "stages")
         self._bumps = bumps.Bumps(obj, self.scene(), self._folder, settings.unit_scale(self.scene()))
         self._led = led.Led(self.bodies(), job.pinned(), self._folder)
@@ -234,10 +234,10 @@ class Played:
     def _check(self) -> None:
         """Raises BadInput where a mesh is being edited, or is another one."""
         jobs.check(self.object())
-        for one, faces in zip(self.bodies(), self._faces):
-            jobs.check(one)
-            if _faces(one) != faces:
-                raise BadInput("its mesh has changed", "Press Play Live again", one.name)
+        for body, faces in zip(self.bodies(), self._faces):
+            jobs.check(body)
+            if _faces(body) != faces:
+                raise BadInput("its mesh has changed", "Press Play Live again", body.name)
 
     def _listen(self, message: dict[str, Any]) -> None:
         if message["event"] == "error":
@@ -262,14 +262,14 @@ class Played:
             control["gravity"] = np.array(scene.gravity) * unit
         control["settings"], control["run"] = self._settings, board.RECORDED if self.records else board.PLAYED
         control["carriers"] = np.eye(4)
-        for k, (one, to_object) in enumerate(zip(self.bodies(), self._job.to_object)):
-            control["carriers"][0, k] = to_metres(one, unit) @ to_object
+        for k, (body, to_object) in enumerate(zip(self.bodies(), self._job.to_object)):
+            control["carriers"][0, k] = to_metres(body, unit) @ to_object
         if self._bumps is not None:
             control["bumps"] = self._bumps.matrices(scene, unit)
         control["ground"] = jobs.ground(obj, scene, unit)
-        for one, grab in zip(control["grabs"][0], self.grabs.values()):
+        for row, grab in zip(control["grabs"][0], self.grabs.values()):
             for field in board.GRAB.names or ():
-                one[field] = grab[field][0]
+                row[field] = grab[field][0]
         pinned = np.zeros((0, 3)) if self._led is None else self._led.places(self.bodies(), scene)
         raw = control.tobytes() + pinned.tobytes()
         if raw != self._written:
@@ -330,17 +330,17 @@ def stop(obj: bpy.types.Object) -> None:
 
 def stop_all(why: str = "") -> None:
     """End all that is played in this Blender."""
-    for one in list(playing.values()):
-        one.stop(why)
+    for session in list(playing.values()):
+        session.stop(why)
 
 
 def show_again() -> None:
     """Put live shapes back on the objects, after what took them off."""
-    for one in list(playing.values()):
+    for session in list(playing.values()):
         try:
-            one.show_again()
+            session.show_again()
         except ConJacError as error:
-            one.stop(str(error), failed=True)
+            session.stop(str(error), failed=True)
 
 
 def _found(blocks: Any, uid: int, name: str) -> Any:

@@ -71,7 +71,8 @@ class Shape:
 
 def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:
     """Return the modifier that shows a live shape on the object."""
-    return next((one for one in obj.modifiers if one.type == "MESH_CACHE" and getattr(one, FIELD) == SIGN), None)
+    return next((modifier for modifier in obj.modifiers
+                 if modifier.type == "MESH_CACHE" and getattr(modifier, FIELD) == SIGN), None)
 
 
 @contextmanager

@@ -51,5 +51,5 @@ def _place(window: bpy.types.Window) -> dict[str, Any]:
     views = [area for area in window.screen.areas if area.type == "VIEW_3D"]
     if views:
         area = max(views, key=lambda one: one.width * one.height)
-        found |= {"area": area, "region": next(one for one in area.regions if one.type == "WINDOW")}
+        found |= {"area": area, "region": next(region for region in area.regions if region.type == "WINDOW")}
     return found

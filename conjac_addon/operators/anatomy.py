@@ -72,7 +72,7 @@ def limit_joints(armature: bpy.types.Object, above: Mapping[str, str]) -> None:
 def _is_limited(bone: bpy.types.PoseBone) -> bool:
     """Whether the rig limits the rotation of a bone, about any axis."""
     return any(getattr(bone, f"lock_ik_{axis}") or getattr(bone, f"use_ik_limit_{axis}") for axis in "xyz") or any(
-        one.type == "LIMIT_ROTATION" and not one.mute for one in bone.constraints)
+        constraint.type == "LIMIT_ROTATION" and not constraint.mute for constraint in bone.constraints)
 
 
 class _Rest:
@@ -121,7 +121,8 @@ class _Limbs:
         if not self._goes_on(name):
             return None
         # in a tail or a rope any number of them stand in a row
-        below = [one for one, above in self._above.items() if self._first(above) == name and one not in self.halves]
+        below = [child for child, above in self._above.items()
+                 if self._first(above) == name and child not in self.halves]
         if self._goes_on(self._first(self._above[name])) or any(map(self._goes_on, below)):
             return None
         bone, parent = self._rest[name], self._rest[self._above[name]]

@@ -29,14 +29,14 @@ class CONJAC_OT_remove_attachment(RemoveEntry, Behaviour):
 def _rigid_of(obj: bpy.types.Object, context: bpy.types.Context) -> tuple[bpy.types.Object | None, str]:
     """Return the Empty of a mechanism that is selected or has a selected rigid body object, and that object's name; the
     only one of the scene where neither is."""
-    empties = [one for one in context.scene.objects if one.type == "EMPTY" and members.is_mechanism(one)]
+    empties = [empty for empty in context.scene.objects if empty.type == "EMPTY" and members.is_mechanism(empty)]
     for empty in empties:
         collection = empty.conjac.mechanism.collection
         parts = [] if collection is None else collection.all_objects.values()
-        for one in context.selected_objects:
-            if one != obj and one.rigid_body is not None and one in parts:
-                return empty, one.name
-    chosen = [one for one in empties if one.select_get()] or empties
+        for selected in context.selected_objects:
+            if selected != obj and selected.rigid_body is not None and selected in parts:
+                return empty, selected.name
+    chosen = [empty for empty in empties if empty.select_get()] or empties
     return (chosen[0], "") if len(chosen) == 1 else (None, "")
 
 
@@ -44,4 +44,4 @@ def rig_of(obj: bpy.types.Object, context: bpy.types.Context) -> bpy.types.Objec
     """Return the armature that deforms or carries a mesh, else one that is selected."""
     found = [modifier.object for modifier in obj.modifiers if modifier.type == "ARMATURE"]
     candidates = [*found, obj.parent, *context.selected_objects]
-    return next((one for one in candidates if one is not None and one.type == "ARMATURE"), None)
+    return next((candidate for candidate in candidates if candidate is not None and candidate.type == "ARMATURE"), None)

@@ -20,20 +20,20 @@ class CONJAC_OT_add_constraint(AddEntry, Behaviour):
     @by_button.noting("Add Constraint")
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
-        others = [one for one in context.selected_objects if handles.can_hold(obj.conjac, one)]
+        others = [other for other in context.selected_objects if handles.can_hold(obj.conjac, other)]
         if len(others) != 1:
             self.report({"ERROR"}, f'Select the one object that "{obj.name}" is to be tied to, and "{obj.name}" last')
             return {"CANCELLED"}
         other = others[0]
-        one = obj.conjac.constraints.add()
-        one.kind, one.object, one.collide = self.kind, other, self.kind not in INSIDE
+        constraint = obj.conjac.constraints.add()
+        constraint.kind, constraint.object, constraint.collide = self.kind, other, self.kind not in INSIDE
         sizes = [max(*each.dimensions) for each in (obj, other) if max(*each.dimensions) > 0.0] or [1.0]
         place = empty_beside(obj, "Tie", "SINGLE_ARROW" if self.kind == "hinge" else "SPHERE", SIZE * min(sizes))
         place.location = _between(obj, other)
-        one.place, one.radius = place, SIZE * min(sizes)
+        constraint.place, constraint.radius = place, SIZE * min(sizes)
         if members.is_mechanism(other) and other.type == members.ARMATURE:
             bone = context.active_pose_bone or next(iter(other.pose.bones), None)
-            one.part = "" if bone is None else bone.name
+            constraint.part = "" if bone is None else bone.name
         if members.is_soft_body(other):  # only objects in contact are baked together
             for each in (obj, other):
                 if each.conjac.contact.collides_with == kinds.NOTHING:
@@ -52,9 +52,9 @@ def _between(obj: bpy.types.Object, other: bpy.types.Object) -> Vector:
     if not max(*other.dimensions) > 0.0:
         return other.matrix_world.translation.copy()
     nearest = []
-    for one, toward in ((obj, middle_of(other)), (other, middle_of(obj))):
-        low, high, local = one.bound_box[0], one.bound_box[6], one.matrix_world.inverted_safe() @ toward
-        nearest.append(one.matrix_world @ Vector([min(max(local[k], low[k]), high[k]) for k in range(3)]))
+    for end, toward in ((obj, middle_of(other)), (other, middle_of(obj))):
+        low, high, local = end.bound_box[0], end.bound_box[6], end.matrix_world.inverted_safe() @ toward
+        nearest.append(end.matrix_world @ Vector([min(max(local[k], low[k]), high[k]) for k in range(3)]))
     return (nearest[0] + nearest[1]) / 2.0
 
 

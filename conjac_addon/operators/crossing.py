@@ -44,10 +44,10 @@ class CONJAC_OT_select_crossing(Behaviour):
             self.report({"INFO"}, f"At frame {start} no faces of the objects that are baked together intersect")
             return {"FINISHED"}
         _select(found, pierced, context)
-        sentences = [f'"{one.name}" and "{other.name}" cross with {len(of_one) + len(of_other)} faces'
-                     for one, other, of_one, of_other in found]
-        sentences += [f'"{part}" of "{mechanism.name}" crosses {len(faces)} faces of "{one.name}"'
-                      for one, mechanism, part, faces in pierced]
+        sentences = [f'"{body.name}" and "{other.name}" cross with {len(of_one) + len(of_other)} faces'
+                     for body, other, of_one, of_other in found]
+        sentences += [f'"{part}" of "{mechanism.name}" crosses {len(faces)} faces of "{body.name}"'
+                      for body, mechanism, part, faces in pierced]
         more = f", and {len(sentences) - NAMED} more pairs" if len(sentences) > NAMED else ""
         self.report({"WARNING"}, f"Frame {start}: {', '.join(sentences[:NAMED])}{more}")
         redraw_panels()
@@ -57,14 +57,14 @@ class CONJAC_OT_select_crossing(Behaviour):
 def crossing(obj: bpy.types.Object, context: bpy.types.Context) -> list[Pair]:
     """Return the pairs of a simulation that touch and cross at the present frame, and the faces of both that do."""
     bodies, colliders = members.soft_bodies(obj, context.scene), members.colliders(obj, context.scene)
-    trees = {one: _tree(one, context) for one in (*bodies, *colliders)}
-    pairs = [(one, other) for one, other in itertools.combinations(bodies, 2) if members.touch(one, other)]
-    pairs += [(one, other) for one in bodies for other in colliders if members.wants(one, other)]
+    trees = {body: _tree(body, context) for body in (*bodies, *colliders)}
+    pairs = [(body, other) for body, other in itertools.combinations(bodies, 2) if members.touch(body, other)]
+    pairs += [(body, other) for body in bodies for other in colliders if members.wants(body, other)]
     found = []
-    for one, other in pairs:
-        faces = trees[one].overlap(trees[other])
+    for body, other in pairs:
+        faces = trees[body].overlap(trees[other])
         if faces:
-            found.append((one, other, {first for first, _ in faces}, {second for _, second in faces}))
+            found.append((body, other, {first for first, _ in faces}, {second for _, second in faces}))
     return found
 
 
@@ -74,13 +74,13 @@ def by_rigid(obj: bpy.types.Object, context: bpy.types.Context) -> list[Pierced]
     mechanism = members.owner(obj)
     if not members.touches_soft(mechanism):
         return []
-    bodies = [one for one in members.soft_bodies(mechanism, context.scene)
-              if members.collides(one) and members.wants(one, mechanism)]
-    trees = {one: _tree(one, context) for one in bodies}
+    bodies = [body for body in members.soft_bodies(mechanism, context.scene)
+              if members.collides(body) and members.wants(body, mechanism)]
+    trees = {body: _tree(body, context) for body in bodies}
     rigid = rigid_faces.trees(mechanism, context.scene) if bodies else {}
-    found = [(one, mechanism, part, {face for face, _ in tree.overlap(other)})
-             for one, tree in trees.items() for part, other in rigid.items()]
-    return [one for one in found if one[3]]
+    found = [(body, mechanism, part, {face for face, _ in tree.overlap(other)})
+             for body, tree in trees.items() for part, other in rigid.items()]
+    return [crossed for crossed in found if crossed[3]]
 
 
 def _tree(obj: bpy.types.Object, context: bpy.types.Context) -> BVHTree:
@@ -97,11 +97,11 @@ def _select(found: list[Pair], pierced: list[Pierced], context: bpy.types.Contex
     """The objects, and in Edit Mode their faces, where modifiers make no others of them; and bones, alone."""
     faces: dict[bpy.types.Object, set[int]] = {}
     parts: dict[bpy.types.Object, set[str]] = {}
-    for one, mechanism, part, of_one in pierced:
-        faces.setdefault(one, set()).update(of_one)
+    for body, mechanism, part, of_one in pierced:
+        faces.setdefault(body, set()).update(of_one)
         parts.setdefault(mechanism, set()).add(part)
-    for one, other, of_one, of_other in found:
-        faces.setdefault(one, set()).update(of_one)
+    for body, other, of_one, of_other in found:
+        faces.setdefault(body, set()).update(of_one)
         faces.setdefault(other, set()).update(of_other)
     for obj in context.view_layer.objects:
         obj.select_set(obj in faces or any(_stands_for(obj, mechanism, names) for mechanism, names in parts.items()))

@@ -50,8 +50,8 @@ def has_floor(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """
     corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
     ground = min(0.0, *(corner.z for corner in corners))
-    for one in members.colliders(obj, scene):
-        box = [one.matrix_world @ Vector(corner) for corner in one.bound_box]
+    for collider in members.colliders(obj, scene):
+        box = [collider.matrix_world @ Vector(corner) for corner in collider.bound_box]
         covers = all(min(corner[axis] for corner in box) <= min(corner[axis] for corner in corners)
                      and max(corner[axis] for corner in corners) <= max(corner[axis] for corner in box)
                      for axis in range(2))
@@ -126,8 +126,8 @@ def stand_on_ground(obj: bpy.types.Object, scene: bpy.types.Scene, density: floa
         return
     settings.use_ground = True
     if not settings.is_property_set("ground_height"):
-        below = [(one.matrix_world @ Vector(corner)).z for one in members.colliders(obj, scene)
-                 for corner in one.bound_box]
+        below = [(collider.matrix_world @ Vector(corner)).z for collider in members.colliders(obj, scene)
+                 for corner in collider.bound_box]
         settings.ground_height = min(0.0, lowest(obj, scene), *below)
     if not settings.is_property_set("friction"):
         settings.friction, settings.friction_coefficient = "coulomb", FRICTION

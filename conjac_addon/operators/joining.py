@@ -23,8 +23,8 @@ def meet(scene: bpy.types.Scene) -> None:
     the mechanism owns the settings of the bake: it takes over the soft bodies' solver and ground, except for settings
     made by hand.
     """
-    free = [one for one in scene.objects if members.collides(one) and members.mechanism_of(one) is None]
-    mechanism = next((one for one in scene.objects if members.is_mechanism(one) and one.is_editable), None)
+    free = [obj for obj in scene.objects if members.collides(obj) and members.mechanism_of(obj) is None]
+    mechanism = next((obj for obj in scene.objects if members.is_mechanism(obj) and obj.is_editable), None)
     if not free or mechanism is None or mechanism.conjac.mechanism.is_property_set("touch_soft"):
         return
     leading = members.owner(free[0])
@@ -51,7 +51,7 @@ def join(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 def _join(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     if members.owner(obj) == obj:
-        others = [one for one in members.soft_bodies(obj, scene) if one != obj]
+        others = [other for other in members.soft_bodies(obj, scene) if other != obj]
         if others:
             # without the newcomer, the first of them would lead
             identity.lead(others[0], True)

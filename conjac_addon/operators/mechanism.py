@@ -63,7 +63,7 @@ def groups(scene: bpy.types.Scene) -> int:
         constraint = obj.rigid_body_constraint
         if constraint is not None and constraint.object1 in lot and constraint.object2 in lot:
             old, new = lot[constraint.object2], lot[constraint.object1]
-            lot = {one: new if first == old else first for one, first in lot.items()}
+            lot = {member: new if first == old else first for member, first in lot.items()}
     return len(set(lot.values()))
 
 
@@ -74,8 +74,8 @@ def moves(obj: bpy.types.Object) -> bool:
 
 def unjoined(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Rigid bodies that move and that no constraint holds."""
-    constrained = {one for obj in scene.objects if obj.rigid_body_constraint is not None
-                   for one in (obj.rigid_body_constraint.object1, obj.rigid_body_constraint.object2)}
+    constrained = {part for obj in scene.objects if obj.rigid_body_constraint is not None
+                   for part in (obj.rigid_body_constraint.object1, obj.rigid_body_constraint.object2)}
     return [obj for obj in scene.objects if moves(obj) and obj not in constrained]
 
 
@@ -225,7 +225,7 @@ class CONJAC_OT_mechanism_from_rigid_bodies(Behaviour):
         if free or groups(scene) > 1:
             # as they do in Blender; of one linkage, whose bars cross, this cannot be assumed
             empty.conjac.mechanism.self_collisions = True
-        if free and not any(one.rigid_body.type == "PASSIVE" for one in collection.objects if one.rigid_body):
+        if free and not any(part.rigid_body.type == "PASSIVE" for part in collection.objects if part.rigid_body):
             stand_on_ground(empty, scene, WATER)
         for obj in context.selected_objects:
             obj.select_set(False)

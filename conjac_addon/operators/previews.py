@@ -137,7 +137,7 @@ def _drawn(points: Array) -> Drawn:
 
 def _show(obj: bpy.types.Object, kind: str, made: Lines | Faces) -> None:
     """Show it in place of an earlier one of its kind."""
-    there = {one.session_uid for one in bpy.data.objects}
+    there = {other.session_uid for other in bpy.data.objects}
     for uid in shown.keys() - there:  # another file was loaded since
         del shown[uid]
     remove(obj, kind)

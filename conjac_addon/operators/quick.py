@@ -57,12 +57,12 @@ def lift(obj: bpy.types.Object, scene: bpy.types.Scene, gap: float) -> None:
     low, high = box(obj)
     middle = (low + high) / 2
     tops = [0.0]
-    for one in scene.objects:
-        if one == obj or one.type != "MESH" or not one.visible_get():
+    for other in scene.objects:
+        if other == obj or other.type != "MESH" or not other.visible_get():
             continue
-        if one.conjac.kind not in (kinds.NONE, kinds.COLLIDER):
+        if other.conjac.kind not in (kinds.NONE, kinds.COLLIDER):
             continue
-        bottom, top = box(one)
+        bottom, top = box(other)
         if all(bottom[axis] <= middle[axis] <= top[axis] for axis in range(2)) and top.z <= middle.z + GAP:
             tops.append(top.z)
     rise = max(tops) + gap - low.z

@@ -66,16 +66,16 @@ def sunk(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     settings = members.shared_settings(obj)
     if not settings.use_ground or settings.ground_object is not None:
         return 0.0
-    below = [box(one)[0].z for one in members.colliders(obj, scene)]
+    below = [box(collider)[0].z for collider in members.colliders(obj, scene)]
     return max(0.0, min(0.0, lowest(members.owner(obj), scene), *below) - settings.ground_height)
 
 
 def lowest(obj: bpy.types.Object, scene: bpy.types.Scene) -> float:
     """Return the height of the lowest corner of everything baked with an object, at present, in Blender units."""
-    shown = [one for one in members.members(obj, scene) if one.type != "EMPTY"]
+    shown = [member for member in members.members(obj, scene) if member.type != "EMPTY"]
     if obj.type == "EMPTY" and obj.conjac.mechanism.collection is not None:
-        shown += [one for one in obj.conjac.mechanism.collection.all_objects if one.type == "MESH"]
-    corners = [one.matrix_world @ Vector(corner) for one in shown for corner in one.bound_box]
+        shown += [part for part in obj.conjac.mechanism.collection.all_objects if part.type == "MESH"]
+    corners = [part.matrix_world @ Vector(corner) for part in shown for corner in part.bound_box]
     return min((corner.z for corner in corners), default=0.0)
 
 
@@ -102,26 +102,26 @@ def unnoticed(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.O
     the highest first. By their boxes: what reaches above its middle, as a room or a sky does, is none.
     """
     found = []
-    for one in scene.objects:
-        if (one.type != "MESH" or one.conjac.kind != kinds.NONE or one.hide_render or not one.is_editable
-                or one.display_type in {"WIRE", "BOUNDS"} or not one.visible_get() or playback.shows_cut(one)
-                or one.rigid_body is not None):
+    for candidate in scene.objects:
+        if (candidate.type != "MESH" or candidate.conjac.kind != kinds.NONE or candidate.hide_render
+                or not candidate.is_editable or candidate.display_type in {"WIRE", "BOUNDS"}
+                or not candidate.visible_get() or playback.shows_cut(candidate) or candidate.rigid_body is not None):
             continue
-        if is_below(obj, box(one)):
-            found.append((box(one)[1].z, one))
-    return [one for _, one in sorted(found, key=lambda each: -each[0])]
+        if is_below(obj, box(candidate)):
+            found.append((box(candidate)[1].z, candidate))
+    return [candidate for _, candidate in sorted(found, key=lambda each: -each[0])]
 
 
 def instanced(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Return Empties below an object that show instances of a collection: nothing that only they show is solid."""
     found = []
-    for one in scene.objects:
-        if one.instance_type != "COLLECTION" or one.instance_collection is None or not one.visible_get():
+    for instance in scene.objects:
+        if instance.instance_type != "COLLECTION" or instance.instance_collection is None or not instance.visible_get():
             continue
-        to = one.matrix_world @ Matrix.Translation(-one.instance_collection.instance_offset)
-        if any(is_below(obj, box(shown, to)) for shown in one.instance_collection.all_objects
+        to = instance.matrix_world @ Matrix.Translation(-instance.instance_collection.instance_offset)
+        if any(is_below(obj, box(shown, to)) for shown in instance.instance_collection.all_objects
                if shown.type == "MESH" and not shown.hide_render):
-            found.append(one)
+            found.append(instance)
     return found
 
 
@@ -156,9 +156,9 @@ class CONJAC_OT_add_obstacles(Behaviour):
         if settings.obstacles is None:
             settings.obstacles = bpy.data.collections.new(f"{holder.name} Obstacles")
             context.scene.collection.children.link(settings.obstacles)
-        for one in missed:
-            settings.obstacles.objects.link(one)
-        names = ", ".join(f'"{one.name}"' for one in missed)
+        for obstacle in missed:
+            settings.obstacles.objects.link(obstacle)
+        names = ", ".join(f'"{obstacle.name}"' for obstacle in missed)
         self.report({"INFO"}, f'"{holder.name}" now collides with {names}: each loose part counts as its convex hull')
         redraw_panels()
         return {"FINISHED"}
@@ -172,8 +172,9 @@ def unmet(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[list[bpy.types
     passed = _no_obstacles(holder, scene)
     if not passed or not _any_moves_itself(holder):
         return [], []
-    full = [is_full(one.data) for one in passed]  # type: ignore[arg-type]
-    return [one for one, yes in zip(passed, full) if yes], [one for one, yes in zip(passed, full) if not yes]
+    full = [is_full(collider.data) for collider in passed]  # type: ignore[arg-type]
+    return ([collider for collider, yes in zip(passed, full) if yes],
+            [collider for collider, yes in zip(passed, full) if not yes])
 
 
 def _no_obstacles(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -188,10 +189,10 @@ def _no_obstacles(obj: bpy.types.Object, scene: bpy.types.Scene) -> list[bpy.typ
     for collection in (settings.mechanism.obstacles, settings.mechanism.collection):
         met |= set() if collection is None else set(collection.all_objects)
     least = settings.ground_height if settings.use_ground and settings.ground_object is None else -math.inf
-    touched = any(members.collides(one) for one in members.soft_bodies(holder, scene))
-    return [one for one in (members.colliders(holder, scene) if touched else scene.objects)
-            if one not in met and one.type == "MESH" and one.conjac.kind == kinds.COLLIDER
-            and len(one.data.polygons) and box(one)[1].z > least + GAP]
+    touched = any(members.collides(body) for body in members.soft_bodies(holder, scene))
+    return [candidate for candidate in (members.colliders(holder, scene) if touched else scene.objects)
+            if candidate not in met and candidate.type == "MESH" and candidate.conjac.kind == kinds.COLLIDER
+            and len(candidate.data.polygons) and box(candidate)[1].z > least + GAP]
 
 
 def _any_moves_itself(mechanism: bpy.types.Object) -> bool:
@@ -200,7 +201,7 @@ def _any_moves_itself(mechanism: bpy.types.Object) -> bool:
         plan, _ = sources.plan(mechanism)
     except BadInput:
         return False  # the bake says what is wrong
-    return any(not one.animated for one in plan)
+    return any(not bone.animated for bone in plan)
 
 
 def box(obj: bpy.types.Object, to: Matrix | None = None) -> tuple[Vector, Vector]:

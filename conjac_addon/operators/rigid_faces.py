@@ -55,7 +55,8 @@ def _hull(points: Array) -> tuple[Array, list[list[int]]]:
     for point in points.tolist():
         mesh.verts.new(point)
     outside = bmesh.ops.convex_hull(mesh, input=list(mesh.verts))
-    bmesh.ops.delete(mesh, geom=[one for one in outside["geom_interior"] if isinstance(one, bmesh.types.BMVert)],
+    bmesh.ops.delete(mesh, geom=[element for element in outside["geom_interior"]
+                                 if isinstance(element, bmesh.types.BMVert)],
                      context="VERTS")
     mesh.verts.index_update()
     found = (np.array([vertex.co for vertex in mesh.verts], np.float64),

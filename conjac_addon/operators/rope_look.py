@@ -55,7 +55,7 @@ def _firsts(mesh: bpy.types.Mesh) -> list[int]:
 def show_thickness(obj: bpy.types.Object, sides: int = SIDES, profile: bpy.types.Object | None = None) -> None:
     """Add a modifier that makes edges round, with the thickness of the rope, if there is none. sides: of the round
     profile. profile: a curve that is swept along the edges instead of a circle."""
-    if any(one.type in ("NODES", "SKIN") for one in obj.modifiers):
+    if any(modifier.type in ("NODES", "SKIN") for modifier in obj.modifiers):
         return
     modifier = obj.modifiers.new(NAME, "NODES")
     modifier.node_group = _nodes(0.5 * obj.conjac.rope_thickness, obj.data.materials[:1], sides, profile)
@@ -85,8 +85,8 @@ def _nodes(radius: float, materials: list[bpy.types.Material], sides: int, profi
         paint.inputs["Material"].default_value = material
         links.append((last, paint.inputs["Geometry"]))
         last = paint.outputs["Geometry"]
-    for one, other in (*links, (last, out.inputs[0])):
-        tree.links.new(one, other)
+    for output, other in (*links, (last, out.inputs[0])):
+        tree.links.new(output, other)
     return tree
 
 

@@ -21,7 +21,7 @@ def label(obj: bpy.types.Object) -> str:
 
 def _others(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
     """Return all modifiers except the one that plays the bake."""
-    return [one for one in obj.modifiers if not modifier.is_signed(one)]
+    return [candidate for candidate in obj.modifiers if not modifier.is_signed(candidate)]
 
 
 def choices(context: bpy.types.Context) -> list[tuple[str, str, str]]:
@@ -32,8 +32,9 @@ def choices(context: bpy.types.Context) -> list[tuple[str, str, str]]:
          "Subdivision; after a Mirror or Solidify without which there is no body"),
         (simulate_after.MESH, "Mesh", "Simulate the mesh itself; all modifiers are applied to the result")]
     if obj is not None:
-        _items.extend((one.name, one.name, f"Simulate what {one.name} makes; what follows it is applied to the result")
-                      for one in _others(obj))
+        _items.extend((candidate.name, candidate.name,
+                       f"Simulate what {candidate.name} makes; what follows it is applied to the result")
+                      for candidate in _others(obj))
     return _items
 
 

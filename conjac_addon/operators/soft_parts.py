@@ -45,7 +45,7 @@ def depth(obj: bpy.types.Object, soft: NDArray[np.bool_]) -> float:
     across = np.cross(b - a, c - a)
     radius = abs(np.einsum("ki,ki->", a - there.mean(axis=0), across)) / 3.0 / max(
         0.5 * np.linalg.norm(across, axis=1).sum(), 1e-30)  # 2 V / A
-    return float(max(radius, *(np.linalg.norm(rigid - one, axis=1).min() for one in some)))
+    return float(max(radius, *(np.linalg.norm(rigid - point, axis=1).min() for point in some)))
 
 
 def attach(obj: bpy.types.Object, rig: bpy.types.Object, by_bone: list[tuple[str, NDArray[np.int64]]]) -> None:
@@ -69,9 +69,9 @@ def attach(obj: bpy.types.Object, rig: bpy.types.Object, by_bone: list[tuple[str
 def _bodies_above(rig: bpy.types.Object, name: str) -> Iterator[str]:
     """Yield a bone and its parents, as far as they are bodies."""
     bone = rig.pose.bones[name]
-    for one in (bone, *bone.parent_recursive):
-        if one.conjac.role != "none":
-            yield one.name
+    for ancestor in (bone, *bone.parent_recursive):
+        if ancestor.conjac.role != "none":
+            yield ancestor.name
 
 
 def dominant(obj: bpy.types.Object, rig: bpy.types.Object) -> NDArray[np.int64]:

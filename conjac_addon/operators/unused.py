@@ -19,8 +19,8 @@ class CONJAC_OT_remove_unused_caches(Behaviour):
         return set(context.window_manager.invoke_props_dialog(self, width=WIDTH))
 
     def draw(self, _context: bpy.types.Context) -> None:
-        for one in self._found[:SHOWN]:
-            self.layout.label(text=one.in_words())
+        for unused_bake in self._found[:SHOWN]:
+            self.layout.label(text=unused_bake.in_words())
         if len(self._found) > SHOWN:
             self.layout.label(text=f"and {len(self._found) - SHOWN} more")
         text.dialog(self.layout, "They will be deleted from the disk. Undo brings an object back, but not its frames.",
@@ -32,7 +32,7 @@ class CONJAC_OT_remove_unused_caches(Behaviour):
             self.report({"INFO"}, "Nothing to delete: every cache of this file belongs to an object")
             return {"CANCELLED"}
         freed = unused.remove(found)
-        names = ", ".join(f'"{one.name}"' for one in found)
+        names = ", ".join(f'"{unused_bake.name}"' for unused_bake in found)
         self.report({"INFO"}, f"{freeing.size_in_words(freed)} freed: caches of {names}")
         redraw_panels()
         return {"FINISHED"}

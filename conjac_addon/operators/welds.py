@@ -18,7 +18,7 @@ class CONJAC_OT_add_weld(AddEntry, Behaviour):
     @by_button.noting("Add Weld")
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
-        others = [one for one in context.selected_objects if one != obj and members.is_soft_body(one)]
+        others = [other for other in context.selected_objects if other != obj and members.is_soft_body(other)]
         if not others:
             self.report({"ERROR"}, f'Also select the soft bodies or cloth that "{obj.name}" sticks to')
             return {"CANCELLED"}
@@ -28,9 +28,9 @@ class CONJAC_OT_add_weld(AddEntry, Behaviour):
             between = gap(obj, other, context.evaluated_depsgraph_get())
             weld.distance = max(REACH * between, LEAST * max(*obj.dimensions))
             weld.stiffness = first_settings.weld_stiffness(obj, context.scene)
-            for one in (obj, other):  # only objects in contact are baked together
-                if one.conjac.contact.collides_with == kinds.NOTHING:
-                    one.conjac.contact.collides_with = kinds.ALL
+            for body in (obj, other):  # only objects in contact are baked together
+                if body.conjac.contact.collides_with == kinds.NOTHING:
+                    body.conjac.contact.collides_with = kinds.ALL
         redraw_panels()
         return {"FINISHED"}
 

@@ -103,8 +103,8 @@ def set_aside(obj: bpy.types.Object) -> Iterator[None]:
     """Context in which the object has the artist's own shape, modifiers and animation while a bake plays."""
     with ExitStack() as stack:
         if members.is_mechanism(obj):
-            for one in mechanism.playing(obj):
-                stack.enter_context(action.set_aside(one))
+            for played in mechanism.playing(obj):
+                stack.enter_context(action.set_aside(played))
         else:
             stack.enter_context(set_shape_keys_aside(obj))
         yield

@@ -83,9 +83,9 @@ def hide(obj: bpy.types.Object) -> None:
     for bone in obj.pose.bones if obj.pose is not None else ():
         if CALLED in bone:
             del bone[CALLED]
-    for one in baked:
-        if one.users == 0:  # a duplicate of the object may play it too
-            bpy.data.actions.remove(one)
+    for baked_action in baked:
+        if baked_action.users == 0:  # a duplicate of the object may play it too
+            bpy.data.actions.remove(baked_action)
 
 
 def ours(obj: bpy.types.Object) -> bpy.types.Action | None:
@@ -117,7 +117,7 @@ def switched_off(obj: bpy.types.Object) -> set[tuple[str, str]]:
     if action is None:
         return set()
     found = json.loads(action[FOUND])
-    return ({(part.name if part != obj else "", one.name) for part, one in _constraints(obj, found)}
+    return ({(part.name if part != obj else "", constraint.name) for part, constraint in _constraints(obj, found)}
             | ({("", "")} if found["rigid"] else set()))
 
 
@@ -180,9 +180,9 @@ def _constraints(obj: bpy.types.Object, found: dict[str, Any]) -> list[tuple[Any
     copies = [(bone[CALLED], bone) for bone in (obj.pose.bones if obj.pose is not None else ())
               if CALLED in bone and parts.get(bone[CALLED]) != bone]
     for called, part in (*parts.items(), *copies):
-        ours, theirs = ([one[1:] for one in found.get(key, ()) if one[0] == called]
+        ours, theirs = ([entry[1:] for entry in found.get(key, ()) if entry[0] == called]
                         for key in ("constraints", "muted"))
-        there += [(part, one) for one in _still_there(part.constraints, ours, theirs)]
+        there += [(part, constraint) for constraint in _still_there(part.constraints, ours, theirs)]
     return there
 
 
@@ -193,15 +193,15 @@ def _still_there(stack: Any, ours: list[list[Any]], theirs: list[list[Any]]) -> 
     """
     found = [stack[name] for name, *_ in ours if name in stack]
     known = {name for name, *_ in (*ours, *theirs)}
-    unnamed = [one for one in stack if one.name not in known]
+    unnamed = [constraint for constraint in stack if constraint.name not in known]
     renamed = sorted([(where, kind, mine) for wanted, mine in ((ours, True), (theirs, False))
                       for name, *details in wanted if details and name not in stack for where, kind in [details]])
     # one that was not moved stands where it stood; the rest is recognised by its kind and its order
     for moved in (False, True):
         for muted in list(renamed):
             where, kind, mine = muted
-            at = next((one for one in unnamed if one.type == kind
-                       and (one.mute if moved else stack.find(one.name) == where)), None)
+            at = next((constraint for constraint in unnamed if constraint.type == kind
+                       and (constraint.mute if moved else stack.find(constraint.name) == where)), None)
             if at is not None:
                 renamed.remove(muted)
                 unnamed.remove(at)
@@ -220,10 +220,12 @@ def _found(obj: bpy.types.Object, tracks: Sequence[Track]) -> dict[str, Any]:
     constraints, muted = [], []
     for owner in [obj, *(obj.pose.bones if obj.pose is not None else ())]:
         name = owner.name if owner != obj else ""
-        muted += [[name, one.name, index, one.type] for index, one in enumerate(owner.constraints) if one.mute]
+        muted += [[name, constraint.name, index, constraint.type]
+                  for index, constraint in enumerate(owner.constraints) if constraint.mute]
         # inverse kinematics moves bones far above the one that has it
-        constraints += [[name, one.name, index, one.type] for index, one in enumerate(owner.constraints) if not one.mute
-                        and (name in bones or (name and one.type in {"IK", "SPLINE_IK"}
+        constraints += [[name, constraint.name, index, constraint.type]
+                        for index, constraint in enumerate(owner.constraints) if not constraint.mute
+                        and (name in bones or (name and constraint.type in {"IK", "SPLINE_IK"}
                                                and any(above.name in bones for above in owner.parent_recursive)))]
     paths = {path_of(bone, channel): (bone, channel) for bone in bones for channel in CHANNELS}
     data = obj.animation_data
@@ -327,7 +329,7 @@ def local(bone: bpy.types.PoseBone, pose: Array, above: Array | None) -> Array:
     rest_above = np.array(bone.parent.bone.matrix_local, dtype=np.float64)
     if bone.bone.use_inherit_rotation and bone.bone.inherit_scale == "FULL" and bone.bone.use_local_location:
         return inverse(above @ (inverse(rest_above) @ rest)) @ pose
-    found = [bone.bone.convert_local_to_pose(Matrix(one), bone.bone.matrix_local, parent_matrix=Matrix(parent),
+    found = [bone.bone.convert_local_to_pose(Matrix(matrix), bone.bone.matrix_local, parent_matrix=Matrix(parent),
                                              parent_matrix_local=bone.parent.bone.matrix_local, invert=True)
-             for one, parent in zip(pose, above)]
+             for matrix, parent in zip(pose, above)]
     return np.array(found, dtype=np.float64)

@@ -21,8 +21,8 @@ NAME, SIGN = "ConJac Data", "conjac_carries"  #: of the modifier and its node gr
 
 def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:
     """Return the modifier of the carried data, or None."""
-    return next((one for one in obj.modifiers
-                 if one.type == "NODES" and one.node_group is not None and SIGN in one.node_group), None)
+    return next((carrier for carrier in obj.modifiers
+                 if carrier.type == "NODES" and carrier.node_group is not None and SIGN in carrier.node_group), None)
 
 
 def put(obj: bpy.types.Object, rest: bpy.types.Mesh, place: NDArray[np.float32], maps: Mapping[str, str]) -> None:
@@ -75,8 +75,8 @@ def _nodes(holder: bpy.types.Object, groups: list[str], maps: Mapping[str, str])
         made.renamed(called, name)
     for name in groups:
         made.attribute(name, "FLOAT", "FLOAT", "POINT")
-    for one in mesh.color_attributes:
-        made.attribute(one.name, "FLOAT_COLOR", one.data_type, "CORNER")
+    for attribute in mesh.color_attributes:
+        made.attribute(attribute.name, "FLOAT_COLOR", attribute.data_type, "CORNER")
     if any(not polygon.use_smooth for polygon in mesh.polygons):
         made.add("GeometryNodeSetShadeSmooth")["Shade Smooth"].default_value = False
     else:

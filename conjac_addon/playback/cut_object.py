@@ -29,7 +29,7 @@ Positions = NDArray[np.float32]
 
 def find(obj: bpy.types.Object) -> bpy.types.Object | None:
     """Return the object that plays the cuts of this one, or None."""
-    return next((one for one in bpy.data.objects if one.get(SHOWS) == obj), None)
+    return next((candidate for candidate in bpy.data.objects if candidate.get(SHOWS) == obj), None)
 
 
 def shows_cut(obj: bpy.types.Object) -> bool:

@@ -46,12 +46,12 @@ def show(owner: bpy.types.Object, pushed: Sequence[Pushed]) -> list[str]:
     """Draw a mechanism's effort curves; those of an earlier bake must be removed before. Returns a sentence for each
     object whose animation cannot be written."""
     refused = {}
-    for one in pushed:
-        bone = one.name if owner.type == "ARMATURE" else ""
-        obj = owner if bone else bpy.data.objects.get(one.name)
+    for joint in pushed:
+        bone = joint.name if owner.type == "ARMATURE" else ""
+        obj = owner if bone else bpy.data.objects.get(joint.name)
         # poses were played before: bones and objects that have gone were reported then
-        if obj is not None and len(one.frames):
-            why = graphs.draw(obj, bone, one.frames, one.graphs(), "Effort")
+        if obj is not None and len(joint.frames):
+            why = graphs.draw(obj, bone, joint.frames, joint.graphs(), "Effort")
             if why is not None:
                 refused[obj] = f'"{obj.name}": the effort of its motors is not drawn, {why}'
     for obj in refused:

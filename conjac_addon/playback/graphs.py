@@ -33,7 +33,7 @@ def draw(obj: bpy.types.Object, bone: str, frames: NDArray[np.int32], graphs: Ma
         path = path_of(name, bone)
         if not _keyed(obj, path, bone, int(frames[0])):
             return "as its action cannot be changed; make the action local"
-        curve = next(one for one in compat.fcurves(obj) if one.data_path == path)
+        curve = next(candidate for candidate in compat.fcurves(obj) if candidate.data_path == path)
         curve.keyframe_points.add(len(frames) - 1)
         points = np.stack([frames, values], axis=1)
         curve.keyframe_points.foreach_set("co", np.ascontiguousarray(points, np.float32).ravel())

@@ -149,7 +149,7 @@ def read_arrays(folder: Path, armature: str) -> dict[str, NDArray[Any]]:
     bodies = offsets.size // 16
     fits = (tops.ndim == 1 and tops.dtype.kind == "i" and spaces.shape[1:] == (1 + len(tops), 4, 4)
             and offsets.shape == (bodies, 4, 4) and scales.shape == (bodies, 3)
-            and all(one.dtype.kind == "f" and np.isfinite(one).all() for one in (spaces, offsets, scales))
+            and all(array.dtype.kind == "f" and np.isfinite(array).all() for array in (spaces, offsets, scales))
             and ((tops >= 0) & (tops < bodies)).all())
     # nothing else can be taken back to the bones
     if not fits or not np.linalg.det(offsets).all() or not np.linalg.det(spaces[:, 0]).all():

@@ -69,7 +69,7 @@ class ShapeKeys:
         """Remove the extension's shape keys and enable what they replaced."""
         if not is_ours(obj):
             return
-        if sum(one.data == obj.data for one in bpy.data.objects) > 1:
+        if sum(other.data == obj.data for other in bpy.data.objects) > 1:
             obj.data = obj.data.copy()  # linked duplicates go on playing
         keys = obj.data.shape_keys
         action = keys.animation_data.action if keys.animation_data else None

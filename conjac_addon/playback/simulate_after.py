@@ -108,7 +108,8 @@ def makes_its_own(modifier: bpy.types.Modifier) -> bool:
     if tree is None:
         return False
     links = list(tree.links)
-    found = [one for one in links if one.to_node.bl_idname == "NodeGroupOutput" and one.to_socket.type == "GEOMETRY"]
+    found = [link for link in links
+             if link.to_node.bl_idname == "NodeGroupOutput" and link.to_socket.type == "GEOMETRY"]
     seen = set()
     for link in found:  # which grows
         node = link.from_node
@@ -116,7 +117,7 @@ def makes_its_own(modifier: bpy.types.Modifier) -> bool:
             return False
         if node.name not in seen:
             seen.add(node.name)
-            found += [one for one in links if one.to_node == node]
+            found += [link for link in links if link.to_node == node]
     return bool(found)
 
 

@@ -53,7 +53,7 @@ def _swatch(context: bpy.types.Context, at: Vector, name: str) -> bpy.types.Obje
 def _cord(context: bpy.types.Context, at: Vector, name: str) -> bpy.types.Object:
     def fill(cord: bmesh.types.BMesh) -> None:
         places = [number / POINTS - 0.5 for number in range(POINTS + 1)]
-        points = [cord.verts.new((WIDE * one, 0.0, DEEP * (4.0 * one * one - 0.5))) for one in places]
+        points = [cord.verts.new((WIDE * x, 0.0, DEEP * (4.0 * x * x - 0.5))) for x in places]
         for first, second in zip(points, points[1:]):
             cord.edges.new((first, second))
 

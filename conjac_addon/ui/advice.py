@@ -85,7 +85,7 @@ def known(obj: bpy.types.Object) -> tuple[Advice, ...]:
 def is_quasistatic(obj: bpy.types.Object) -> bool:
     """Whether no dynamic node is known; before the object is examined, by the names of its groups alone."""
     if obj.session_uid in _found:
-        return any(one.key == "wobble" for one in known(obj))
+        return any(entry.key == "wobble" for entry in known(obj))
     return (members.moves_dynamic_nodes(obj) and not len(obj.conjac.handles)
             and obj.conjac.dynamic_group not in obj.vertex_groups)
 
@@ -136,8 +136,9 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
                              "Use Object > Apply > Make Instances Real, then Add Collider")
         if members.collides(obj) and (strange := of_blender(scene)):
             text = f'Blender moves the rigid body "{strange[0].name}" on its own, and it ignores this object'
-            parts = [one.conjac.mechanism.collection for one in scene.objects if members.is_mechanism(one)]
-            there = next((f'{text}: put it into the collection "{one.name}"' for one in parts if one is not None), "")
+            parts = [holder.conjac.mechanism.collection for holder in scene.objects if members.is_mechanism(holder)]
+            there = next((f'{text}: put it into the collection "{collection.name}"'
+                          for collection in parts if collection is not None), "")
             yield Advice("strange", there or text, "" if there else "conjac.mechanism_from_rigid_bodies",
                          "" if there else "Mechanism of Rigid Bodies")
         if is_pulled(scene) and (deep := sunk(obj, scene)) > SUNK * max(*obj.dimensions):
@@ -187,12 +188,12 @@ def look_at(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
 
 def _touching_nothing(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
     """Yield advice on a soft body that passes through other objects because it collides with nothing."""
-    others = [one for one in scene.objects if one != obj]
+    others = [other for other in scene.objects if other != obj]
     if members.mechanism_of(obj) is not None:
         # a character's flesh is meant to be quick: only what its bones may be stopped by is reported
-        if any(members.is_collider(one) for one in others):
+        if any(members.is_collider(other) for other in others):
             yield Advice("apart", "It passes through colliders, even those that stop its bones: see Collides With")
-    elif any(members.is_soft_body(one) or members.is_collider(one) for one in others):
+    elif any(members.is_soft_body(other) or members.is_collider(other) for other in others):
         yield Advice("apart", "It passes through other soft bodies and colliders", "conjac.collide", "Collide With All")
 
 
@@ -200,7 +201,8 @@ def _passed(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[Advice]:
     """Yield advice on objects that soft bodies lie on and bones and rigid bodies of the bake go through."""
     full, hollow = unmet(obj, scene)
     if full:
-        named = ", ".join(f'"{one.name}"' for one in full[:2]) + (f" and {len(full) - 2} more" if full[2:] else "")
+        named = (", ".join(f'"{passed.name}"' for passed in full[:2])
+                 + (f" and {len(full) - 2} more" if full[2:] else ""))
         yield Advice("passed", f"Bones and rigid bodies pass through {named}: a collider, but not an obstacle",
                      "conjac.add_obstacles", "Make Obstacles" if full[1:] else "Make It an Obstacle")
     if hollow:
@@ -218,7 +220,7 @@ def has_dynamic_node(obj: bpy.types.Object) -> bool | None:
     layer = bpy.context.view_layer
     if any(counts(handle.object, layer) for handle in obj.conjac.handles):
         return True
-    painted = [is_painted(obj, "dynamic"), *(is_group_painted(obj, one.group, True) for one in obj.conjac.spots)]
+    painted = [is_painted(obj, "dynamic"), *(is_group_painted(obj, spot.group, True) for spot in obj.conjac.spots)]
     return True if True in painted else None if None in painted else False
 
 
@@ -231,7 +233,7 @@ def is_flat(obj: bpy.types.Object) -> bool:
 def is_constrained(obj: bpy.types.Object) -> bool | None:
     """Whether a pin, a bone or a nail holds it; None if that requires an evaluation."""
     settings = obj.conjac
-    if any(one.object is not None for one in (*settings.nails, *settings.attachments)):
+    if any(entry.object is not None for entry in (*settings.nails, *settings.attachments)):
         return True
     return is_painted(obj, "pin", 0.0 if members.has_soft_pins(obj) else PAINTED)
 
@@ -240,17 +242,17 @@ def is_supported(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool | None:
     """Whether a soft body is constrained, or welds and constraints tie it, also by way of other soft bodies, to one
     that is or to what is no soft body; None if that requires an evaluation."""
     ties: dict[bpy.types.Object, set[bpy.types.Object]] = {}
-    for one in filter(members.is_soft_body, scene.objects):
-        for tie in (*one.conjac.welds, *one.conjac.constraints):
+    for body in filter(members.is_soft_body, scene.objects):
+        for tie in (*body.conjac.welds, *body.conjac.constraints):
             if tie.object is not None:
-                ties.setdefault(one, set()).add(tie.object)
-                ties.setdefault(tie.object, set()).add(one)
+                ties.setdefault(body, set()).add(tie.object)
+                ties.setdefault(tie.object, set()).add(body)
     found, reached, left = set[bool | None](), {obj}, [obj]
     while left:
-        one = left.pop()
-        found.add(is_constrained(one) if members.is_soft_body(one) else True)
-        left += ties.get(one, set()) - reached
-        reached |= ties.get(one, set())
+        body = left.pop()
+        found.add(is_constrained(body) if members.is_soft_body(body) else True)
+        left += ties.get(body, set()) - reached
+        reached |= ties.get(body, set())
     return True if True in found else None if None in found else False
 
 
@@ -264,7 +266,7 @@ def limp(obj: bpy.types.Object, scene: bpy.types.Scene) -> float | None:
     hertz = cache.diagnostics.frequencies().get(obj.name) if found.own else None
     if hertz is None or hertz >= SLACK or cache.manifest is None:
         return None
-    baked = next(one for one in cache.manifest["scene"]["bodies"] if one["name"] == obj.name)["material"]
+    baked = next(body for body in cache.manifest["scene"]["bodies"] if body["name"] == obj.name)["material"]
     now = getattr(obj.conjac, catalogue.YOUNGS_MODULUS.key)
     return hertz if baked.get("params", {}).get(catalogue.YOUNGS_MODULUS.key) == now else None
 
@@ -290,17 +292,18 @@ def lies(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
              read_by_itself.fields(obj, scene))
     if any(map(len, moved)) or obj.data.shape_keys is not None or settings.fiber_material != "none":
         return False
-    if is_supported(obj, scene) is not False or any(may_move(one) for one in (obj, *members.colliders(obj, scene))):
+    if is_supported(obj, scene) is not False or any(may_move(other) for other in (obj, *members.colliders(obj, scene))):
         return False
     return abs(lowest(obj, scene) - shared.ground_height) <= 1.0e-3 * max(*obj.dimensions)
 
 
 def of_blender(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Rigid bodies that Blender's own simulation moves, and no mechanism."""
-    ours = {part for one in scene.objects if members.is_mechanism(one) and one.conjac.mechanism.collection is not None
-            for part in one.conjac.mechanism.collection.all_objects}
-    return [one for one in scene.objects if one.rigid_body is not None and one.rigid_body.type == "ACTIVE"
-            and not one.rigid_body.kinematic and one not in ours and one.visible_get()]
+    ours = {part for mechanism in scene.objects
+            if members.is_mechanism(mechanism) and mechanism.conjac.mechanism.collection is not None
+            for part in mechanism.conjac.mechanism.collection.all_objects}
+    return [obj for obj in scene.objects if obj.rigid_body is not None and obj.rigid_body.type == "ACTIVE"
+            and not obj.rigid_body.kinematic and obj not in ours and obj.visible_get()]
 
 
 def is_led(obj: bpy.types.Object) -> bool:
@@ -312,9 +315,9 @@ def is_led(obj: bpy.types.Object) -> bool:
     if keys is not None and keys.use_relative and any(
             animated.is_animated(keys, key.path_from_id("value")) for key in keys.key_blocks[1:]):
         return True
-    movers = [obj.parent, *(getattr(one, "target", None) for one in obj.constraints),
-              *(getattr(one, "object", None) for one in above(obj) if one.type in RIGS)]
-    return any(one is not None and may_move(one) for one in movers)
+    movers = [obj.parent, *(getattr(constraint, "target", None) for constraint in obj.constraints),
+              *(getattr(modifier, "object", None) for modifier in above(obj) if modifier.type in RIGS)]
+    return any(mover is not None and may_move(mover) for mover in movers)
 
 
 def renamed_pin(obj: bpy.types.Object) -> str | None:
@@ -324,7 +327,7 @@ def renamed_pin(obj: bpy.types.Object) -> str | None:
     if not name or name in obj.vertex_groups or name in obj.data.attributes:
         return None
     used = {getattr(obj.conjac, f"{key}_group", "") for key in catalogue.maps()} | {
-        one.group for one in (*obj.conjac.attachments, *obj.conjac.spots, *obj.conjac.welds)}
+        entry.group for entry in (*obj.conjac.attachments, *obj.conjac.spots, *obj.conjac.welds)}
     return next((group.name for group in obj.vertex_groups
                  if name.casefold() in group.name.casefold() and group.name not in used), None)
 
@@ -344,7 +347,7 @@ def is_group_painted(obj: bpy.types.Object, name: str, chosen: bool, inverted: b
         return None
     attribute = mesh.attributes.get(name) if name else None
     if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
-        return any((1.0 - one.value if inverted else one.value) > least for one in attribute.data)
+        return any((1.0 - weight.value if inverted else weight.value) > least for weight in attribute.data)
     group: bpy.types.VertexGroup | None = obj.vertex_groups.get(name)
     if group is None:
         return False
@@ -360,7 +363,8 @@ def stands_on_flesh(mechanism: bpy.types.Object, scene: bpy.types.Scene) -> bool
     """Whether soft bodies attached to a mechanism collide with colliders, as tyres do."""
     below = members.colliders(mechanism, scene)
     return any(members.mechanism_of(body) == mechanism and members.collides(body)
-               and any(members.wants(body, one) for one in below) for body in members.soft_bodies(mechanism, scene))
+               and any(members.wants(body, carrier) for carrier in below)
+               for body in members.soft_bodies(mechanism, scene))
 
 
 def hangs_free(mechanism: bpy.types.Object) -> bool:
@@ -371,7 +375,7 @@ def hangs_free(mechanism: bpy.types.Object) -> bool:
         plan, _ = sources.plan(mechanism)
     except BadInput:
         return False  # the bake reports the error
-    return all(one.joint is None and not one.animated for one in plan if one.parent is None)
+    return all(bone.joint is None and not bone.animated for bone in plan if bone.parent is None)
 
 
 def unregister() -> None:

@@ -99,7 +99,7 @@ def draw_air(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     if not winds:
         hint(layout, "The air is still, and slows down what falls or swings. Wind force fields of the scene move it")
         return
-    hint(layout, f"{', '.join(one.name for one in winds)}: the air moves along its Z axis by its Strength in m/s, "
+    hint(layout, f"{', '.join(wind.name for wind in winds)}: the air moves along its Z axis by its Strength in m/s, "
          "the same everywhere")
-    if any(one.field.noise or one.field.falloff_power or one.field.use_max_distance for one in winds):
+    if any(wind.field.noise or wind.field.falloff_power or wind.field.use_max_distance for wind in winds):
         hint(layout, "Noise and Falloff of force fields are ignored: animate Strength for gusts")

@@ -8,38 +8,38 @@ from .. import members
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw each constraint of the body: other object, location, stiffness and end."""
-    for index, one in enumerate(context.object.conjac.constraints):
+    for index, constraint in enumerate(context.object.conjac.constraints):
         column = layout.column(align=True)
         row = column.row(align=True)
-        row.prop(one, "kind", text="")
+        row.prop(constraint, "kind", text="")
         row.operator("conjac.remove_constraint", text="", icon="REMOVE").index = index
         row = column.row(align=True)
-        row.alert = one.object is None
-        row.prop(one, "object", text="")
-        if one.object is not None and members.is_mechanism(one.object):
-            if one.object.type == members.ARMATURE:
-                column.prop_search(one, "part", one.object.pose, "bones", text="")
+        row.alert = constraint.object is None
+        row.prop(constraint, "object", text="")
+        if constraint.object is not None and members.is_mechanism(constraint.object):
+            if constraint.object.type == members.ARMATURE:
+                column.prop_search(constraint, "part", constraint.object.pose, "bones", text="")
             else:
-                column.prop(one, "part", text="")
+                column.prop(constraint, "part", text="")
         row = column.row(align=True)
-        row.alert = one.place is None
-        row.prop(one, "place")
-        column.prop(one, "radius")
+        row.alert = constraint.place is None
+        row.prop(constraint, "place")
+        column.prop(constraint, "radius")
         row = column.row(align=True)
-        row.prop(one, "hold", expand=True)
-        if one.hold == "soft":
-            column.prop(one, "stiffness")
-        column.prop(one, "strength", slider=True)
-        entry = catalogue.menu("constraint").get(one.kind)
+        row.prop(constraint, "hold", expand=True)
+        if constraint.hold == "soft":
+            column.prop(constraint, "stiffness")
+        column.prop(constraint, "strength", slider=True)
+        entry = catalogue.menu("constraint").get(constraint.kind)
         if entry is not None:
             if "length" in entry.reads:
-                column.prop(one, "length")
+                column.prop(constraint, "length")
             for param in entry.params:
-                column.prop(one, param.key)
-        column.prop(one, "collide")
+                column.prop(constraint, param.key)
+        column.prop(constraint, "collide")
         row = column.row(align=True)
-        row.prop(one, "is_released")
+        row.prop(constraint, "is_released")
         end = row.row(align=True)
-        end.active = one.is_released
-        end.prop(one, "until")
+        end.active = constraint.is_released
+        end.prop(constraint, "until")
     layout.operator_menu_enum("conjac.add_constraint", "kind", icon="CONSTRAINT")

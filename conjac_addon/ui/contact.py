@@ -74,7 +74,7 @@ def thin_sentence(obj: bpy.types.Object) -> str | None:
 def _sentence(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     """Whom it touches."""
     found = contacts.touched(obj, members.soft_bodies(obj, scene), members.colliders(obj, scene))
-    names = [one.name for one in found if one != obj] + (["itself"] if obj in found else [])
+    names = [other.name for other in found if other != obj] + (["itself"] if obj in found else [])
     holder = members.owner(obj)
     if members.touches_soft(holder) and members.wants(obj, holder):
         names.append(f"the bodies of {holder.name}")

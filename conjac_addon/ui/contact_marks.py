@@ -31,7 +31,7 @@ def marks(obj: bpy.types.Object, scene: bpy.types.Scene) -> tuple[Array, Array] 
     places, forces = rows[:, :3] / properties.unit_scale(scene), rows[:, 3:6]
     largest = float(np.linalg.norm(forces, axis=1).max(initial=0.0))
     together = members.members(members.owner(obj), scene)
-    size = LARGEST * max(float(length) for one in together for length in one.dimensions)
+    size = LARGEST * max(float(length) for member in together for length in member.dimensions)
     arrows = forces * (size / largest if largest else 0.0)
     ends = np.stack([places, places + arrows, places, places - arrows], axis=1).reshape(-1, 3)
     return places.astype(np.float32), ends.astype(np.float32)

@@ -34,8 +34,8 @@ def _draw_touched(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Ent
             return not (catalogue.find("method", key).able("draft") or members.is_sharp(other))
         return together and key == method.key
 
-    others = [one.name for one in contacts.touched(obj, members.soft_bodies(obj, scene), []) if one != obj
-              and not is_touched(one)]
+    others = [other.name for other in contacts.touched(obj, members.soft_bodies(obj, scene), []) if other != obj
+              and not is_touched(other)]
     mechanism = members.owner(obj)
     if not staggered and members.touches_soft(mechanism) and members.wants(obj, mechanism):
         others.append(mechanism.name)

@@ -8,11 +8,11 @@ from ..text import setting
 
 def draw(layout: bpy.types.UILayout, obj: bpy.types.Object, fold: str) -> None:
     """Draw the settings of a part of a panel that an object has."""
-    for one in job_fields.FIELDS:
-        if one.fold == fold and one.is_shown(obj):
-            holder, column = one.holder(obj), layout
-            switch = one.needs or one.grey_without
-            if switch or one.grey:
+    for job_field in job_fields.FIELDS:
+        if job_field.fold == fold and job_field.is_shown(obj):
+            holder, column = job_field.holder(obj), layout
+            switch = job_field.needs or job_field.grey_without
+            if switch or job_field.grey:
                 column = layout.column()
-                column.active = one.counts(obj) and (not switch or getattr(holder, switch))
-            setting(column, holder, one.name)
+                column.active = job_field.counts(obj) and (not switch or getattr(holder, switch))
+            setting(column, holder, job_field.name)

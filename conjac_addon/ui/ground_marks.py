@@ -99,8 +99,8 @@ def draw(context: bpy.types.Context) -> None:
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("LESS_EQUAL")
     try:
-        for one in found:
-            corners = plane(one)
+        for obj in found:
+            corners = plane(obj)
             parts: tuple[tuple[Any, Any, Any], ...] = (
                 ("TRIS", corners[[0, 1, 2, 0, 2, 3]], FACE), ("LINES", lines(corners), LINES))
             for kind, where, colour in parts:

@@ -173,22 +173,22 @@ def is_skinned(obj: bpy.types.Object) -> bool:
 def draw_attach(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the attachments of a soft body to bones."""
     obj, settings = context.object, context.object.conjac
-    for index, one in enumerate(settings.attachments):
+    for index, attachment in enumerate(settings.attachments):
         column = layout.column(align=True)
         row = column.row(align=True)
-        is_flesh = members.is_volume(one.object)
-        row.alert = not (is_flesh or members.is_mechanism(one.object))
-        row.prop(one, "object", text="")
+        is_flesh = members.is_volume(attachment.object)
+        row.alert = not (is_flesh or members.is_mechanism(attachment.object))
+        row.prop(attachment, "object", text="")
         row.operator("conjac.remove_attachment", text="", icon="REMOVE").index = index
-        if one.object is not None and one.object.type == "ARMATURE":
-            column.prop_search(one, "part", one.object.data, "bones", text="Bone")
+        if attachment.object is not None and attachment.object.type == "ARMATURE":
+            column.prop_search(attachment, "part", attachment.object.data, "bones", text="Bone")
         elif not is_flesh:
-            column.prop(one, "part", text="Object")
-        column.prop_search(one, "group", obj, "vertex_groups", text="Group")
+            column.prop(attachment, "part", text="Object")
+        column.prop_search(attachment, "group", obj, "vertex_groups", text="Group")
         if is_flesh and not members.is_sharp(obj):
             hint(column, "Only cloth with Sharp Edges can be attached to soft bodies")
-        elif one.object is not None and not is_flesh and not members.is_mechanism(one.object):
-            hint(column, f"{one.object.name} is not a mechanism: add ConJac to it")
+        elif attachment.object is not None and not is_flesh and not members.is_mechanism(attachment.object):
+            hint(column, f"{attachment.object.name} is not a mechanism: add ConJac to it")
     layout.operator("conjac.add_attachment", icon="BONE_DATA")
     if is_skinned(obj):
         layout.operator("conjac.jiggle", icon="MOD_CLOTH")

@@ -33,8 +33,8 @@ class Note:
 def of(obj: bpy.types.Object) -> list[Note]:
     """Return the notes on an object besides the status of its bake, errors first. Fast."""
     failed = failures.of(obj.session_uid, members.owner(obj).session_uid)
-    return [*(Note(one.text, "ERROR", one.code, one.operator) for one in reversed(failed)),
-            *(_of_advice(one, obj) for one in advice.known(obj))]
+    return [*(Note(note.text, "ERROR", note.code, note.operator) for note in reversed(failed)),
+            *(_of_advice(entry, obj) for entry in advice.known(obj))]
 
 
 def _of_advice(one: advice.Advice, obj: bpy.types.Object) -> Note:

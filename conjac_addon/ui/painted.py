@@ -82,13 +82,13 @@ def draw_spots(layout: bpy.types.UILayout, obj: bpy.types.Object, follows: bool)
     """Groups of painted spots that move in a way of their own. follows: whether dynamic nodes count."""
     column = layout.column(align=True)
     column.active = follows
-    for index, one in enumerate(obj.conjac.spots):
+    for index, spot in enumerate(obj.conjac.spots):
         row = column.row(align=True)
         field = row.row(align=True)
-        field.alert = not is_known(obj, one.group)
-        field.prop(one, "group", text="")
-        row.prop(one, "spot", text="")
-        if is_painting(obj, one.group):
+        field.alert = not is_known(obj, spot.group)
+        field.prop(spot, "group", text="")
+        row.prop(spot, "spot", text="")
+        if is_painting(obj, spot.group):
             row.operator("conjac.done_painting", text="", icon="CHECKMARK")
         row.operator("conjac.remove_spots", text="", icon="REMOVE").index = index
     if follows:

@@ -53,7 +53,7 @@ def look_at(obj: bpy.types.Object) -> dict[str, str]:
     """Return a sentence for each map that has a group or an attribute, and for the dynamic nodes."""
     maps = maps_in_use(obj.conjac)
     names = {key: getattr(obj.conjac, f"{key}_group") for key in maps}
-    others = [one.group for one in obj.conjac.spots]
+    others = [spot.group for spot in obj.conjac.spots]
     weights = _weights(obj, {*names.values(), *others})
     found = {}
     for key, name in names.items():
@@ -153,7 +153,7 @@ def _weights(obj: bpy.types.Object, names: set[str]) -> dict[str, dict[int, floa
     for name in names - {""}:
         attribute = mesh.attributes.get(name)
         if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
-            found[name] = {vertex: one.value for vertex, one in enumerate(attribute.data) if one.value > 0.0}
+            found[name] = {vertex: entry.value for vertex, entry in enumerate(attribute.data) if entry.value > 0.0}
     groups = {obj.vertex_groups[name].index: found.setdefault(name, {})
               for name in names if name in obj.vertex_groups and name not in found}
     if groups:

@@ -29,14 +29,14 @@ def draw(context: bpy.types.Context) -> None:
     if not previews.shown:
         return
     for obj in context.visible_objects:
-        for kind, one in previews.shown.get(obj.session_uid, {}).items():
+        for kind, preview in previews.shown.get(obj.session_uid, {}).items():
             gpu.matrix.push()
             try:
                 gpu.matrix.multiply_matrix(_nearer(obj, context) @ obj.matrix_world)
-                if isinstance(one, previews.Lines):
-                    _draw_lines(obj, kind, one)
+                if isinstance(preview, previews.Lines):
+                    _draw_lines(obj, kind, preview)
                 else:
-                    _draw_faces(obj, kind, one, context)
+                    _draw_faces(obj, kind, preview, context)
             finally:
                 gpu.matrix.pop()
 

@@ -202,7 +202,7 @@ def draw_advanced(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     if is_body and not is_led and len(members.soft_bodies(context.object, scene)) > 1:
         hint(layout, "Bodies in contact use the shortest of their steps")
     baked = members.soft_bodies(context.object, scene)
-    slides = [members.is_sharp(one) for one in baked]
+    slides = [members.is_sharp(body) for body in baked]
     stepped = layout.column()
     stepped.active = not (slides and all(slides))
     setting(stepped, moves.solver, "integrator")

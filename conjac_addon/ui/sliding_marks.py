@@ -49,7 +49,8 @@ def _at(obj: bpy.types.Object, folder: Path, frame: int) -> tuple[Array, Array] 
         try:
             uuid = identity.of(obj)
             names = cache.sheet_names()
-            name = next((one for one, known in cache.body_uuids().items() if one in names and known == uuid),
+            name = next((body_name for body_name, known in cache.body_uuids().items()
+                         if body_name in names and known == uuid),
                         names[0] if len(names) == 1 else obj.name)
             sheet = cache.sheets(frame)[name]
         except (ConJacError, KeyError):

@@ -37,4 +37,4 @@ def of(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     if running is None:
         return ""
     soft = members.soft_bodies(members.owner(obj), scene)
-    return sentence(running.progress, len(soft), sum(members.is_volume(one) for one in soft))
+    return sentence(running.progress, len(soft), sum(members.is_volume(body) for body in soft))

@@ -15,8 +15,9 @@ def smoother(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Modifie
     """
     if not members.is_cloth(obj) or members.is_sharp(obj) or not members.collides(obj):
         return None
-    if not any(one != obj for one in (*members.colliders(obj, scene), *members.soft_bodies(obj, scene))):
+    if not any(other != obj for other in (*members.colliders(obj, scene), *members.soft_bodies(obj, scene))):
         return None
-    found = [one for one in stack.from_mark_on(obj)
-             if one.type == "SUBSURF" and one.subdivision_type == "CATMULL_CLARK" and one.levels and one.show_viewport]
+    found = [modifier for modifier in stack.from_mark_on(obj)
+             if modifier.type == "SUBSURF" and modifier.subdivision_type == "CATMULL_CLARK" and modifier.levels
+             and modifier.show_viewport]
     return found[-1] if found else None

@@ -49,7 +49,7 @@ def frames(obj: bpy.types.Object) -> tuple[int, int]:
         _examined.pop(obj.session_uid, None)
         return 0, 0
     cache = place.cache_of(place.of(obj).folder)
-    bake = str(cache.folder), len(cache.log), max((one.mtime_ns or 0 for one in cache.log.values()), default=0)
+    bake = str(cache.folder), len(cache.log), max((entry.mtime_ns or 0 for entry in cache.log.values()), default=0)
     found = _examined.get(obj.session_uid)
     if found is None or found.bake != bake:
         found = _examined[obj.session_uid] = Examined(bake, _through_itself(cache, obj.name))
@@ -65,7 +65,7 @@ def _through_itself(cache: Cache, name: str) -> Iterator[bool]:
     """Yield for each baked frame whether triangles of a body cross that do not at the first frame."""
     try:
         scene = cache.manifest["scene"] if cache.manifest else {"bodies": []}
-        surface = next((one.get("surface") for one in scene["bodies"] if one["name"] == name), None)
+        surface = next((body.get("surface") for body in scene["bodies"] if body["name"] == name), None)
         if surface is None or name in cache.cuts or name in cache.sheet_names():
             return
         job = cache.folder.parent

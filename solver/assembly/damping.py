@@ -142,7 +142,7 @@ class Damping:
             self._drag[nodes], self._law_of[nodes] = law.drag * mass[nodes], number
         self._blocks: Vec | None = None
         whole = [law.within(math.inf) for law in laws]
-        self.may_change = any(one is not law for one, law in zip(whole, laws))  #: from step to step
+        self.may_change = any(full is not law for full, law in zip(whole, laws))  #: from step to step
         self._use(whole)
 
     def begin(self, h: float, at_ground: Index) -> None:

@@ -31,8 +31,8 @@ class Elements:
     def __init__(self, elastic: Sequence[BodyElements], between: Sequence[StencilForce], count: int) -> None:
         """elastic: elements of each body. between: other forces. count: number of all nodes."""
         self.elastic, self._between = elastic, between
-        self.tets: Index = np.concatenate([one.tets for one in elastic])
-        ends = np.cumsum([0, *(len(one.tets) for one in elastic)]).tolist()
+        self.tets: Index = np.concatenate([body.tets for body in elastic])
+        ends = np.cumsum([0, *(len(body.tets) for body in elastic)]).tolist()
         self.slices = [slice(first, end) for first, end in zip(ends, ends[1:])]  #: of each body among the tets
         self._corners, self._count = NodeSum.build(self.tets, count), count
         self._forces = np.zeros((ends[-1], 4, 3))
@@ -63,7 +63,7 @@ class Elements:
     @cached_property
     def _corners_of(self) -> list[NodeSum]:
         """Return sums over the tets of each body alone."""
-        return [NodeSum.build(one.tets, self._count) for one in self.elastic]
+        return [NodeSum.build(body.tets, self._count) for body in self.elastic]
 
     @property
     def of_tets(self) -> Vec:
@@ -123,8 +123,8 @@ class Elements:
         `force`, (n, 3) [N]."""
         self.activate(time)
         gathered = np.zeros((1 + len(columns), *x.shape))
-        for one, sum_of in zip(self.elastic, self._corners_of):
-            sum_of.gather_fields(one.multiply(x, columns), gathered)
+        for body, sum_of in zip(self.elastic, self._corners_of):
+            sum_of.gather_fields(body.multiply(x, columns), gathered)
         force += gathered[0]
         out = gathered[1:]
         tables = [law.fill(x, time, False) for law in self._between]
@@ -161,8 +161,8 @@ class Elements:
 
     def activate(self, time: float) -> None:
         """Set the activation of muscles to that at `time` [s]."""
-        for one in self.elastic:
-            one.activate(time)
+        for body in self.elastic:
+            body.activate(time)
 
     def paired(self, x: Vec, time: float) -> Index:
         """Return the nodes that other forces join to some other node at positions x (n, 3) [m] and a time [s],
@@ -187,6 +187,6 @@ class Elements:
         """Return V mean|Ṡ| of each tet, (e,) [m³/s], at positions x [m] and velocities v [m/s], (n, 3) each.
         [Thesis 4.17]"""
         rates = np.zeros(len(self.tets))
-        for one, where in zip(self.elastic, self.slices):
-            one.stretching(x, v, rates[where])
+        for body, where in zip(self.elastic, self.slices):
+            body.stretching(x, v, rates[where])
         return rates

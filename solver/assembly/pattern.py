@@ -259,7 +259,7 @@ class Pattern:
     def weighed(self, blocks: Vec, factor: float, first: Vec | None, appended: Vec | None, weight: float) -> Vec:
         """Return factor blocks (e, 6, 9), with weight first (f, 6, 9) added to the first of them, and then weight
         behind (m, 6, 9), (e + m, 6, 9); each call overwrites the array."""
-        first, appended = (np.zeros((0, 6, 9)) if one is None else one for one in (first, appended))
+        first, appended = (np.zeros((0, 6, 9)) if added is None else added for added in (first, appended))
         count = len(blocks) + len(appended)
         if len(self._weighed) < count:
             self._weighed = np.empty((count + count // 8, 6, 9))

@@ -130,25 +130,25 @@ def _alike(members: Sequence[tuple[Bearing, int]], inertia: Vec) -> Alike:
     """Return a group of bearings of one shape, each with its number within its joint or loop. inertia: (n, 6, 6)."""
     bearings, seats = [bearing for bearing, _ in members], [seat for _, seat in members]
     first = bearings[0]
-    contacts = [one.contacts() for one in bearings]
-    motion = [_coadjoint(one.frame) for one in bearings]
+    contacts = [bearing.contacts() for bearing in bearings]
+    motion = [_coadjoint(bearing.frame) for bearing in bearings]
     normal = np.array([c.normal @ a.T for c, a in zip(contacts, motion)])
     on_other = first.seat.on_parent
-    inside = [one.other if on_other else one.body for one in bearings]
-    mass = np.array([inertia[k] if k >= 0 else inertia[one.body] for k, one in zip(inside, bearings)])
+    inside = [bearing.other if on_other else bearing.body for bearing in bearings]
+    mass = np.array([inertia[k] if k >= 0 else inertia[bearing.body] for k, bearing in zip(inside, bearings)])
     gram = np.swapaxes(normal, 1, 2) @ normal
     trace = np.trace(np.linalg.solve(mass, gram), axis1=1, axis2=2)
     epsilon = REGULARISATION * trace / normal.shape[1]
     inverse: Vec = np.linalg.inv(gram + epsilon[:, None, None] * mass)
     shape = contacts[0]
     return Alike(
-        index=np.array([one.index for one in bearings], dtype=np.int32),
-        body=np.array([one.body for one in bearings], dtype=np.int32),
-        other=np.array([one.other for one in bearings], dtype=np.int32),
+        index=np.array([bearing.index for bearing in bearings], dtype=np.int32),
+        body=np.array([bearing.body for bearing in bearings], dtype=np.int32),
+        other=np.array([bearing.other for bearing in bearings], dtype=np.int32),
         seat=np.array(seats, dtype=np.int32), on_other=on_other, is_loop=first.is_loop, normal=normal,
         two_sided=shape.two_sided,
         carry=np.matmul(-normal, inverse), epsilon=epsilon,
-        mu=np.array([[one.mu] for one in bearings]), out=shape.out, surface=shape.surface,
+        mu=np.array([[bearing.mu] for bearing in bearings]), out=shape.out, surface=shape.surface,
         tangent=np.array([c.tangent @ a.T for c, a in zip(contacts, motion)]),
         point=shape.point, line=shape.line,
         ratio=shape.ratio,
@@ -173,16 +173,17 @@ class Bearings:
         """inertia: of the bodies, (n, 6, 6). in_child: the joints' moving frames in the bodies, (n, 4, 4)."""
         alike: dict[tuple[Shape, bool, bool, int], list[tuple[Bearing, int]]] = {}
         seats = Counter[tuple[bool, int]]()
-        for one in bearings:
-            count, key = len(one.contacts().normal), (one.is_loop, one.index)
-            alike.setdefault((one.seat.shape, one.seat.on_parent, one.is_loop, count), []).append((one, seats[key]))
+        for bearing in bearings:
+            count, key = len(bearing.contacts().normal), (bearing.is_loop, bearing.index)
+            alike.setdefault((bearing.seat.shape, bearing.seat.on_parent, bearing.is_loop, count),
+                             []).append((bearing, seats[key]))
             seats[key] += 1
         self.groups = [_alike(members, inertia) for members in alike.values()]
         self.lines = sum(group.lead.shape[0] * group.lead.shape[1] for group in self.groups)
         self.tangents = sum(group.tangent.shape[0] * group.tangent.shape[1] for group in self.groups)
         #: compliance of a line by the pin's own body alone, (r,) [1/kg]: a scale that no other constraint changes
         self.slack: Vec = np.concatenate([np.zeros(0)] + [
-            np.einsum("kla,kab,klb->kl", one.lead, one.weight, one.lead).ravel() for one in self.groups])
+            np.einsum("kla,kab,klb->kl", group.lead, group.weight, group.lead).ravel() for group in self.groups])
         self.compliance: Vec = SOFTENED * self.slack  #: of rows along lines, (r,) [1/kg]
         self.unloaded: Vec = np.zeros(self.lines)  #: targets of these rows, and their bounds without loads, (r,)
         self.name: Names = np.concatenate([np.zeros(0, np.int64)] + [
@@ -276,13 +277,13 @@ class BearingContacts:
         on all bodies in loops, with their opposites, or None where no loop has friction.
         """
         joints, loops = np.zeros((self.count, 6)), None
-        for group, lead, one in zip(self.bearings.groups, self.leads, self.bearings.split(along)):
+        for group, lead, impulses in zip(self.bearings.groups, self.leads, self.bearings.split(along)):
             if not group.is_loop:
-                add_lines(group.index, one, lead, 1.0, joints)
+                add_lines(group.index, impulses, lead, 1.0, joints)
                 continue
             loops = np.zeros((self.count, 6)) if loops is None else loops
-            add_lines(group.body, one, lead, 1.0, loops)
-            add_lines(group.other, one, group.lead, -1.0, loops)
+            add_lines(group.body, impulses, lead, 1.0, loops)
+            add_lines(group.other, impulses, group.lead, -1.0, loops)
         return joints, loops
 
     def opposed(self, wrench: Vec) -> Vec:

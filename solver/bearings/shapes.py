@@ -68,7 +68,7 @@ def guide(radius: float, length: float, points: int) -> ContactPoints:
     count = len(positions)
     return _points(
         normal=[*map(_at, positions, out), _torque(radius * Z)], out=[*out, Z], surface=_two(count, 1), couples=1,
-        tangent=[*(_at(one, Z) for one in positions), _at(0 * Z, Z)], point=[*range(count + 1)],
+        tangent=[*(_at(position, Z) for position in positions), _at(0 * Z, Z)], point=[*range(count + 1)],
         line=[0] * (count + 1), ratio=[1.0] * (count + 1), lead=[_at(0 * Z, Z)])
 
 
@@ -78,7 +78,8 @@ def sleeve(radius: float, length: float, points: int) -> ContactPoints:
     count = len(positions)
     return _points(
         normal=[*map(_at, positions, out)], out=[*out], surface=_two(count, 0), couples=0,
-        tangent=[*map(_at, positions, around), *(_at(one, Z) for one in positions)], point=[*range(count)] * 2,
+        tangent=[*map(_at, positions, around), *(_at(position, Z) for position in positions)],
+        point=[*range(count)] * 2,
         line=[0] * count + [1] * count, ratio=[1.0] * (2 * count), lead=[_torque(radius * Z), _at(0 * Z, Z)])
 
 
@@ -92,8 +93,8 @@ def plate(radius: float, length: float, points: int) -> ContactPoints:
     ratio."""
     angle = 2.0 * np.pi * np.arange(points) / points
     positions = radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
-    tangent = [_at(one, axis) for one in positions for axis in (X, Y)]
-    return _points(normal=[_at(one, Z) for one in positions], out=[Z] * points, surface=[*range(points)],
+    tangent = [_at(position, axis) for position in positions for axis in (X, Y)]
+    return _points(normal=[_at(position, Z) for position in positions], out=[Z] * points, surface=[*range(points)],
                    couples=points, tangent=tangent,
                    point=[*np.repeat(range(points), 2)], line=[*range(2 * points)], ratio=[1.0] * (2 * points),
                    lead=tangent)
@@ -105,9 +106,9 @@ def ball(radius: float, length: float, points: int) -> ContactPoints:
     The ball has three rotations, which are its lines: as many lines as tangents would repeat each bound eight times.
     """
     out = _spread(points)
-    across = [np.linalg.svd(one[None])[2][1:] for one in out]
-    tangent = [_at(radius * one, axis) for one, axes in zip(out, across) for axis in axes]
-    made = _points(normal=[_at(0 * Z, one) for one in out], out=[*out], surface=[0] * len(out), couples=0,
+    across = [np.linalg.svd(normal[None])[2][1:] for normal in out]
+    tangent = [_at(radius * normal, axis) for normal, axes in zip(out, across) for axis in axes]
+    made = _points(normal=[_at(0 * Z, normal) for normal in out], out=[*out], surface=[0] * len(out), couples=0,
                    tangent=tangent, point=[*np.repeat(range(len(out)), 2)], line=[0] * len(tangent),
                    ratio=[1.0] * len(tangent), lead=[_torque(radius * axis) for axis in (X, Y, Z)])
     return replace(made, all_directions=True)

@@ -30,8 +30,9 @@ class AirAround:
             return []
         from ..forces.cloth.air import Air
 
-        in_air = [(one.skin + np.int32(start), one.body.cloth) for one, start in zip(prepared, first)
-                if _has_drag(one.body)]
+        in_air = [(prepared_body.skin + np.int32(start), prepared_body.body.cloth)
+                  for prepared_body, start in zip(prepared, first)
+                  if _has_drag(prepared_body.body)]
         drag, friction = (np.concatenate([np.full(len(skin), getattr(cloth, name)) for skin, cloth in in_air])
                           for name in ("drag", "air_friction"))
         return [Air(node, np.concatenate([skin for skin, _ in in_air]), self.density, drag, friction)]

@@ -70,7 +70,7 @@ def find_attached(prepared: list[Prepared], first: Index, rigid: JointsPart, res
     `AttachedCoordinates`.
     """
     body_index = {key: k for k, key in enumerate(
-        (one.name, body) for one in rigid.mechanisms_in_world for body in one.bodies)}
+        (mechanism.name, body) for mechanism in rigid.mechanisms_in_world for body in mechanism.bodies)}
     state = rigid.initial_state()
     E = rigid.tree.posture(state.q, state.u, state.memory).E
     nodes: list[Index] = [np.zeros(0, dtype=np.int32)]
@@ -78,8 +78,9 @@ def find_attached(prepared: list[Prepared], first: Index, rigid: JointsPart, res
     positions: list[Vec] = [np.zeros((0, 3))]
     fixed: list[Index] = [np.zeros(0, dtype=np.int32)]
     prescribed = []
-    on = [(body_index[attach.mechanism, attach.body], one.fields.attached[one.fields.attached_by == k] + start)
-          for one, start in zip(prepared, first) for k, attach in enumerate(one.body.attach)]
+    on = [(body_index[attach.mechanism, attach.body],
+           prepared_body.fields.attached[prepared_body.fields.attached_by == k] + start)
+          for prepared_body, start in zip(prepared, first) for k, attach in enumerate(prepared_body.body.attach)]
     on += [(shown, first[-1] + np.arange(of.start, of.stop)) for shown, of in skins]
     for shown, of_shown in on:
         body, own = int(rigid.shown.body[shown]), of_shown.astype(np.int32)

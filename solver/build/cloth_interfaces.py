@@ -66,8 +66,8 @@ def interface_of(number: int, part: StaggeredPart, surfaces: Sequence[CoupledSur
     """Return the interface of a staggered part, the number-th of the world, with the points of these surfaces in their
     order."""
     ends = np.cumsum([0, *(len(surface.positions) for surface in surfaces)]).tolist()
-    linked = [InterfaceLink(one.on[0], slice(first, end), one.on[1], one.within)
-              for one, first, end in zip(surfaces, ends, ends[1:]) if one.on is not None]
+    linked = [InterfaceLink(surface.on[0], slice(first, end), surface.on[1], surface.within)
+              for surface, first, end in zip(surfaces, ends, ends[1:]) if surface.on is not None]
     return CoupledInterface(number, part, ends[-1], linked)
 
 

@@ -46,12 +46,15 @@ def compliant_attachments(job: Job, prepared: list[Prepared], mass: Vec, first: 
     """Return the springs from soft bodies to their anchors on rigid bodies. mass: of all nodes, (n,) [kg]. first: first
     node of each body, (bodies + 1,). anchored: anchors, each with a slice of its nodes, counted from the first node
     after the bodies."""
-    springs, clock, body_index = [], job.scene.time, {one.body.name: k for k, one in enumerate(prepared)}
+    springs, clock, body_index = [], job.scene.time, {
+        prepared_body.body.name: k for k, prepared_body in enumerate(prepared)}
     for anchors, span in anchored:
-        one, start = prepared[body_index[anchors.body]], int(first[body_index[anchors.body]])
-        edge, nodes = mean_edge(one.volume.nodes, one.skin), (anchors.nodes + start).astype(np.int32)
+        prepared_body, start = prepared[body_index[anchors.body]], int(first[body_index[anchors.body]])
+        edge, nodes = (mean_edge(prepared_body.volume.nodes, prepared_body.skin),
+                       (anchors.nodes + start).astype(np.int32))
         stiffness = FIRM * (mass[nodes] / clock.step**2
-                            + np.broadcast_to(one.resistance(edge), len(one.volume.nodes))[anchors.nodes])
+                            + np.broadcast_to(
+                                prepared_body.resistance(edge), len(prepared_body.volume.nodes))[anchors.nodes])
         attached = int(first[-1]) + np.arange(span.start, span.stop)
         springs.append(CompliantAttachment(anchors.body, nodes, attached, stiffness, Constant(anchors.positions),
                                            REPORTED * edge, lambda time: clock.start + time * clock.fps))
@@ -70,14 +73,15 @@ def compliant_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) 
     """Return the springs that replace compliant pins. mass: of all nodes, (n,) [kg]. first: first node of each body,
     (bodies + 1,)."""
     springs, clock = [], job.scene.time
-    for one, start in zip(prepared, first):
-        pinned = one.fields.pinned
-        if not one.body.pins_yield or not len(pinned):
+    for prepared_body, start in zip(prepared, first):
+        pinned = prepared_body.fields.pinned
+        if not prepared_body.body.pins_yield or not len(pinned):
             continue
-        x, edge = one.volume.nodes, mean_edge(one.volume.nodes, one.skin)
+        x, edge = prepared_body.volume.nodes, mean_edge(prepared_body.volume.nodes, prepared_body.skin)
         nodes = (pinned + start).astype(np.int32)
-        stiffness = FIRM * (mass[nodes] / clock.step**2 + np.broadcast_to(one.resistance(edge), len(x))[pinned])
-        springs.append(CompliantPins(one.body.name, nodes, stiffness,
-                                    positions_over_time(job, one.fields.motion, x[pinned]), REPORTED * edge,
+        stiffness = FIRM * (mass[nodes] / clock.step**2
+                            + np.broadcast_to(prepared_body.resistance(edge), len(x))[pinned])
+        springs.append(CompliantPins(prepared_body.body.name, nodes, stiffness,
+                                    positions_over_time(job, prepared_body.fields.motion, x[pinned]), REPORTED * edge,
                                     lambda time: clock.start + time * clock.fps))
     return springs

@@ -86,14 +86,15 @@ def _moving(one: WorldPositions, name: str, body_index: Mapping[str, int], what:
 def _drives(job: Job, placed: Sequence[WorldPositions], body_index: Mapping[str, int]) -> list[DrivenJoint]:
     """Return the joints whose motors prescribe their motion exactly."""
     drives = []
-    for one in placed:
-        for joint in one.scene.joints:
+    for placed_mechanism in placed:
+        for joint in placed_mechanism.scene.joints:
             motor = joint.motor
             if motor is None or not catalogue.find("motor", motor.mode.kind).load()(
                     parameters("motor", motor.mode)).exact:
                 continue
-            drives.append(DrivenJoint(body_index[one.key(joint.child)], target_of(job, motor), until_of(job, motor),
-                                      np.inf if motor.limit is None else motor.limit, joint.name))
+            drives.append(DrivenJoint(body_index[placed_mechanism.key(joint.child)], target_of(job, motor),
+                                      until_of(job, motor), np.inf if motor.limit is None else motor.limit,
+                                      joint.name))
     return drives
 
 
@@ -119,24 +120,25 @@ def _colliders(job: Job, placed: Sequence[WorldPositions], tree: Tree, body_inde
     is_fixed = tree.dof[1:] == tree.dof[:-1]  # fixed to the world, by all joints above
     for i, above in enumerate(tree.parent):
         is_fixed[i] &= above < 0 or is_fixed[above]
-    for k, one in enumerate(placed):
-        for rigid in one.scene.bodies:
-            moves = rigid.name in one.bodies and not is_fixed[body_index[one.key(rigid.name)]]
+    for k, placed_mechanism in enumerate(placed):
+        for rigid in placed_mechanism.scene.bodies:
+            moves = rigid.name in placed_mechanism.bodies and not is_fixed[body_index[placed_mechanism.key(rigid.name)]]
             if moves:
-                mechanism[body_index[one.key(rigid.name)]] = k
+                mechanism[body_index[placed_mechanism.key(rigid.name)]] = k
             if not rigid.is_collider:
                 continue
             if not moves and rigid.motion is not None:
                 motion[len(shapes)] = over_time(job, rigid.motion)
             shapes.append(convex_of(job, rigid))
-            body.append(body_index[one.key(rigid.name)] if moves else -1)
-            link.append(body_index[one.key(rigid.name)] if rigid.name in one.bodies else -1)
-            fixed = np.eye(4) if rigid.motion is not None else one.own[rigid.name]
-            offset.append(inverse(one.bodies[rigid.name]) @ one.own[rigid.name] if moves else fixed)
+            body.append(body_index[placed_mechanism.key(rigid.name)] if moves else -1)
+            link.append(body_index[placed_mechanism.key(rigid.name)] if rigid.name in placed_mechanism.bodies else -1)
+            fixed = np.eye(4) if rigid.motion is not None else placed_mechanism.own[rigid.name]
+            offset.append(inverse(placed_mechanism.bodies[rigid.name]) @ placed_mechanism.own[rigid.name]
+                          if moves else fixed)
             friction.append(rigid.friction)
-        looped += [[body_index[one.key(name)] for name in (loop.body_a, loop.body_b)
-                    if name is not None and name in one.bodies]
-                   for loop in one.scene.loops]
+        looped += [[body_index[placed_mechanism.key(name)] for name in (loop.body_a, loop.body_b)
+                    if name is not None and name in placed_mechanism.bodies]
+                   for loop in placed_mechanism.scene.loops]
     pairs: Index = np.array([pair for pair in looped if len(pair) == 2], np.int32).reshape(-1, 2)
     if not shapes or (not ground.exists and len(shapes) < 2):
         return None
@@ -174,8 +176,9 @@ def notes_of(world: JointsPart, constraints: MechanismConstraints | None, placed
         return []
     state = world.initial_state()
     outside = constraints.outside(state)
-    notes = [f'"{one.scene.name}": joint "{joint.name}" starts outside its limits and is pulled in softly'
-             for one in placed for joint in one.scene.joints if outside & set(rates[one.key(joint.child)].tolist())]
+    notes = [f'"{placed_mechanism.scene.name}": joint "{joint.name}" starts outside its limits and is pulled in softly'
+             for placed_mechanism in placed for joint in placed_mechanism.scene.joints
+             if outside & set(rates[placed_mechanism.key(joint.child)].tolist())]
     stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u)
     try:
         names = constraints.redundant(world.condensation.pose(world.linearise(state), stage))

@@ -52,12 +52,13 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     group, prescribed = _groups(coordinates, mass), _prescribed(coordinates, obstacles, first_obstacle)
     at_start = _at_start(coordinates, rest)
     names = [*(prepared_body.body.name for prepared_body in prepared), *obstacles.names]
-    may_touch = _may_touch(job, [*(one.body.name for one in prepared), *obstacles.called], len(prepared))
+    may_touch = _may_touch(job, [*(prepared_body.body.name for prepared_body in prepared), *obstacles.called],
+                           len(prepared))
     quads = quads_of(job, prepared, first, rest if reshaped else at_start)
     touching = as_they_touch(_arrangement(job, rest, at_start, first, obstacles, group, prescribed, may_touch, quads),
                              prepared)
     prepared, skins, embedded, of_node = touching.prepared, touching.skins, touching.embedded, touching.owner
-    faces = [*skins, *(one + np.int32(first_obstacle) for one in obstacles.triangles)]
+    faces = [*skins, *(obstacle_faces + np.int32(first_obstacle) for obstacle_faces in obstacles.triangles)]
     triangles = np.concatenate(faces).astype(np.int32)
     group, prescribed = embedded.least(group), embedded.least(prescribed)
     if reshaped:
@@ -70,7 +71,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
 
     params = parameters("contact", contact.law)
     seconds = params.pop("push_apart", 0.0)
-    edges = [_usual_edge(rest, skin, one.wires + np.int32(start)) for skin, one, start in zip(skins, prepared, first)]
+    edges = [_usual_edge(rest, skin, prepared_body.wires + np.int32(start))
+             for skin, prepared_body, start in zip(skins, prepared, first)]
     if len(embedded.corners):
         _refuse_coincident(touching.surfaces, now, COINCIDENT * min(edges), names, of_node)
     separate = _without_intersecting(touching.surfaces, between, may_touch, now, of_node) if seconds else may_touch
@@ -80,7 +82,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         _refuse_inside(prepared, skins, first, obstacles, now, separate)
 
     stiffness = _stiffness(job, prepared, mass, first, edges, embedded)
-    surface_offset = np.array([one.surface_offset for one in prepared] + [0.0] * len(obstacles.names))[of_node]
+    surface_offset = np.array([prepared_body.surface_offset for prepared_body in prepared]
+                              + [0.0] * len(obstacles.names))[of_node]
     activation = params.pop("distance") or _activations(surfaces, rest, now, surface_offset,
                                                         *_upper_bounds(prepared, edges, names))
     friction = _friction(job, prepared, first, obstacles, params.pop("friction_coefficient", 0.0), embedded, of_node)
@@ -94,7 +97,8 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
         of_all: ContactLaw = law(between(may_touch), rest, stiffness, friction,
                                  np.where(intersecting, OF_REST * gap, activation), *how)
         made = SeparateIntersections(made, of_all, IntersectingBodies(
-            between(intersecting), names, of_node, intersecting, faces, [is_closed(one) for one in faces], seconds,
+            between(intersecting), names, of_node, intersecting, faces,
+            [is_closed(surface_faces) for surface_faces in faces], seconds,
             _distances(gap, len(names), of_node, surface_offset), stiffness, now))
     return [Embedded(made, embedded) if len(embedded.corners) else made]
 
@@ -120,7 +124,7 @@ def _arrangement(job: Job, rest: Vec, at_start: Vec, first: Index, obstacles: Ob
         # embedded vertices come after the nodes, free where one of the nodes that carry them is
         skins, embedded = _skins(job, bodies, first, nodes)
         embedded = embedded if replacement is None else replacement
-        faces = [*skins, *(one + start_of_obstacles for one in obstacles.triangles)]
+        faces = [*skins, *(obstacle_faces + start_of_obstacles for obstacle_faces in obstacles.triangles)]
         wires = [body.wires + np.int32(start) for body, start in zip(bodies, first)]
         of_node = np.full(nodes + len(embedded.corners), -1)
         for number, own in (*enumerate(faces), *enumerate(wires)):
@@ -175,8 +179,8 @@ def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obsta
     coefficients = [prepared_body.body.friction for prepared_body in prepared] + obstacles.friction
     friction: Vec = np.array([usual if mu is None else mu for mu in coefficients], dtype=float)[of_node]
     painted, first_obstacle = np.ones(embedded.nodes), int(first[len(prepared)])
-    for one, start in zip(prepared, first):
-        painted[start : start + len(one.volume.nodes)] = painted_friction(job, one)
+    for prepared_body, start in zip(prepared, first):
+        painted[start : start + len(prepared_body.volume.nodes)] = painted_friction(job, prepared_body)
     painted[first_obstacle : first_obstacle + len(obstacles.painted)] = obstacles.painted
     friction *= np.clip(embedded.positions(painted[:, None])[:, 0], 0.0, 1.0)
     return friction
@@ -221,12 +225,12 @@ def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacle
     if not any(prepared_body.body.cloth is not None for prepared_body in prepared):
         return None
     area, areal_mass, squared = np.zeros(embedded.nodes), np.zeros(embedded.nodes), job.scene.time.step**2
-    for one, start in zip(prepared, first):
-        own = slice(int(start), int(start) + len(one.volume.nodes))
-        if one.body.cloth is not None:
-            area[own] = mass[own] / one.body.cloth.area_density
-        elif len(one.skin):
-            areal_mass[own] = mass[own].sum() / (_area(one.volume.nodes, one.skin) * squared)
+    for prepared_body, start in zip(prepared, first):
+        own = slice(int(start), int(start) + len(prepared_body.volume.nodes))
+        if prepared_body.body.cloth is not None:
+            area[own] = mass[own] / prepared_body.body.cloth.area_density
+        elif len(prepared_body.skin):
+            areal_mass[own] = mass[own].sum() / (_area(prepared_body.volume.nodes, prepared_body.skin) * squared)
     start = int(first[len(prepared)])
     for triangles, weight in zip(obstacles.triangles, obstacles.masses):
         areal_mass[start + np.unique(triangles)] = weight / (_area(obstacles.positions, triangles) * squared)
@@ -327,7 +331,8 @@ def _upper_bounds(prepared: list[Prepared], edges: list[float], names: list[str]
     """Return the largest activation distance of two bodies or obstacles, and the shorter of the mean edges of their
     skins, (b, b) [m] each; both are infinite for two obstacles."""
     edge = np.array(edges + [np.inf] * (len(names) - len(edges)))
-    thick = np.array([np.nan if one.thickness is None else one.thickness for one in prepared]
+    thick = np.array([np.nan if prepared_body.thickness is None else prepared_body.thickness
+                      for prepared_body in prepared]
                      + [np.nan] * (len(names) - len(edges)))
     shorter = np.minimum(edge[:, None], edge[None, :])
     thicker = np.fmax(thick[:, None], thick[None, :])
@@ -381,8 +386,8 @@ def _refuse_inside(prepared: list[Prepared], skins: list[Index], first: Index, o
     points = [int(skin[0, 0]) if len(skin) else int(prepared_body.wires[0, 0] + start)
               for skin, prepared_body, start in zip(skins, prepared, first)]
     nothing = np.zeros((0, 3), dtype=np.int32)  # cloth has no inside
-    solid = [(one.body.name, skin if _has_inside(one, skin) else nothing, point)
-             for one, skin, point in zip(prepared, skins, points)]
+    solid = [(prepared_body.body.name, skin if _has_inside(prepared_body, skin) else nothing, point)
+             for prepared_body, skin, point in zip(prepared, skins, points)]
     closed = [(name, mesh + np.int32(first_obstacle), int(mesh[0, 0]) + first_obstacle)
               for name, mesh in zip(obstacles.names, obstacles.triangles)]
     for i, (name, _, point) in enumerate([*solid, *closed]):

@@ -23,11 +23,12 @@ def quads_of(job: Job, prepared: Sequence[Prepared], first: Index, now: Vec) -> 
     """Return the nearly flat quads of all cloths at positions now (n, 3) [m], (q, 4): corners in order, the first and
     the third of which both triangles share. first: first node of each body."""
     quads_of_cloths = [np.zeros((0, 4), dtype=np.int32)]
-    for one, start in zip(prepared, first):
-        cloth = one.body.cloth
+    for prepared_body, start in zip(prepared, first):
+        cloth = prepared_body.body.cloth
         if cloth is not None and cloth.quads is not None:
             corners = np.asarray(job.array(cloth.quads), dtype=np.int32)
-            quads_of_cloths.append(_as_cut(corners, one.skin, len(one.volume.nodes)) + np.int32(start))
+            quads_of_cloths.append(_as_cut(corners, prepared_body.skin, len(prepared_body.volume.nodes))
+                                   + np.int32(start))
     quads = np.concatenate(quads_of_cloths)
     straight: Index = quads[_is_flat(quads, now)]
     return straight
@@ -55,8 +56,8 @@ def _keys(triangles: Index, nodes: int) -> Index:
 def _is_flat(quads: Index, now: Vec) -> Index:
     """Return which quads are folded little along either diagonal, (q,)."""
     flat = np.ones(len(quads), dtype=bool)
-    for one, other in (([0, 1, 2], [0, 2, 3]), ([1, 2, 3], [1, 3, 0])):
-        flat &= np.einsum("qi,qi->q", unit_normals(now, quads[:, one]), unit_normals(now, quads[:, other])) > FLAT
+    for half, other in (([0, 1, 2], [0, 2, 3]), ([1, 2, 3], [1, 3, 0])):
+        flat &= np.einsum("qi,qi->q", unit_normals(now, quads[:, half]), unit_normals(now, quads[:, other])) > FLAT
     return flat
 
 

@@ -129,7 +129,7 @@ def _groups(volume: Volume, pinned: Index, motion: OverTime, last: float) -> lis
     if not motion.moves:
         return [np.arange(len(pinned), dtype=np.int32)]
     _, part = connected_components(node_graph(volume.tets, len(volume.nodes))[pinned][:, pinned], directed=False)
-    pending = [np.flatnonzero(part == one).astype(np.int32) for one in range(int(part.max()) + 1)]
+    pending = [np.flatnonzero(part == number).astype(np.int32) for number in range(int(part.max()) + 1)]
     size, rest = float(volume.extents.max()), volume.nodes[pinned]
     moved = [motion.at(time) for time in np.linspace(0.0, last, TIMES)]
     done: list[Index] = []

@@ -51,50 +51,52 @@ def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothS
     """
     prepared, body = sheets[0], sheets[0].body
     materials, meshes, attachments, numbers = [], list[SheetMesh](), list[list[CoupledPins]](), []
-    for one in sheets:
-        with blame(job.scene, one.body, "surface"):
-            materials.append(_material(one))
-            attachments.append(around.attachments(one))
-            mesh, vertices = _mesh(one.volume.nodes, materials[-1], one.skin, np.concatenate(
-                [one.fields.pinned, *(coupled.vertices for coupled in attachments[-1])]))
+    for sheet in sheets:
+        with blame(job.scene, sheet.body, "surface"):
+            materials.append(_material(sheet))
+            attachments.append(around.attachments(sheet))
+            mesh, vertices = _mesh(sheet.volume.nodes, materials[-1], sheet.skin, np.concatenate(
+                [sheet.fields.pinned, *(coupled.vertices for coupled in attachments[-1])]))
         meshes.append(mesh)
-        number = np.full(len(one.volume.nodes), -1)
+        number = np.full(len(sheet.volume.nodes), -1)
         number[vertices] = np.arange(len(vertices)) + sum(len(earlier.x) for earlier in meshes[:-1])
         numbers.append(number)
-    offsets = SheetOffsets.of([one.material for one in meshes])
+    offsets = SheetOffsets.of([sheet_mesh.material for sheet_mesh in meshes])
     mesh = _as_one(meshes, offsets)
     surfaces, settings = around.surfaces(prepared), SheetSettings.of([_cloth(sheet) for sheet in sheets])
-    obstacles = feature_obstacles(job, [one.body for one in sheets], settings, surfaces)
+    obstacles = feature_obstacles(job, [sheet.body for sheet in sheets], settings, surfaces)
     pins, motions = [np.zeros(0, np.int64)], []
-    for one, number in zip(sheets, numbers):
-        in_mesh = np.flatnonzero(number[one.fields.pinned] >= 0)
-        pins.append(number[one.fields.pinned[in_mesh]])
-        motions.append((in_mesh, positions_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])))
-    pins += [number[one.vertices] for each, number in zip(attachments, numbers) for one in each]
-    all_attachments = [one for each in attachments for one in each]
+    for sheet, number in zip(sheets, numbers):
+        in_mesh = np.flatnonzero(number[sheet.fields.pinned] >= 0)
+        pins.append(number[sheet.fields.pinned[in_mesh]])
+        motions.append((in_mesh,
+                        positions_over_time(job, sheet.fields.motion, sheet.volume.nodes[sheet.fields.pinned])))
+    pins += [number[attachment.vertices] for each, number in zip(attachments, numbers) for attachment in each]
+    all_attachments = [attachment for each in attachments for attachment in each]
 
     def pins_at(time: float) -> Vec:
         return np.concatenate([*(motion.at(time)[in_mesh] for in_mesh, motion in motions),
-                               *(all_attachment.motion.at(time) for all_attachment in all_attachments)])
+                               *(attachment.motion.at(time) for attachment in all_attachments)])
 
     linked = _linked(obstacles, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_attachments)
     contact = _contact_settings(job, sheets, settings.thickness, obstacles, surfaces, offsets)
     if contact is not None:
         _refuse_intersections(contact, mesh, obstacles.at(0.0, job.scene.time.step), body.name)
-    limits = RemeshLimits.of(max(meshes, key=lambda one: float(np.ptp(one.material, axis=0).max())), settings.thickness)
-    steps = SlidingCloth([_elements(one) for one in sheets], np.array(job.scene.gravity), obstacles, limits,
-                         _sizing([_cloth(one) for one in sheets], meshes, offsets), pins_at, contact=contact,
+    limits = RemeshLimits.of(max(meshes, key=lambda sheet_mesh: float(np.ptp(sheet_mesh.material, axis=0).max())),
+                             settings.thickness)
+    steps = SlidingCloth([_elements(sheet) for sheet in sheets], np.array(job.scene.gravity), obstacles, limits,
+                         _sizing([_cloth(sheet) for sheet in sheets], meshes, offsets), pins_at, contact=contact,
                          air=_air(job, sheets), sheet_offsets=offsets, needs_reactions=bool(linked))
     shown, notes = [], []
-    for one, material in zip(sheets, materials):
-        surface, own = one.body.surface, one.body.cloth
+    for sheet, material in zip(sheets, materials):
+        surface, own = sheet.body.surface, sheet.body.cloth
         assert surface is not None and own is not None
         to_object = None if surface.to_object is None else job.array(surface.to_object)
-        shown.append(ShownSheet(one.volume.nodes, material, one.skin, to_object))
-        notes += [f'"{one.body.name}": {note}' for note in (
-            *one.volume.notes, *one.fields.notes, TOUCHES.format(what=_touched(surfaces, contact, one, sheets)),
-            *_passed(job, one.body, sheets), *settings.changes(own), *_unlimited(own))]
-    part = EolCloth([one.body.name for one in sheets], steps,
+        shown.append(ShownSheet(sheet.volume.nodes, material, sheet.skin, to_object))
+        notes += [f'"{sheet.body.name}": {note}' for note in (
+            *sheet.volume.notes, *sheet.fields.notes, TOUCHES.format(what=_touched(surfaces, contact, sheet, sheets)),
+            *_passed(job, sheet.body, sheets), *settings.changes(own), *_unlimited(own))]
+    part = EolCloth([sheet.body.name for sheet in sheets], steps,
                     Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, offsets,
                     notes)
     return part, CoupledInterface(index, part, len(obstacles.smooth_triangles[1]), linked)
@@ -104,11 +106,11 @@ def sheets_of_one_cloth(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepar
     """Return the groups of sheets that are simulated as one cloth: sheets that touch each other and otherwise touch the
     same bodies."""
     groups = list[list[Prepared]]()
-    for one in sharp:
-        near = [group for group in groups if any(_may_touch(job, one.body, other.body) for other in group)
-                and _alike(one, group[0])]
+    for sheet in sharp:
+        near = [group for group in groups if any(_may_touch(job, sheet.body, other.body) for other in group)
+                and _alike(sheet, group[0])]
         groups = [group for group in groups if group not in near] + [[*(other for group in near for other in group),
-                                                                      one]]
+                                                                      sheet]]
     return groups
 
 
@@ -155,9 +157,9 @@ def _as_one(meshes: Sequence[SheetMesh], offsets: SheetOffsets) -> SheetMesh:
     if len(meshes) == 1:
         return meshes[0]
     first = np.cumsum([0, *(len(mesh.x) for mesh in meshes)])
-    placed = [offsets.to_common_space(k, one.material) for k, one in enumerate(meshes)]
-    faces = [one.faces + np.int32(start) for one, start in zip(meshes, first)]
-    x, v, slide, on, required = (np.concatenate([getattr(one, name) for one in meshes])
+    placed = [offsets.to_common_space(k, mesh.material) for k, mesh in enumerate(meshes)]
+    faces = [mesh.faces + np.int32(start) for mesh, start in zip(meshes, first)]
+    x, v, slide, on, required = (np.concatenate([getattr(mesh, name) for mesh in meshes])
                              for name in ("x", "v", "slide", "on", "required"))
     return SheetMesh(x, np.concatenate(placed), np.concatenate(faces), v, slide, on, required)
 
@@ -166,8 +168,8 @@ def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str
     """Return a sentence where other cloth with Sharp Edges should collide with a sheet but is another part; else none.
     """
     own = {sheet.body.name for sheet in sheets}
-    others = [one.name for one in job.scene.bodies if one.name not in own and one.cloth is not None
-              and one.cloth.eulerian is not None and _may_touch(job, body, one)]
+    others = [other.name for other in job.scene.bodies if other.name not in own and other.cloth is not None
+              and other.cloth.eulerian is not None and _may_touch(job, body, other)]
     if not others:
         return []
     named = ", ".join(f'"{name}"' for name in others)
@@ -190,13 +192,13 @@ def _linked(obstacles: FeatureObstacles, surfaces: list[CoupledSurface], pinned:
     _, which = obstacles.smooth_triangles
     # surfaces of other parts are the last smooth ones
     first = len(which) - sum(len(surface.positions) for surface in surfaces)
-    for one in [*surfaces, *attachments]:
-        if one is (attachments[0] if attachments else None):
+    for coupled in [*surfaces, *attachments]:
+        if coupled is (attachments[0] if attachments else None):
             first += pinned
-        if one.on is not None:
-            carrier, path = one.on
-            linked.append(InterfaceLink(carrier, slice(first, first + len(one.positions)), path, one.within))
-        first += len(one.positions)
+        if coupled.on is not None:
+            carrier, path = coupled.on
+            linked.append(InterfaceLink(carrier, slice(first, first + len(coupled.positions)), path, coupled.within))
+        first += len(coupled.positions)
     return linked
 
 
@@ -261,22 +263,24 @@ def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, ob
     contact = job.scene.contact
     if contact is None:
         return None
-    itself = [one.touches_itself for one in sheets]
+    itself = [sheet.touches_itself for sheet in sheets]
     triangles, which = obstacles.smooth_triangles
     if not (any(itself) or len(triangles) or len(sheets) > 1):
         return None
     params = parameters("contact", contact.law)
     usual, distance = float(params.pop("friction_coefficient")), float(params.pop("distance"))
     activation = NEAR * min(distance or thickness, thickness)
-    of_obstacles = np.array([one.friction for one in obstacles.smooth_surfaces])[which] if len(which) else np.zeros(0)
+    of_obstacles = np.array([surface.friction
+                             for surface in obstacles.smooth_surfaces])[which] if len(which) else np.zeros(0)
     make = catalogue.find("contact", contact.law.kind).load()
-    stretch = max(float(one.resistance(0.0).max()) for one in sheets)
+    stretch = max(float(sheet.resistance(0.0).max()) for sheet in sheets)
     # surfaces of other parts are the last smooth ones
     of_obstacle = np.zeros(len(obstacles.smooth_surfaces))
-    of_obstacle[len(of_obstacle) - len(surfaces):] = [one.areal_mass / job.scene.time.step**2 for one in surfaces]
+    of_obstacle[len(of_obstacle) - len(surfaces):] = [surface.areal_mass / job.scene.time.step**2
+                                                      for surface in surfaces]
     areal_mass = of_obstacle[which] if len(which) else np.zeros(0)
-    densities = np.array([_cloth(one).area_density for one in sheets])
-    own = np.array([usual if one.body.friction is None else one.body.friction for one in sheets])
+    densities = np.array([_cloth(sheet).area_density for sheet in sheets])
+    own = np.array([usual if sheet.body.friction is None else sheet.body.friction for sheet in sheets])
 
     def law(surfaces: Surfaces, rest: Vec, mesh: SheetMesh) -> ContactLaw:
         sheet = offsets.sheet_of(mesh.material)
@@ -288,7 +292,8 @@ def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, ob
         made: ContactLaw = make(surfaces, rest, stiffness, friction, activation, params, np.zeros(len(rest)), loads)
         return made
 
-    names = [*(one.body.name for one in sheets), *(one.name for one in obstacles.each if one.smooth is not None)]
+    names = [*(sheet.body.name for sheet in sheets),
+             *(obstacle.name for obstacle in obstacles.each if obstacle.smooth is not None)]
     return ContactSettings(law, triangles, which + np.int32(len(sheets)), itself, names, offsets.sheet_of)
 
 

@@ -38,9 +38,9 @@ class SheetSettings:
     @classmethod
     def of(cls, cloths: Sequence[schema.Cloth]) -> SheetSettings:
         """Return the settings that hold for all sheets of a cloth: largest thickness, smallest feature angle."""
-        sharp = [one.eulerian for one in cloths if one.eulerian is not None]
-        return cls(max(cloth.thickness for cloth in cloths), min(one.angle for one in sharp),
-                   [one.friction for one in sharp])
+        sharp = [cloth.eulerian for cloth in cloths if cloth.eulerian is not None]
+        return cls(max(cloth.thickness for cloth in cloths), min(edge_settings.angle for edge_settings in sharp),
+                   [edge_settings.friction for edge_settings in sharp])
 
     def changes(self, cloth: schema.Cloth) -> list[str]:
         """Return a sentence for each setting of a sheet that the setting of another sheet replaces."""
@@ -59,9 +59,10 @@ def feature_obstacles(job: Job, bodies: Sequence[schema.Body], settings: SheetSe
     if scene.contact is not None:
         usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
         own = np.array([usual if body.friction is None else body.friction for body in bodies])
-        for one in scene.obstacles:
-            if touches is None or one.name in touches:
-                obstacles += _obstacle(job, one, settings, own, usual if one.friction is None else one.friction)
+        for obstacle in scene.obstacles:
+            if touches is None or obstacle.name in touches:
+                obstacles += _obstacle(job, obstacle, settings, own,
+                                       usual if obstacle.friction is None else obstacle.friction)
     for surface in surfaces:
         nowhere, smooth = Constant(np.zeros((0, 3))), nails(NO_FACES[:, :2])
         obstacles.append(Obstacle(surface.name, nowhere, NO_FACES, False, smooth, 0.0, 0.0, 0.0,

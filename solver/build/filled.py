@@ -58,15 +58,16 @@ def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = Non
             tries = [structs.replace(body, mesher=chosen.scene.bodies[k].mesher)]
         else:
             tries = [_like_bake(job, body), _filled(job, body, cells, True, True)]
-        for one in tries:
-            isolated = replace(job, scene=structs.replace(job.scene, bodies=[one]))
+        for attempt in tries:
+            isolated = replace(job, scene=structs.replace(job.scene, bodies=[attempt]))
             try:
-                volumes.append(volume_of(isolated, one, hashes(settings(isolated)).bodies[one.name]["tets"], report))
+                volumes.append(volume_of(isolated, attempt, hashes(settings(isolated)).bodies[attempt.name]["tets"],
+                                         report))
             except (BadMesh, Environment):
-                if one is tries[-1]:
+                if attempt is tries[-1]:
                     raise
                 continue
-            bodies.append(one)
+            bodies.append(attempt)
             break
     return replace(job, scene=structs.replace(job.scene, bodies=bodies)), volumes
 

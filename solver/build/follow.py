@@ -12,7 +12,8 @@ from .inputs import number_over_time, over_time
 def followers(job: Job, prepared: list[Prepared], first: Index) -> Followers | None:
     """Return the bodies that take part in the motion of an object; None without any. first: first node of each body,
     (bodies + 1,)."""
-    followed = [Following(slice(int(start), int(stop)), over_time(job, one.body.follow.motion),
-                          number_over_time(job, one.body.follow.share))
-                for one, start, stop in zip(prepared, first, first[1:]) if one.body.follow is not None]
+    followed = [Following(slice(int(start), int(stop)), over_time(job, prepared_body.body.follow.motion),
+                          number_over_time(job, prepared_body.body.follow.share))
+                for prepared_body, start, stop in zip(prepared, first, first[1:])
+                if prepared_body.body.follow is not None]
     return Followers(followed) if followed else None

@@ -67,7 +67,7 @@ class LoadProgress:
 
 def _file(path: Path) -> Path | None:
     """Return the file of a module or of a package; None where the path is neither."""
-    for one in (path.with_suffix(".py"), path / "__init__.py"):
-        if one.is_file() and ROOT in one.parents:
-            return one
+    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+        if candidate.is_file() and ROOT in candidate.parents:
+            return candidate
     return None

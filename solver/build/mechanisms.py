@@ -51,16 +51,16 @@ def mechanisms_part(job: Job) -> JointsPart:
     placed = [place_mechanism(job, i, mechanism) for i, mechanism in enumerate(scene.mechanisms)]
     tree, q = _tree(placed)
     body_index = {name: i for i, name in enumerate(tree.bodies)}
-    rates = {one.key(joint.child): np.arange(tree.dof[body_index[one.key(joint.child)]],
-                                             tree.dof[body_index[one.key(joint.child)] + 1], dtype=np.int32)
-             for one in placed for joint in one.scene.joints}
+    rates = {mechanism.key(joint.child): np.arange(tree.dof[body_index[mechanism.key(joint.child)]],
+                                                   tree.dof[body_index[mechanism.key(joint.child)] + 1], dtype=np.int32)
+             for mechanism in placed for joint in mechanism.scene.joints}
 
     balls = {first for batch in tree.batches if batch.centres.shape[1] for first in batch.entries[:, 0].tolist()}
     u = np.zeros(tree.rates)
-    for one in placed:
-        for joint in one.scene.joints:
+    for mechanism in placed:
+        for joint in mechanism.scene.joints:
             if joint.rate:
-                u[rates[one.key(joint.child)]] = joint.rate
+                u[rates[mechanism.key(joint.child)]] = joint.rate
     springs, forces = (_springs(placed, body_index, tree.parent, implicit=True),
                        JointForces(tree, *_law(job, placed, rates, q, balls, implicit=True)))
     explicit = ExplicitForces(tree, _springs(placed, body_index, tree.parent, implicit=False),
@@ -69,7 +69,7 @@ def mechanisms_part(job: Job) -> JointsPart:
     constraints: Constraints | None = mechanism_constraints
     has_friction, reflects = False, True
     bearings = [joint.friction for placed_mechanism in placed for joint in placed_mechanism.scene.joints]
-    bearings += [loop.friction for one in placed for loop in one.scene.loops]
+    bearings += [loop.friction for mechanism in placed for loop in mechanism.scene.loops]
     if any(bearings):
         from .bearings import friction_of  # its kernels are compiled where something has friction
 
@@ -84,7 +84,8 @@ def mechanisms_part(job: Job) -> JointsPart:
                       explicit if len(explicit) else None, constraints, has_friction)
     limits = StopRule.of(parameters("stage_solver", scene.stage_solver))
     entry = catalogue.find("integrator", scene.integrator.kind)
-    world = JointsPart([_in_world(one, tree, body_index) for one in placed], _shown(job, placed, body_index), tree,
+    world = JointsPart([_in_world(mechanism, tree, body_index) for mechanism in placed],
+                       _shown(job, placed, body_index), tree,
                        jointed, limits, q, u, scene.time.start, not entry.able("iterates"), reflects)
     world.notes += notes_of(world, mechanism_constraints, placed, rates)
     world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
@@ -94,21 +95,21 @@ def mechanisms_part(job: Job) -> JointsPart:
 def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:
     """Return the tree of all mechanisms, and its coordinates at the start, (m,)."""
     bodies, joints, started = [], [], {}
-    for one in placed:
-        with_joint = {joint.child for joint in one.scene.joints}
-        for name, at in one.bodies.items():
-            bodies.append(Body(one.key(name), one.solids[name].spatial()))
+    for mechanism in placed:
+        with_joint = {joint.child for joint in mechanism.scene.joints}
+        for name, at in mechanism.bodies.items():
+            bodies.append(Body(mechanism.key(name), mechanism.solids[name].spatial()))
             if name not in with_joint:
-                joints.append(Joint(one.key(name), "free", one.key(name), None, at, np.eye(4)))
-        for joint in one.scene.joints:
-            parent = None if joint.parent is None else one.key(joint.parent)
+                joints.append(Joint(mechanism.key(name), "free", mechanism.key(name), None, at, np.eye(4)))
+        for joint in mechanism.scene.joints:
+            parent = None if joint.parent is None else mechanism.key(joint.parent)
             where = frame(joint.position, joint.rotation)
-            above = where if joint.parent is None else inverse(one.bodies[joint.parent]) @ where
-            below = inverse(one.bodies[joint.child]) @ where
-            joints.append(Joint(f"{one.scene.name}/{joint.name}", joint.kind, one.key(joint.child), parent, above,
-                                below))
+            above = where if joint.parent is None else inverse(mechanism.bodies[joint.parent]) @ where
+            below = inverse(mechanism.bodies[joint.child]) @ where
+            joints.append(Joint(f"{mechanism.scene.name}/{joint.name}", joint.kind, mechanism.key(joint.child), parent,
+                                above, below))
             if joint.start:
-                started[one.key(joint.child)] = joint.start
+                started[mechanism.key(joint.child)] = joint.start
     tree = build(bodies, joints)
     q = np.zeros(tree.rates)
     for i, name in enumerate(tree.bodies):
@@ -151,8 +152,8 @@ def _springs(placed: list[WorldPositions], body_index: dict[str, int], parent: I
     body: list[list[int]] = []
     point: list[list[Vec]] = []
     law: list[list[float]] = []
-    for one in placed:
-        for spring in one.scene.springs:
+    for mechanism in placed:
+        for spring in mechanism.scene.springs:
             if spring.implicit != implicit:
                 continue
             ends: list[tuple[int, Vec]] = []
@@ -160,10 +161,10 @@ def _springs(placed: list[WorldPositions], body_index: dict[str, int], parent: I
                 at = np.array([*world, 1.0])
                 if name is None:
                     ends.append((-1, at[:3]))
-                elif name in one.bodies:
-                    ends.append((body_index[one.key(name)], (inverse(one.bodies[name]) @ at)[:3]))
+                elif name in mechanism.bodies:
+                    ends.append((body_index[mechanism.key(name)], (inverse(mechanism.bodies[name]) @ at)[:3]))
                 else:
-                    raise BadInput(f'a spring of "{one.scene.name}" ends in "{name}", which is animated',
+                    raise BadInput(f'a spring of "{mechanism.scene.name}" ends in "{name}", which is animated',
                                    "Join it to a body that is moved by forces")
             rest = spring.rest_length
             length = float(np.linalg.norm(np.subtract(spring.point_b, spring.point_a)))

@@ -50,12 +50,12 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Co
     spans = list[slice]()
     with_faces = [(obstacle, obstacle.triangles) for obstacle in scene.obstacles if obstacle.triangles is not None]
     support = support_of(job)
-    for one, path in with_faces:
+    for obstacle, path in with_faces:
         faces = np.asarray(job.array(path), dtype=np.int32)
-        seen = np.asarray(job.array(one.vertices), dtype=float)
+        seen = np.asarray(job.array(obstacle.vertices), dtype=float)
         positions.append(seen if support is None else support.extended_below(seen, faces))
-        moves = Constant(positions[-1]) if one.motion is None else over_time(job, one.motion)
-        motions.append(moves if support is None or one.motion is None else SupportedBody(moves, faces, support))
+        moves = Constant(positions[-1]) if obstacle.motion is None else over_time(job, obstacle.motion)
+        motions.append(moves if support is None or obstacle.motion is None else SupportedBody(moves, faces, support))
         triangles.append(faces + np.int32(first))
         spans.append(slice(first, first + len(positions[-1])))
         first += len(positions[-1])
@@ -72,12 +72,12 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Co
         anchored.append((anchor, slice(first, first + len(anchor.positions))))
         attached.append((anchor.shown, anchored[-1][1]))
         first += len(anchor.positions)
-    names = [*(one.name for one, _ in with_faces), *(one.name for one in skins)]
-    called = [*(one.name for one, _ in with_faces), *(one.mechanism for one in skins)]
-    friction = [*(one.friction for one, _ in with_faces), *(one.friction for one in skins)]
-    masses = [0.0] * len(with_faces) + [one.mass for one in skins]
-    fractions = [np.ones(len(one)) if path is None else np.asarray(job.array(path), dtype=float)
-              for one, path in zip(positions[1:], [one.friction_weights for one, _ in with_faces])]
+    names = [*(obstacle.name for obstacle, _ in with_faces), *(skin.name for skin in skins)]
+    called = [*(obstacle.name for obstacle, _ in with_faces), *(skin.mechanism for skin in skins)]
+    friction = [*(obstacle.friction for obstacle, _ in with_faces), *(skin.friction for skin in skins)]
+    masses = [0.0] * len(with_faces) + [skin.mass for skin in skins]
+    fractions = [np.ones(len(vertices)) if path is None else np.asarray(job.array(path), dtype=float)
+              for vertices, path in zip(positions[1:], [obstacle.friction_weights for obstacle, _ in with_faces])]
     of_attached = [np.ones(of.stop - of.start) for _, of in attached]
     painted = np.concatenate([*fractions, *of_attached]) if fractions or of_attached else np.zeros(0)
     return Obstacles(names, called, np.concatenate(positions), triangles, motions, friction, painted, masses, attached,

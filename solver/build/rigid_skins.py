@@ -32,7 +32,7 @@ class RigidSkin:
 
 def skins_of(job: Job) -> list[RigidSkin]:
     """Return the contact surfaces of all rigid colliders that carry no soft body, which would be their surface."""
-    with_flesh = {(one.mechanism, one.body) for body in job.scene.bodies for one in body.attach}
+    with_flesh = {(attach.mechanism, attach.body) for body in job.scene.bodies for attach in body.attach}
     skins, shown = [], 0
     for mechanism in job.scene.mechanisms:
         for body in mechanism.bodies:
@@ -73,8 +73,8 @@ def sphere(radius: float) -> tuple[Vec, Index]:
         vertices = np.concatenate([vertices, vertices[pairs].sum(axis=1)])
         vertices /= np.linalg.norm(vertices, axis=1)[:, None]
         (a, b, c), (ab, bc, ca) = triangles.T, middle.T
-        triangles = np.concatenate([np.stack(one, axis=1) for one in ((a, ab, ca), (ab, b, bc), (ca, bc, c),
-                                                                      (ab, bc, ca))])
+        triangles = np.concatenate([np.stack(corners, axis=1) for corners in (
+            (a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
     return radius * vertices, triangles.astype(np.int32)
 
 

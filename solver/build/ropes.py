@@ -148,7 +148,8 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
     notes: list[str] = []
     with blame(job.scene, body, "rope"):
         pinned = pinned_vertices(job, body, volume.nodes, edges, notes)
-        weights = {one.weights: np.asarray(job.array(one.weights), dtype=float) for one in body.attach if one.weights}
+        weights = {attach.weights: np.asarray(job.array(attach.weights), dtype=float)
+                   for attach in body.attach if attach.weights}
         attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
             raise NoFreeNode("every point is pinned or attached, so nothing can move", "Pin or attach less of it",

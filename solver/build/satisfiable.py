@@ -31,11 +31,12 @@ def refuse_unmet(kinds: Sequence[tuple[str, PointKind]], rest: Vec, mass: Vec, i
     movable = sp.diags_array(moves.astype(float))
     for _ in range(ROUNDS):
         tables = [kind.rows(x, CLOSED) for _, kind in kinds]
-        value = np.concatenate([np.where(one.one_sided, np.maximum(one.value, 0.0), one.value) for one in tables])
+        value = np.concatenate([np.where(table.one_sided, np.maximum(table.value, 0.0), table.value)
+                                for table in tables])
         if float(np.abs(value).max()) <= LEFT * size:
             return
         J = sp.csr_array(sp.vstack([table.jacobian(len(x)) for table in tables]) @ movable)
-        owner = [name for (name, _), one in zip(kinds, tables) for _ in one.value]
+        owner = [name for (name, _), table in zip(kinds, tables) for _ in table.value]
         stuck = np.flatnonzero((np.asarray(abs(J).sum(axis=1)).ravel() == 0.0) & (np.abs(value) > LEFT * size))
         if len(stuck):
             raise BadScene(f"{owner[stuck[0]]} holds only what is pinned or animated, and that is "

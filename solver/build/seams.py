@@ -22,10 +22,10 @@ def seams_of(job: Job, prepared: list[Prepared], first: Index, rest: Vec) -> lis
     from ..forces.cloth.seams import Seams
 
     forces: list[StencilForce] = []
-    for one, cloth, start in sewn:
+    for prepared_body, cloth, start in sewn:
         pairs = np.asarray(job.array(cloth.seams or ""))
-        with blame(job.scene, one.body, "cloth.seams"):
-            refuse_longer(pairs, one)
+        with blame(job.scene, prepared_body.body, "cloth.seams"):
+            refuse_longer(pairs, prepared_body)
         forces.append(Seams(pairs + start, cloth.seam_stiffness, cloth.seam_time, rest))
     return forces
 

@@ -19,8 +19,9 @@ def sliding_bodies(prepared: Sequence[Prepared], materials: Sequence[MaterialDat
     """Return the bodies that are damped while they slide: solids with a half-life and no prescribed node. rest, mass:
     of all nodes, (n, 3) [m] and (n,) [kg]."""
     damped = []
-    for one, made, body in zip(prepared, materials, bodies):
-        if not one.body.wobble_half_life or one.body.cloth is not None or one.body.rope is not None:
+    for prepared_body, made, body in zip(prepared, materials, bodies):
+        if (not prepared_body.body.wobble_half_life or prepared_body.body.cloth is not None
+                or prepared_body.body.rope is not None):
             continue
         if coordinates.is_free[body.nodes].all():
             viscous = Green(rest, made.elements, made.modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})

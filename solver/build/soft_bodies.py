@@ -89,22 +89,22 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
         obstacles = obstacles_of(job)
     targets = target_nodes(job, prepared) if targets is None else targets
     air = air_of(job, prepared)
-    rest = np.concatenate([*(one.volume.nodes for one in prepared), obstacles.positions, targets.positions,
-                           air.position])
+    rest = np.concatenate([*(prepared_body.volume.nodes for prepared_body in prepared), obstacles.positions,
+                           targets.positions, air.position])
     first = np.concatenate([[0], np.cumsum([len(prepared_body.volume.nodes) for prepared_body in prepared])])
-    materials = [one.material_data(job, rest, int(start)) for one, start in zip(prepared, first)]
+    materials = [prepared_body.material_data(job, rest, int(start)) for prepared_body, start in zip(prepared, first)]
     mass = np.concatenate([*(material.mass for material in materials), np.zeros(len(rest) - int(first[-1]))])
-    bodies = [_in_world(job, one, slice(int(start), int(stop)))
-              for one, start, stop in zip(prepared, first[:-1], first[1:])]
+    bodies = [_in_world(job, prepared_body, slice(int(start), int(stop)))
+              for prepared_body, start, stop in zip(prepared, first[:-1], first[1:])]
 
     first_target = int(first[-1]) + len(obstacles.positions)
     ties = ties_of(job, prepared, targets, first_target, rest, first)
     ends = prescribed_ends(job, ties, targets, first_target, rest, integrated_nodes(job, prepared, len(rest)))
-    coordinates = _coordinates(job, rest, [without_pins(one) for one in prepared], first, make_coordinates, obstacles,
-                               targets, air, ends)
+    coordinates = _coordinates(job, rest, [without_pins(prepared_body) for prepared_body in prepared], first,
+                               make_coordinates, obstacles, targets, air, ends)
     is_free = ends.without(coordinates.is_free)
     linear, linear_kind = _linear_solver(job, prepared, make_coordinates is not None, len(ends.ties) < len(ties))
-    methods = [parameters("method", scene.method_of(one.body)) for one in prepared]
+    methods = [parameters("method", scene.method_of(prepared_body.body)) for prepared_body in prepared]
     joins = joins_different_methods(job, prepared)
     awake = _asleep(job, methods, joins)
     mesh = _mesh(prepared, materials, rest, mass, first, coordinates)
@@ -113,10 +113,10 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
 
-    damping = [_damping(job, one, made, rest, mass, is_free, body.nodes, integrator, linear_kind)
-               for one, made, body in zip(prepared, materials, bodies)]
-    bodies = [replace(body, hertz=one.hertz) for body, one in zip(bodies, damping)]
-    losses = [loss for one in damping for loss in one.losses]
+    damping = [_damping(job, prepared_body, made, rest, mass, is_free, body.nodes, integrator, linear_kind)
+               for prepared_body, made, body in zip(prepared, materials, bodies)]
+    bodies = [replace(body, hertz=body_damping.hertz) for body, body_damping in zip(bodies, damping)]
+    losses = [loss for body_damping in damping for loss in body_damping.losses]
     slides = sliding_bodies(prepared, materials, bodies, rest, mass, coordinates)
     contacts, ignored = _contacts(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
     ground = on_ground(job, prepared, rest, mass, coordinates)
@@ -126,9 +126,10 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
     constraints = point_constraints(job, prepared, ties, ends.ties, rest, mass, first, is_free)
     acting = _acting(job, prepared, materials, rest, mass, first, obstacles, air, constraints)
     make = _stepped(integrator, coordinates, condensation)
-    return make(bodies, [one.elements for one in materials], coordinates, rest, mass, np.array(scene.gravity), ground,
-                scene.time.start, condensation=condensation, stage_solver=stage_solver, linear=linear, notes=notes,
-                damping_laws=[one.law for one in damping], contacts=contacts,
+    return make(bodies, [material.elements for material in materials], coordinates, rest, mass,
+                np.array(scene.gravity), ground, scene.time.start, condensation=condensation,
+                stage_solver=stage_solver, linear=linear, notes=notes,
+                damping_laws=[body_damping.law for body_damping in damping], contacts=contacts,
                 balanced=[body for body, params in zip(bodies, methods) if params["quasistatic_start"]],
                 between=acting.between, pulls=acting.pulls, links=acting.links, constraints=acting.constraints,
                 following=followers(job, prepared, first), couples_methods=joins,
@@ -149,11 +150,12 @@ def _stepped(integrator: Integrator, coordinates: FreeNodes, condensation: Conde
 def _mesh(prepared: list[Prepared], materials: list[MaterialData], rest: Vec, mass: Vec, first: Index,
           coordinates: FreeNodes) -> Mesh:
     """Return the elements of all bodies as one mesh, from which methods make their condensation."""
-    dynamic = np.concatenate([one.fields.dynamic + start for one, start in zip(prepared, first)]).astype(np.int32)
+    dynamic = np.concatenate([prepared_body.fields.dynamic + start
+                              for prepared_body, start in zip(prepared, first)]).astype(np.int32)
     patches = [Patch(patch.nodes + np.int32(start), patch.motions)
                for prepared_body, start in zip(prepared, first) for patch in prepared_body.fields.patches]
-    tets = np.concatenate([one.elements.tets for one in materials])
-    return Mesh(tets, rest, mass, [part for one in materials for part in one.parts], coordinates, dynamic,
+    tets = np.concatenate([material.elements.tets for material in materials])
+    return Mesh(tets, rest, mass, [part for material in materials for part in material.parts], coordinates, dynamic,
                 max(material.stiffness for material in materials), tuple(patches))
 
 
@@ -204,7 +206,8 @@ def _linear_solver(job: Job, prepared: list[Prepared], is_attached: bool, has_ro
     attached to rigid bodies. has_rows: whether constraints have rows."""
     use = linear_use(job, prepared, is_attached, has_rows)
     chosen = choose(job.scene.linear_solver, [prepared_body.count for prepared_body in prepared], use)
-    are_ropes = job.scene.linear_solver == "auto" and all(one.body.rope is not None for one in prepared)
+    are_ropes = job.scene.linear_solver == "auto" and all(prepared_body.body.rope is not None
+                                                          for prepared_body in prepared)
     return BandedCholesky(chosen) if are_ropes else chosen, type(chosen)
 
 
@@ -251,7 +254,8 @@ def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, 
     and none touch, each body is condensed by itself. joins: whether forces join bodies of different methods."""
     touching = job.scene.contact is not None or joins
     groups = _alike(job, prepared) if touching else _groups_by_forces(job, prepared)
-    follow = any(catalogue.find("method", job.scene.method_of(one.body).kind).follows for one in prepared)
+    follow = any(catalogue.find("method", job.scene.method_of(prepared_body.body).kind).follows
+                 for prepared_body in prepared)
     if len(groups) == 1 or not (touching or (follow and len(mesh.coordinates.attached.nodes))):
         make, params = _method(job, prepared[0])
         return make(mesh, linear, params)
@@ -309,8 +313,9 @@ def _coordinates(job: Job, rest: Vec, prepared: list[Prepared], first: Index, ma
     on_bodies = [np.arange(obstacles.own, len(obstacles.positions)),
                  *(np.arange(of.start, of.stop) + len(obstacles.positions) for _, of in targets.attached)]
     after_bodies = np.delete(np.arange(first[-1], len(rest)), np.concatenate(on_bodies))
-    prescribed = np.concatenate([*(one.fields.pinned + start for one, start in zip(prepared, first)), after_bodies,
-                                 ends.nodes])
+    prescribed = np.concatenate([
+        *(prepared_body.fields.pinned + start for prepared_body, start in zip(prepared, first)),
+        after_bodies, ends.nodes])
     prescribed, motion = prescribed.astype(np.int32), _motion(job, prepared, obstacles, targets, air, ends)
     return (FreeNodes(rest, prescribed, motion.if_moving) if make_coordinates is None else
             make_coordinates(rest, prescribed, motion, first))
@@ -351,15 +356,15 @@ def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> lis
     """Return the pulls on these bodies. mass: of all nodes, (n,) [kg]. first: first node of each body, (bodies + 1,).
     Raises BadScene where a pull is near no node of its body."""
     pulls = []
-    for one, start in zip(prepared, first):
-        for k, pull in enumerate(one.body.pulls):
-            x, centre = one.volume.nodes, np.array(pull.position)
+    for prepared_body, start in zip(prepared, first):
+        for k, pull in enumerate(prepared_body.body.pulls):
+            x, centre = prepared_body.volume.nodes, np.array(pull.position)
             near = np.flatnonzero(_distance(centre, x) <= pull.radius)
             if not len(near):  # the radius is smaller than a tetrahedron
-                near = nodes_near(x, one.volume.tets, one.embedding, partial(_distance, centre), pull.radius,
-                                  centre[None])
+                near = nodes_near(x, prepared_body.volume.tets, prepared_body.embedding, partial(_distance, centre),
+                                  pull.radius, centre[None])
             if not len(near):
-                with blame(job.scene, one.body, f"pulls[{k}].radius"):
+                with blame(job.scene, prepared_body.body, f"pulls[{k}].radius"):
                     raise BadScene("a pull is not near any of its nodes", "Move it to the body or raise its radius")
             nodes = (near + start).astype(np.int32)
             # by mass, so that the force does not depend on the mesh
@@ -380,6 +385,7 @@ def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, targets: T
             ends: PrescribedEnds) -> Concatenated:
     """Return the prescribed positions of the pinned nodes of all bodies, of obstacles, of target nodes, of the air and
     of ends of constraints."""
-    return Concatenated([*(positions_over_time(job, one.fields.motion, one.volume.nodes[one.fields.pinned])
-                         for one in prepared), *obstacles.motions, *targets.motions,
+    return Concatenated([*(positions_over_time(job, prepared_body.fields.motion,
+                                               prepared_body.volume.nodes[prepared_body.fields.pinned])
+                         for prepared_body in prepared), *obstacles.motions, *targets.motions,
                          *air.motions, *ends.motions])

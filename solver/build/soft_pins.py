@@ -19,7 +19,8 @@ from .inputs import number_over_time, positions_over_time
 def soft_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[SoftPins]:
     """Return the soft pins of all bodies that have some. mass: of all nodes, (n,) [kg]. first: first node of each body,
     (bodies + 1,)."""
-    pins = (_of_body(job, one, mass[start:stop], int(start)) for one, start, stop in zip(prepared, first, first[1:]))
+    pins = (_of_body(job, prepared_body, mass[start:stop], int(start))
+            for prepared_body, start, stop in zip(prepared, first, first[1:]))
     return [pin for pin in pins if pin is not None]
 
 

@@ -67,7 +67,8 @@ def as_they_touch(arrange: Arrange, prepared: list[Prepared]) -> Touching:
     pairs = made.intersecting_pairs()
     while pairs:
         intersecting = {k for pair in pairs for k in pair}
-        bodies = [_with_next_surface(one) if k in intersecting else one for k, one in enumerate(made.prepared)]
+        bodies = [_with_next_surface(prepared_body) if k in intersecting else prepared_body
+                  for k, prepared_body in enumerate(made.prepared)]
         if all(body is before for body, before in zip(bodies, made.prepared)):
             break
         made = arrange(bodies, None)

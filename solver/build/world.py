@@ -71,31 +71,33 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     if any(prepared_body.body.dynamic.suggested for prepared_body in prepared):
         from .suggest import suggested  # loaded only where it is needed
 
-        prepared = [suggested(job, one, report) for one in prepared]
+        prepared = [suggested(job, prepared_body, report) for prepared_body in prepared]
     rigid = _mechanisms(job)
-    if any(not is_drafted(job.scene, one.body) for one in prepared):
+    if any(not is_drafted(job.scene, prepared_body.body) for prepared_body in prepared):
         report("world", None, None, "Analysing the stiffness matrix")
-    sharp = [one for one in prepared if slides(one.body)]
-    drafted = [one for one in prepared if is_drafted(job.scene, one.body)]
-    staggered = [one for one in drafted if touches_bodies(job.scene, one.body)]
-    coupled = [one for one in prepared if not (slides(one.body) or is_drafted(job.scene, one.body))]
+    sharp = [prepared_body for prepared_body in prepared if slides(prepared_body.body)]
+    drafted = [prepared_body for prepared_body in prepared if is_drafted(job.scene, prepared_body.body)]
+    staggered = [prepared_body for prepared_body in drafted if touches_bodies(job.scene, prepared_body.body)]
+    coupled = [prepared_body for prepared_body in prepared
+               if not (slides(prepared_body.body) or is_drafted(job.scene, prepared_body.body))]
     if grouping is not None:
         soft = grouping(coupled, rigid)
     else:
         soft = _soft_parts(job, coupled, rigid)
-    soft_couplings = [coupling for one in soft for coupling in one.couplings]
+    soft_couplings = [coupling for group in soft for coupling in group.couplings]
     joints = None if rigid is None else rigid.beside(soft_couplings)
-    parts: list[Part] = [*(one.part for one in soft), *([] if joints is None else [joints])]
+    parts: list[Part] = [*(group.part for group in soft), *([] if joints is None else [joints])]
     beside = rigid is not None and len(parts) - len(soft_couplings) > 1 and job.scene.contact is None
     couplings = soft_couplings
     if sharp or staggered:
-        around = [one.part for one in soft], coupled, joints
+        around = [group.part for group in soft], coupled, joints
         couplings = _add_staggered(job, parts, sharp, staggered, around, soft_couplings, report)
     if len(drafted) > len(staggered):
         # kernels are compiled where something is drafted
-        parts += _drafts(job, [one for one in drafted if one not in staggered], report)
+        parts += _drafts(job, [prepared_body for prepared_body in drafted if prepared_body not in staggered], report)
     notes = [SIDE_BY_SIDE] if beside else []
-    return Built(World(parts, [one.body.name for one in prepared], notes, couplings), prepared, soft)
+    return Built(World(parts, [prepared_body.body.name for prepared_body in prepared], notes, couplings), prepared,
+                 soft)
 
 
 def _soft_parts(job: Job, coupled: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
@@ -103,12 +105,13 @@ def _soft_parts(job: Job, coupled: list[Prepared], rigid: Mechanisms | None) -> 
     for the others."""
     to_rigid = {end.body for constraint in job.scene.constraints if any(end.mechanism for end in constraint.ends)
                 for end in constraint.ends if not end.mechanism}
-    hanging = {one.body.name for one in coupled if rigid is not None
-               and (one.body.attach or one.body.name in to_rigid)}
-    with_rigid = [one for one in coupled if hanging & job.scene.joined(one.body.name)]
+    hanging = {prepared_body.body.name for prepared_body in coupled if rigid is not None
+               and (prepared_body.body.attach or prepared_body.body.name in to_rigid)}
+    with_rigid = [prepared_body for prepared_body in coupled if hanging & job.scene.joined(prepared_body.body.name)]
     if job.scene.contact is not None and rigid is not None:
         with_rigid = coupled  # all of them may touch the mechanisms' bodies
-    soft = [soft_part(job, group) for group in groups_of_parts(job, [one for one in coupled if one not in with_rigid])]
+    soft = [soft_part(job, group) for group in groups_of_parts(job, [prepared_body for prepared_body in coupled
+                                                                     if prepared_body not in with_rigid])]
     if with_rigid:
         soft.append(soft_part(job, with_rigid, rigid))
     return soft
@@ -137,12 +140,12 @@ def _drafts(job: Job, drafted: list[Prepared], report: Report) -> list[Part]:
     together. Raises a ConJacError that names the body."""
     parts: list[Part] = []
     drafted_together: dict[catalogue.Entry, list[Prepared]] = {}
-    for one in drafted:
-        entry = catalogue.find("method", job.scene.method_of(one.body).kind)
+    for prepared_body in drafted:
+        entry = catalogue.find("method", job.scene.method_of(prepared_body.body).kind)
         if entry.able("drafts together"):
-            drafted_together.setdefault(entry, []).append(one)
+            drafted_together.setdefault(entry, []).append(prepared_body)
         else:
-            parts.append(entry.load()(job, one, report))
+            parts.append(entry.load()(job, prepared_body, report))
     return [*parts, *(entry.load()(job, several, report) for entry, several in drafted_together.items())]
 
 
@@ -182,12 +185,13 @@ def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: 
             part, interface = sharp_cloth(job, sheets, len(parts), surroundings)
             parts.append(part)
             interfaces.append(interface)
-    for one in drafted:
-        surfaces = surroundings.surfaces(one)
-        draft = catalogue.find("method", job.scene.method_of(one.body).kind).load()(job, one, report, surfaces)
+    for prepared_body in drafted:
+        surfaces = surroundings.surfaces(prepared_body)
+        draft = catalogue.find("method", job.scene.method_of(prepared_body.body).kind).load()(
+            job, prepared_body, report, surfaces)
         interfaces.append(interface_of(len(parts), draft, surfaces))
         parts.append(draft)
-    interfaces = [one for one in interfaces if one.linked]
+    interfaces = [interface for interface in interfaces if interface.linked]
     return [StaggeredParts(parts, couplings, interfaces)] if interfaces else couplings
 
 
@@ -216,7 +220,7 @@ def soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = Non
     from .rigid_skins import skins_of
 
     bearings = [joint.friction for mechanism in job.scene.mechanisms for joint in mechanism.joints]
-    bearings += [loop.friction for one in job.scene.mechanisms for loop in one.loops]
+    bearings += [loop.friction for mechanism in job.scene.mechanisms for loop in mechanism.loops]
     law = catalogue.find("joint_friction", job.scene.joint_friction.kind).load()
     by_body = law.acts_on != "nothing" and any(bearing is not None for bearing in bearings)
     touches = job.scene.contact is not None

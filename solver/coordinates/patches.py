@@ -57,12 +57,12 @@ class Patches:
         """rest: positions at rest, (n, 3) [m]. mass: lumped, (n,) [kg]."""
         self._count = len(rest)
         self._all = [_Amplitudes(rest, mass, patch) for patch in patches]
-        self.unknowns = sum(one.unknowns for one in self._all)
+        self.unknowns = sum(patch.unknowns for patch in self._all)
 
     def of(self, chosen: Mask | None) -> Index:
         """Return the indices of the amplitudes of the patches in a mask `chosen`, (p,); of all patches where it is
         None."""
-        owner = np.repeat(np.arange(len(self._all)), [one.unknowns for one in self._all])
+        owner = np.repeat(np.arange(len(self._all)), [patch.unknowns for patch in self._all])
         indices: Index = np.flatnonzero(np.ones(len(owner), dtype=bool) if chosen is None else chosen[owner])
         return indices
 
@@ -70,9 +70,9 @@ class Patches:
         """Return C, the weight of each node's velocity in each amplitude, (c, n, 3), at positions x, (n, 3) [m]."""
         out = np.zeros((self.unknowns, self._count, 3))
         first = 0
-        for one in self._all:
-            out[first : first + one.unknowns, one.nodes] = one.rows(x)
-            first += one.unknowns
+        for patch in self._all:
+            out[first : first + patch.unknowns, patch.nodes] = patch.rows(x)
+            first += patch.unknowns
         return out
 
 

@@ -62,8 +62,8 @@ class FreeBones:
         self._trees = [FreeTree(bones, flesh, np.concatenate([soft.mass[flesh], sixths[bones].ravel()]))
                        for bones, flesh in _free_trees(jointed.condensation, soft, soft.coordinates.attached)]
         self._group = np.full(len(soft.mass), -1, dtype=np.int32)  #: the number of each node's tree, (n,)
-        for number, one in enumerate(self._trees):
-            self._group[one.flesh] = number
+        for number, tree in enumerate(self._trees):
+            self._group[tree.flesh] = number
         #: trees of one bone without flesh, whose linear momentum stages conserve as they are
         self._rigid: Mask = np.array([len(tree.bones) == 1 and not soft.mass[tree.flesh].any() for tree in self._trees],
                                      dtype=bool)
@@ -106,16 +106,16 @@ class FreeBones:
         if not unloaded:
             return [soft, bones]
         self._evaluate_points(before[1])
-        targets = [self._momenta_after(one, *self._points_of(one, before[0]), h) for one in unloaded]
+        targets = [self._momenta_after(tree, *self._points_of(tree, before[0]), h) for tree in unloaded]
         self._evaluate_points(bones)
         x, v = self._soft.nodes_at(soft)
-        for one, target in zip(unloaded, targets):
-            x1, v1 = self._points_of(one, soft)
-            centre, mass = one.mass @ x1 / one.mass.sum(), one.mass
+        for tree, target in zip(unloaded, targets):
+            x1, v1 = self._points_of(tree, soft)
+            centre, mass = tree.mass @ x1 / tree.mass.sum(), tree.mass
             gain = target.drift - mass @ v1 / mass.sum()
             lacking = np.linalg.solve(moments(mass, x1 - centre), target.spin - spin(mass, x1, v1))
-            v[one.flesh] += gain + np.cross(lacking, x[one.flesh] - centre)
-            bones = self._with_root_velocity(bones, int(one.bones[0]), centre, gain, lacking)
+            v[tree.flesh] += gain + np.cross(lacking, x[tree.flesh] - centre)
+            bones = self._with_root_velocity(bones, int(tree.bones[0]), centre, gain, lacking)
         return [replace(soft, u=v[self._soft.coordinates.free].ravel()), bones]
 
     def restore_spin(self, before: Sequence[State], after: Sequence[State], h: float,
@@ -131,19 +131,20 @@ class FreeBones:
         touched |= self._find_contacts(after)
         soft, bones = after
         x, v = self._soft.coordinates.positions(soft.q, soft.time, soft.carrier_motion), self._soft.velocity(soft)
-        for one, (x0, v0) in zip(self._trees, starts):
-            if touched[one.flesh].any() or self._is_acted_on(one, bones):
+        for tree, (x0, v0) in zip(self._trees, starts):
+            if touched[tree.flesh].any() or self._is_acted_on(tree, bones):
                 continue
-            x1, v1 = self._points_of(one, soft)
-            total = one.mass.sum()
-            remaining = 1.0 if damped is None else 1.0 / (1.0 + h * damped.drag[one.flesh].sum() / total)
-            target = self._momenta_after(one, x0, v0, h)
+            x1, v1 = self._points_of(tree, soft)
+            total = tree.mass.sum()
+            remaining = 1.0 if damped is None else 1.0 / (1.0 + h * damped.drag[tree.flesh].sum() / total)
+            target = self._momenta_after(tree, x0, v0, h)
             drift = remaining * target.drift
-            correction = spin_correction(one.mass, x0, x1, v1, remaining * target.spin, h)
-            correction = replace(correction, shift=one.mass @ x0 / total + h * drift - correction.centre,
+            correction = spin_correction(tree.mass, x0, x1, v1, remaining * target.spin, h)
+            correction = replace(correction, shift=tree.mass @ x0 / total + h * drift - correction.centre,
                                  gain=drift - correction.drift)
-            x[one.flesh], v[one.flesh] = correction.placed(x[one.flesh]), correction.moving(x[one.flesh], v[one.flesh])
-            bones = self._with_root_motion(bones, int(one.bones[0]), correction)
+            x[tree.flesh], v[tree.flesh] = (correction.placed(x[tree.flesh]),
+                                            correction.moving(x[tree.flesh], v[tree.flesh]))
+            bones = self._with_root_motion(bones, int(tree.bones[0]), correction)
         free = self._soft.coordinates.free
         return [replace(soft, q=x[free].ravel(), u=v[free].ravel()), bones]
 
@@ -251,7 +252,7 @@ def _free_trees(jointed: Jointed, soft: NodesPart, attached: Attached) -> list[t
         if tree.parent[i] >= 0:
             root[i] = root[tree.parent[i]]
     constrained = np.diff(tree.dof)[root] != FREE
-    for bodies in [jointed.on_rates.bodies, *(one.bodies for one in jointed.joint_forces)]:
+    for bodies in [jointed.on_rates.bodies, *(forces.bodies for forces in jointed.joint_forces)]:
         constrained[np.isin(root, bodies)] = True
 
     # connected components of soft nodes, and the roots that they are attached to

@@ -84,11 +84,11 @@ class CoupledInterface:
         """Return the effective inertia of the interface points in a step of h seconds from these states; points without
         a link are rigid."""
         inertias, done = list[InterfaceInertia](), 0
-        for one in self.linked:
-            if one.points.stop <= self.touched:
-                inertias += [InterfaceInertia.nothing(one.points.start - done),
-                             one.carrier.inertia(before[one.carrier.part], h)]
-                done = one.points.stop
+        for link in self.linked:
+            if link.points.stop <= self.touched:
+                inertias += [InterfaceInertia.nothing(link.points.start - done),
+                             link.carrier.inertia(before[link.carrier.part], h)]
+                done = link.points.stop
         return block_diagonal([*inertias, InterfaceInertia.nothing(self.touched - done)])
 
 
@@ -101,7 +101,7 @@ class _Points:
         ends = np.cumsum([0, *(linked.count for _, linked in self.all)]).tolist()
         self.own = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self.start = self.positions(before)
-        self.inertia = [one.inertia(before, h) for one in interfaces]
+        self.inertia = [interface.inertia(before, h) for interface in interfaces]
 
     def positions(self, states: Sequence[State]) -> Vec:
         """Return positions of the points in these states of all parts, (p, 3) [m]."""
@@ -109,18 +109,18 @@ class _Points:
 
     def reaction(self, after: Sequence[State]) -> Vec:
         """Return the staggered parts' impulses on the points, (p, 3) [N s]."""
-        return np.concatenate([linked.reaction(after[one.number]) for one, linked in self.all])
+        return np.concatenate([linked.reaction(after[interface.number]) for interface, linked in self.all])
 
     def remembered_values(self, name: str) -> Vec:
         """Return values of the staggered parts' memory, (p, 3); zero where there are none yet."""
         values = [self.before[interface.number].memory.get(name) for interface in self.interfaces]
-        if any(one is None for one in values):
+        if any(value is None for value in values):
             return np.zeros_like(self.start)
-        return np.concatenate([one for one in values if one is not None])
+        return np.concatenate([value for value in values if value is not None])
 
     def remembered(self, state: State, which: int, **values: Vec) -> State:
         """Return a staggered part's state with values of its points, (p, 3), in its memory for the next step."""
-        own = [rows for rows, (one, _) in zip(self.own, self.all) if one is self.interfaces[which]]
+        own = [rows for rows, (interface, _) in zip(self.own, self.all) if interface is self.interfaces[which]]
         return replace(state, memory={**state.memory, **{
             name: np.concatenate([value[rows] for rows in own]) for name, value in values.items()}})
 
@@ -176,7 +176,7 @@ class StaggeredParts(Coupling):
         """Return this coupling, as the only element, with a reshaped part `after` in place of `part`. couplings: those
         of the reshaped part."""
         others = [coupling for coupling in self._couplings if not any(coupled is part for coupled in coupling.parts)]
-        return [StaggeredParts([after if one is part else one for one in self._parts], [*others, *couplings],
+        return [StaggeredParts([after if member is part else member for member in self._parts], [*others, *couplings],
                                 self._interfaces)]
 
     def merged(self, states: Sequence[State]) -> State:
@@ -243,8 +243,8 @@ def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State]
         after = others(points.external_forces(acting))
         points.predict_end(points.positions(after))
         applied, is_last = h * acting, tried + 1 == MAX_ITERATIONS
-        for one, part in zip(interfaces, points.with_interface(None if is_last else acting - carried_over / h)):
-            after[one.number] = one_step(one.number, part, before[one.number])
+        for interface, part in zip(interfaces, points.with_interface(None if is_last else acting - carried_over / h)):
+            after[interface.number] = one_step(interface.number, part, before[interface.number])
         reaction = points.reaction(after)
         residual = carried_over + reaction - applied
         if is_last or (np.linalg.norm(residual) <= CONVERGED * np.linalg.norm(reaction)
@@ -255,7 +255,7 @@ def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State]
             relaxed *= -float(np.vdot(last, change)) / max(float(np.vdot(change, change)), 1e-300)
             relaxed = min(max(relaxed, SLOWEST), FASTEST)
         last, acting = residual, (applied + relaxed * residual) / h
-    for which, one in enumerate(interfaces):
+    for which, interface in enumerate(interfaces):
         values = {ACTING: reaction / h, CARRIED_OVER: residual}
-        after[one.number] = points.remembered(after[one.number], which, **values)
+        after[interface.number] = points.remembered(after[interface.number], which, **values)
     return after

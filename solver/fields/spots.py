@@ -74,10 +74,10 @@ def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Paint
     part_of_node[volume.tets] = face_parts(volume.tets)[1][:, None]
     groups = [_group(spots, where, arrays, volume, painted, part_of_node, taken, notes)
             for where, spots in spots_of(body).items()]
-    missing = sum(one.single.count(-1) for one in groups)
+    missing = sum(group.single.count(-1) for group in groups)
     if missing:
         notes.append(f"{missing} dynamic spots found no free node of their own")
-    single_nodes = [*listed, *(node for one in groups if one.motions is None for node in one.single if node >= 0)]
+    single_nodes = [*listed, *(node for group in groups if group.motions is None for node in group.single if node >= 0)]
     free[single_nodes] = False
     return np.unique(single_nodes).astype(np.int32), tuple(_patches(groups, volume, painted, part_of_node, free))
 
@@ -109,20 +109,20 @@ def _patches(groups: list[_Spots], volume: Volume, painted: Painted | None, part
     """Return the nodes of each spot that moves as one, painted spots first. free: (k,), usable nodes, which is
     updated."""
     spot_patches: list[Patch] = []
-    for one in groups:
-        if one.motions is None or painted is None or one.weights is None:
+    for group in groups:
+        if group.motions is None or painted is None or group.weights is None:
             continue
-        below = spot_nodes(one.painted, painted.at_nodes[one.weights], painted.vertices, volume.nodes, ~free)
-        nodes = [members if len(members) else one_node(node) for members, node in zip(below, one.single)]
-        spot_patches += [Patch(members, one.motions) for members in nodes if len(members)]
+        below = spot_nodes(group.painted, painted.at_nodes[group.weights], painted.vertices, volume.nodes, ~free)
+        nodes = [members if len(members) else one_node(node) for members, node in zip(below, group.single)]
+        spot_patches += [Patch(members, group.motions) for members in nodes if len(members)]
         if len(groups) > 1:  # a node below spots of two groups belongs to the first
             free[np.concatenate([one_node(-1), *nodes])] = False
-    around = [one for one in groups if one.motions is not None and len(one.points)]
+    around = [group for group in groups if group.motions is not None and len(group.points)]
     if around:
-        radius = np.concatenate([np.full(len(one.points), one.radius) for one in around])
-        ways = [one.motions for one in around for _ in one.points]
-        nodes = around_points(np.concatenate([one.points for one in around]), radius, volume.nodes, part_of_node,
-                              [node for one in around for node in one.of_points], ~free)
+        radius = np.concatenate([np.full(len(group.points), group.radius) for group in around])
+        ways = [group.motions for group in around for _ in group.points]
+        nodes = around_points(np.concatenate([group.points for group in around]), radius, volume.nodes, part_of_node,
+                              [node for group in around for node in group.of_points], ~free)
         spot_patches += [Patch(members, averages) for members, averages in zip(nodes, ways)
                   if averages is not None and len(members)]
     return spot_patches

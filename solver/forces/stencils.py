@@ -49,9 +49,10 @@ def block_diagonal(tables: Sequence[Stencils], into: Vec | None = None) -> tuple
 
     An element of fewer nodes repeats its last one, with zero stiffness. into: memory for the blocks, (s, 6, 9).
     """
-    nodes = [np.concatenate([one.nodes, np.repeat(one.nodes[:, -1:], WIDEST - one.nodes.shape[1], axis=1)], axis=1)
-             for one in tables]
-    blocks = np.empty((sum(len(one) for one in nodes), 6, 9)) if into is None else into
+    nodes = [np.concatenate([table.nodes, np.repeat(table.nodes[:, -1:], WIDEST - table.nodes.shape[1], axis=1)],
+                            axis=1)
+             for table in tables]
+    blocks = np.empty((sum(len(table_nodes) for table_nodes in nodes), 6, 9)) if into is None else into
     first = 0
     for table in tables:
         own, pairs = blocks[first : first + len(table.nodes)], table.blocks.shape[1]

@@ -191,7 +191,7 @@ def near(glued: ElasticBody, base: ElasticBody, rest: Vec, distance: float) -> t
     middle = corners.mean(axis=1)
     reach = distance + float(np.linalg.norm(corners - middle[:, None], axis=2).max())
     candidates = cKDTree(middle).query_ball_point(rest[points], reach)
-    counts = np.array([len(one) for one in candidates], dtype=np.int64)
+    counts = np.array([len(candidate) for candidate in candidates], dtype=np.int64)
     owner = np.repeat(np.arange(len(points)), counts)
     if not len(owner):
         empty = np.zeros(0, np.int32)

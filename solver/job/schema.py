@@ -369,8 +369,8 @@ class Scene(Strict):
 
     def holder_of(self, attach: Attach) -> RigidBody | None:
         """Return the rigid body of an attachment; None where the scene has no rigid body of that name."""
-        return next((body for one in self.mechanisms if one.name == attach.mechanism for body in one.bodies
-                     if body.name == attach.body), None)
+        return next((body for mechanism in self.mechanisms if mechanism.name == attach.mechanism
+                     for body in mechanism.bodies if body.name == attach.body), None)
 
     def joins(self) -> list[list[str]]:
         """Return for each force and each constraint the names of the soft bodies that it joins."""

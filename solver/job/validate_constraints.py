@@ -74,7 +74,7 @@ def _check_end(job: Job, end: ConstraintEnd, where: str, subject: str) -> None:
     if end.point is not None:
         check_vector(end.point, f"{where}.point")
     if end.mechanism:
-        mechanism = next((one for one in scene.mechanisms if one.name == end.mechanism), None)
+        mechanism = next((candidate for candidate in scene.mechanisms if candidate.name == end.mechanism), None)
         if mechanism is None or all(body.name != end.body for body in mechanism.bodies):
             raise refuse(f'{subject} holds "{end.body}" of "{end.mechanism}", which the scene does not have',
                          f"{where}.body", "Name a rigid body of a mechanism")

@@ -100,11 +100,11 @@ def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
     if body.cuts and body.touches_by_mesh:
         raise refuse(f'"{body.name}" has cuts, and its mesh touches, which they change', f"{where}.touches_by_mesh",
                      "Switch Collide by Mesh off, or leave the cuts out")
-    for one in scene.bodies:
-        method = catalogue.find("method", scene.method_of(one).kind)
-        is_sharp = one.cloth is not None and one.cloth.eulerian is not None
-        if (is_sharp or method.able("touches bodies")) and (body.touches is None or one.name in body.touches):
-            raise refuse(f'"{body.name}" has {what} and touches "{one.name}", which is '
+    for other in scene.bodies:
+        method = catalogue.find("method", scene.method_of(other).kind)
+        is_sharp = other.cloth is not None and other.cloth.eulerian is not None
+        if (is_sharp or method.able("touches bodies")) and (body.touches is None or other.name in body.touches):
+            raise refuse(f'"{body.name}" has {what} and touches "{other.name}", which is '
                          f'{"cloth with Sharp Edges" if is_sharp else f"drafted by {method.label}"}',
                          f"{where}.{field}", "Let these two not touch, or give the "
                          f'{"cloth no Sharp Edges" if is_sharp else "other one another method"}')

@@ -35,15 +35,17 @@ class LiveDraft(SteppedPart):
         self._bodies, self._shown = list[DraftedBody](), list[BodyInWorld]()
         own = catalogue.find("integrator", scene.integrator.kind)
         self.notes = [] if own.key == INTEGRATOR else [f"Play Live steps by BDF2, and not by {own.label}"]
-        for one in prepared:
-            with blame(scene, one.body, "method"):
-                body = DraftedBody(job, numbers[one.body.name], one, report)
+        for prepared_body in prepared:
+            with blame(scene, prepared_body.body, "method"):
+                body = DraftedBody(job, numbers[prepared_body.body.name], prepared_body, report)
             self._bodies.append(body)
-            surface, size = one.body.surface, one.volume.diagonal
+            surface, size = prepared_body.body.surface, prepared_body.volume.diagonal
             to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-            self._shown.append(BodyInWorld(one.body.name, slice(0, len(body.positions)), size, None, to_object))
-            self.notes += [f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes,
-                                                                   describe_truth(body.body, one))]
+            self._shown.append(BodyInWorld(prepared_body.body.name, slice(0, len(body.positions)), size, None,
+                                           to_object))
+            self.notes += [f'"{prepared_body.body.name}": {note}'
+                           for note in (*prepared_body.volume.notes, *prepared_body.fields.notes,
+                                        describe_truth(body.body, prepared_body))]
         rows = [numbers[prepared_body.body.name] for prepared_body in prepared]
         self._pairs = contact_pairs(contact_matrix(scene)[np.ix_(rows, rows)])
         self._gravity, self._ground = np.array(scene.gravity, float), ground_of(job)

@@ -94,7 +94,7 @@ class LiveNodes:
         """
         self._path.set_step(time, h, self._prescribed(time, before), self._prescribed(time + h, inputs))
         for number, targets, start in self._soft_pins:
-            targets.set_step(time, h, *(transformed(one.carrier(number), start) for one in (before, inputs)))
+            targets.set_step(time, h, *(transformed(moment.carrier(number), start) for moment in (before, inputs)))
         if not np.array_equal(self.part.gravity, inputs.gravity):
             self.part.weigh(inputs.gravity)
 

@@ -121,7 +121,7 @@ class ProjectedBody(PlayedBody):
         draft, body, before, time = self._draft, self.body, self._inputs or inputs, self.state.time
         self._path.set_step(time, h, self._prescribed(before), self._prescribed(inputs))
         for path, start in self._soft_pins:
-            path.set_step(time, h, *(transformed(one.carrier(self._number), start) for one in (before, inputs)))
+            path.set_step(time, h, *(transformed(moment.carrier(self._number), start) for moment in (before, inputs)))
         x, y, z = inputs.gravity.tolist()
         body.gravity, body.iterations = (x, y, z), iterations
         if inputs.ground is not None and self._ground.exists:

@@ -54,8 +54,8 @@ class ReducedFrom:
         """Return the ratio of the stiffness to that of `other`; None where they differ in anything else."""
         own, its = self.substance, other.substance
         same = own.material is its.material and all(
-            np.array_equal(one, two) for one, two in ((self.tets, other.tets), (self.nodes, other.nodes),
-                                                      (self.pinned, other.pinned), (own.density, its.density)))
+            np.array_equal(first, second) for first, second in ((self.tets, other.tets), (self.nodes, other.nodes),
+                                                              (self.pinned, other.pinned), (own.density, its.density)))
         if not same or own.constants.shape != its.constants.shape:
             return None
         times = float(own.constants.flat[0] / its.constants.flat[0])

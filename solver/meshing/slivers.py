@@ -50,14 +50,14 @@ def _swap(vertices: Vec, triangles: Index, flat: Index, longest: Index) -> bool:
     key = edges[:, 0] << 32 | edges[:, 1]
     order = np.argsort(key, kind="stable")
     ordered, done, any_swapped = key[order], np.zeros(len(triangles), dtype=bool), False
-    for one in flat.tolist():
-        first = int(longest[one])
-        i, j, k = (int(triangles[one, (first + step) % 3]) for step in range(3))
-        low, high = np.searchsorted(ordered, [key[3 * one + first], key[3 * one + first] + 1])
+    for triangle in flat.tolist():
+        first = int(longest[triangle])
+        i, j, k = (int(triangles[triangle, (first + step) % 3]) for step in range(3))
+        low, high = np.searchsorted(ordered, [key[3 * triangle + first], key[3 * triangle + first] + 1])
         if high - low != 2:
             continue
-        other = int(order[low]) // 3 + int(order[low + 1]) // 3 - one
-        if done[one] or done[other] or one == other:
+        other = int(order[low]) // 3 + int(order[low + 1]) // 3 - triangle
+        if done[triangle] or done[other] or triangle == other:
             continue
         d = int(triangles[other].sum()) - i - j
         across = min(d, k) << 32 | max(d, k)
@@ -65,9 +65,9 @@ def _swap(vertices: Vec, triangles: Index, flat: Index, longest: Index) -> bool:
         if d == k or (at < len(ordered) and ordered[at] == across):
             continue
         made = np.array([[k, i, d], [d, j, k]], dtype=triangles.dtype)
-        if _height(vertices, made).min() > _height(vertices, triangles[[one, other]]).min():
-            triangles[[one, other]] = made
-            done[one] = done[other] = any_swapped = True
+        if _height(vertices, made).min() > _height(vertices, triangles[[triangle, other]]).min():
+            triangles[[triangle, other]] = made
+            done[triangle] = done[other] = any_swapped = True
     return any_swapped
 
 

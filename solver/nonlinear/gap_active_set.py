@@ -222,9 +222,9 @@ class GapActiveSet:
         gaps = [bound.gaps(x) for bound in self._bounds]
         if len(gaps) == 1:
             return gaps[0]
-        return Gaps(sp.vstack([one.normals for one in gaps], format="csr"),
-                    np.concatenate([one.gap for one in gaps]),
-                    np.concatenate([one.name + k * KIND for k, one in enumerate(gaps)]))
+        return Gaps(sp.vstack([table.normals for table in gaps], format="csr"),
+                    np.concatenate([table.gap for table in gaps]),
+                    np.concatenate([table.name + k * KIND for k, table in enumerate(gaps)]))
 
     def _finished(self, unknowns: Vec) -> Vec:
         """Return the unknowns, after each bound has recorded its contact forces as of the last factor."""

@@ -101,7 +101,7 @@ def backtrack_to_step_start(problem: StageProblem, at: Evaluation, step_start: V
             fraction += part
     if low is at:
         return at
-    x, x_low = (problem.positions_at(one.unknowns) for one in (at, low))
+    x, x_low = (problem.positions_at(evaluation.unknowns) for evaluation in (at, low))
     return low if problem.physics.largest_step(x, x_low) == 1.0 else at
 
 

@@ -70,7 +70,7 @@ class MixedFEM(StageSolver):
         stays = problem.evaluate(problem.unknowns_at(problem.step_start))
         if _merit(stays) >= _merit(ballistic):
             return ballistic
-        x_ballistic, x_stays = (problem.positions_at(one.unknowns) for one in (ballistic, stays))
+        x_ballistic, x_stays = (problem.positions_at(evaluation.unknowns) for evaluation in (ballistic, stays))
         return stays if problem.physics.largest_step(x_ballistic, x_stays) == 1.0 else ballistic
 
     def _gains(self, problem: StageProblem, begins: Evaluation, end: Evaluation) -> bool:

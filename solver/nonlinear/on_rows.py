@@ -43,8 +43,9 @@ def on_rows(problem: StageProblem, unknowns: Vec, constraints: Sequence[Constrai
     if not hard:
         return x
     for _ in range(ROUNDS):
-        tables = [one.rows(x, time) for one in hard]
-        value = np.concatenate([np.where(one.one_sided, np.maximum(one.value, 0.0), one.value) for one in tables])
+        tables = [constraint.rows(x, time) for constraint in hard]
+        value = np.concatenate([np.where(table.one_sided, np.maximum(table.value, 0.0), table.value)
+                                for table in tables])
         if len(value) > MANY or float(np.abs(value).max()) <= SATISFIED * size:
             break
         J = sp.csr_array(sp.vstack([table.jacobian(len(x)) for table in tables]).tocsc()[:, columns])

@@ -67,21 +67,21 @@ def recorded(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
     `bodies`, (s,): body of each separation, with arrays "0.parents", …; `nailed`, `drawn`, (k, 2): body and nail, the
     former with arrays "nail0.nodes", …; `let_go`, (k, 2): body and frame; "<name>.moment": index of the moment.
     """
-    separations = [(k, *one) for k, made in enumerate(moments) for one in made.separations]
-    driven = [(k, *one) for k, made in enumerate(moments) for one in made.driven]
-    drawn = [(k, *one) for k, made in enumerate(moments) for one in made.drawn]
-    released = [(k, *one) for k, made in enumerate(moments) for one in made.released]
+    separations = [(k, *separation) for k, made in enumerate(moments) for separation in made.separations]
+    driven = [(k, *nail) for k, made in enumerate(moments) for nail in made.driven]
+    drawn = [(k, *drawn_nail) for k, made in enumerate(moments) for drawn_nail in made.drawn]
+    released = [(k, *release) for k, made in enumerate(moments) for release in made.released]
     out: dict[str, NDArray[Any]] = {
         SEPARATED: _numbers([body for _, body, _ in separations]),
-        NAILED: _numbers([(body, one.nail) for _, body, one in driven]).reshape(-1, 2),
+        NAILED: _numbers([(body, nail.nail) for _, body, nail in driven]).reshape(-1, 2),
         DRAWN: _numbers([(body, nail) for _, body, nail in drawn]).reshape(-1, 2),
         RELEASED: _numbers([(body, frame) for _, body, frame in released]).reshape(-1, 2)}
     for name, changes in ((SEPARATED, separations), (NAILED, driven), (DRAWN, drawn), (RELEASED, released)):
         out[f"{name}.moment"] = _numbers([change[0] for change in changes])
     for k, (_, _, separation) in enumerate(separations):
         out |= {f"{k}.{name}": array for name, array in separation.plain().items()}
-    for k, (_, _, one) in enumerate(driven):
-        out |= {f"nail{k}.nodes": one.nodes, f"nail{k}.places": one.positions}
+    for k, (_, _, nail) in enumerate(driven):
+        out |= {f"nail{k}.nodes": nail.nodes, f"nail{k}.places": nail.positions}
     return out
 
 

@@ -51,7 +51,8 @@ def grouped(scene: Scene) -> list[Body]:
 
 def touches_nothing(scene: Scene, body: Body) -> bool:
     """Return whether the settings of a soft body exclude contact with itself and with obstacles."""
-    return body.touches is not None and not {*body.touches} & {body.name, *(one.name for one in scene.obstacles)}
+    return body.touches is not None and not {*body.touches} & {body.name,
+                                                               *(obstacle.name for obstacle in scene.obstacles)}
 
 
 def ties(scene: Scene) -> Iterable[tuple[int, int]]:

@@ -91,15 +91,15 @@ class Regroup:
         of_rigid = [0.0] * (rigid is not None)
         self.reach = Reach(
             np.array([*(body.volume.diagonal for body in bodies), *of_rigid]),
-            np.array([*(max(one.thickness or 0.0, one.surface_offset) for one in bodies), *of_rigid]),
+            np.array([*(max(body.thickness or 0.0, body.surface_offset) for body in bodies), *of_rigid]),
             that_touch(self._job.scene))
         self._skins = [] if rigid is None else skins_of(self._job)
         if rigid is not None:
             poses = rigid.uncoupled.poses(rigid.uncoupled.initial_state())["pose"]
             self._in_body = [(skin.vertices - poses[skin.shown][:3, 3]) @ poses[skin.shown][:3, :3]
                              for skin in self._skins]
-        self._overhang = np.array([self._beyond_nodes(one) for one in bodies])
-        start = [self._box(k, one.volume.nodes) for k, one in enumerate(bodies)]
+        self._overhang = np.array([self._beyond_nodes(body) for body in bodies])
+        start = [self._box(k, body.volume.nodes) for k, body in enumerate(bodies)]
         start += [(skin.vertices.min(axis=0), skin.vertices.max(axis=0)) for skin in self._skins]
         self.at_start = self._boxes_of(range(len(bodies)), start)
         self._labels = self._merged(range(self.tokens), self.reach.near(self.at_start, MARGIN))
@@ -131,7 +131,7 @@ class Regroup:
 
     def soft_parts(self, world: World) -> dict[int, SoftPart]:
         """Return the parts of soft bodies of a world, by their numbers in that world."""
-        return {k: one for k, part in enumerate(world.parts) for one in self._parts.values() if one.part is part}
+        return {k: soft for k, part in enumerate(world.parts) for soft in self._parts.values() if soft.part is part}
 
     def take(self, bodies: Mapping[str, Prepared]) -> None:
         """Replace bodies, by name, by their present form after cuts, nails or releases, and discard their parts."""
@@ -149,7 +149,7 @@ class Regroup:
 
     def groups(self, world: World) -> list[BodyGroup]:
         """Return the groups of a world, each as a smaller world of the parts of the group."""
-        self._replaced = [one for one in self._replaced if any(one.part is part for part in world.parts)]
+        self._replaced = [replaced for replaced in self._replaced if any(replaced.part is part for part in world.parts)]
         groups = []
         for numbers, couplings in world.independent:
             parts = [world.parts[k] for k in numbers]
@@ -260,18 +260,18 @@ class Regroup:
     def _world(self, world: World) -> World:
         """Return the world of the present groups, with other parts than those of soft bodies unchanged."""
         soft = [self._part(tokens) for tokens in self._soft_groups()]
-        couplings = [coupling for one in soft for coupling in one.couplings]
+        couplings = [coupling for group in soft for coupling in group.couplings]
         others = [part if self._rigid is None or not self._is_rigid(part) else self._rigid.beside(couplings)
                   for part in world.parts if self._nodes_of(part) is None]
-        return world.with_parts([*(one.part for one in soft), *others], couplings)
+        return world.with_parts([*(group.part for group in soft), *others], couplings)
 
     def _is_rigid(self, part: Part) -> bool:
         """Return whether a part is that of the mechanisms, coupled or not."""
-        return self._rigid is not None and any(part is one for one in self._rigid)
+        return self._rigid is not None and any(part is own for own in self._rigid)
 
     def _nodes_of(self, part: Part) -> NodesPart | None:
         """Return the part where it is a part of soft bodies that was built here, else None."""
-        return next((one.part for one in (*self._parts.values(), *self._replaced) if one.part is part), None)
+        return next((soft.part for soft in (*self._parts.values(), *self._replaced) if soft.part is part), None)
 
     def _tokens_of(self, part: Part) -> list[int]:
         """Return the tokens of a part's bodies, in the order of the part."""
@@ -309,14 +309,15 @@ class Regroup:
 
 def requests_own_steps(body: Body) -> bool:
     """Return whether a body has its own integrator, stage solver or steps, instead of the scene's."""
-    return any(one is not None for one in (body.integrator, body.stage_solver, body.step, body.largest_deformation))
+    return any(choice is not None
+               for choice in (body.integrator, body.stage_solver, body.step, body.largest_deformation))
 
 
 def _agreed(own: Sequence[tuple[Choice | None, Choice | None]], otherwise: tuple[Choice, Choice]
             ) -> tuple[Choice, Choice]:
     """Return the integrator and the stage solver on which all bodies agree, else those of the scene, `otherwise`."""
     pairs = [(integrator or otherwise[0], stage_solver or otherwise[1]) for integrator, stage_solver in own]
-    return pairs[0] if all(one == pairs[0] for one in pairs) else otherwise
+    return pairs[0] if all(pair == pairs[0] for pair in pairs) else otherwise
 
 
 def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]:

@@ -51,13 +51,14 @@ class Reshape:
         self._changing = {body.name for body in job.scene.bodies if body.is_reshaped}
         self._soft = self._of_changing(dict(enumerate(soft)))
         self._dynamic = [prepared_body.fields.dynamic for prepared_body in prepared]
-        self._bodies = [WholeBody.uncut(one, _triangles(job, one)) for one in prepared]
+        self._bodies = [WholeBody.uncut(prepared_body, _triangles(job, prepared_body)) for prepared_body in prepared]
         touching = job.scene.contact is not None
-        self._kerf = [KERF * mean_edge(one.volume.nodes, one.skin) if touching and one.touches_itself else 0.0
-                      for one in prepared]
+        self._kerf = [KERF * mean_edge(prepared_body.volume.nodes, prepared_body.skin)
+                      if touching and prepared_body.touches_itself else 0.0 for prepared_body in prepared]
         #: of each body: nodes that each nail holds, by its number
         self._nailed: list[dict[int, Index]] = [{} for _ in prepared]
-        self._released = [nails.find_released(job, one) for one in prepared]  #: nodes of each uncut body, by frame
+        self._released = [nails.find_released(job, prepared_body)
+                          for prepared_body in prepared]  #: nodes of each uncut body, by frame
         self._made: list[Made] = []  #: since it was recorded
         for body, whole in zip(job.scene.bodies, self._bodies):
             shape = Shape(whole.prepared.volume.nodes, whole.prepared.volume.tets, whole.origin)
@@ -132,8 +133,8 @@ class Reshape:
             if not moment[1] and moment[0] in self._released[i]:
                 made.released.append((i, moment[0]))
                 notes.append(f'"{body.name}": its pins let go of {self._release(i, moment[0])} nodes at frame {when}')
-            for number in [one for one in self._nailed[i] if moment == (body.nails[one].until,
-                                                                        body.nails[one].until_subframe)]:
+            for number in [nail for nail in self._nailed[i] if moment == (body.nails[nail].until,
+                                                                        body.nails[nail].until_subframe)]:
                 made.drawn.append((i, number))
                 notes.append(f'"{body.name}": a nail is drawn at frame {when}')
                 self._draw(i, number)
@@ -173,7 +174,7 @@ class Reshape:
     def again(self, world: World, records: Sequence[Mapping[str, NDArray[Any]]]) -> World:
         """Return the world after repeating the changes of an earlier run. records: results of `record`, in order."""
         changed = set[int]()
-        for made in (one for record in records for one in made_of(record)):
+        for made in (moment for record in records for moment in made_of(record)):
             for i, frame in made.released:
                 self._release(i, frame)
             for i, nail in made.drawn:
@@ -224,7 +225,7 @@ class Reshape:
 
     def _of_changing(self, soft: Mapping[int, SoftPart]) -> dict[int, SoftPart]:
         """Return the parts with bodies that the scene reshapes, by their numbers in the world."""
-        return {k: one for k, one in soft.items() if self._changing & {name for name, _, _ in one.part.bodies}}
+        return {k: part for k, part in soft.items() if self._changing & {name for name, _, _ in part.part.bodies}}
 
     def _members(self, soft: SoftPart) -> list[int]:
         """Return the numbers in the scene of the bodies of a part, in the order of the part."""

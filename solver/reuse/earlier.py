@@ -78,7 +78,7 @@ class EarlierBake:
         """
         if frame not in self._records:
             record = record_of(self.cache, frame)
-            self._records = {frame: record, **{k: one for k, one in self._records.items() if k == frame - 1}}
+            self._records = {frame: record, **{k: stored for k, stored in self._records.items() if k == frame - 1}}
         return self._records[frame]
 
     def steps(self, frame: int) -> list[int]:
@@ -197,7 +197,7 @@ class EarlierBake:
         if not changed:
             return self
         records = [record, *(record_of(self.cache, frame) for frame in self.cache.frames_done()[1:])]
-        swept, last = Swept.through([one.arrays() for one in records]), records[-1]
+        swept, last = Swept.through([record.arrays() for record in records]), records[-1]
         near = {token for obstacles in self._obstacles for name, corners in corners_of(obstacles).items()
                 if name in changed for token in swept.near(*corners)}
         if self.has_mechanisms and not self._obstacle_rows.are_alike:
@@ -215,7 +215,8 @@ class EarlierBake:
     @cached_property
     def _obstacle_rows(self) -> ObstacleRows:
         """Return the map from rows of obstacles in the earlier bake to those of this one."""
-        then, now = ({one["name"]: int(one["nodes"]) for one in obstacles} for obstacles in self._obstacles)
+        then, now = ({obstacle["name"]: int(obstacle["nodes"]) for obstacle in obstacles}
+                     for obstacles in self._obstacles)
         return ObstacleRows(then, now, self._unchanged.obstacles)
 
     def _parts_with_obstacles(self, frame: int) -> list[int]:

@@ -69,10 +69,11 @@ class SharedStore(FrameStore):
 
         Raises CacheUnwritable where a record cannot be read.
         """
-        own = [self._whole.made_of_subset(1, one) for record in super().cuts_before(frame) for one in made_of(record)]
-        for one in own:
-            self._count_new(one)
-        return [recorded([one]) for one in own if one.count]
+        own = [self._whole.made_of_subset(1, changes) for record in super().cuts_before(frame)
+               for changes in made_of(record)]
+        for changes in own:
+            self._count_new(changes)
+        return [recorded([changes]) for changes in own if changes.count]
 
     def _count_new(self, made: Made) -> None:
         """Add the vertices that cuts create to the vertex counts of the solved bodies."""

@@ -90,11 +90,11 @@ class AllBodies:
         spans: number of parts of the frame after each of which groups were compared. shows_stress: whether any body of
         the job outputs stress.
         """
-        records = [one.record for one in outputs]
+        records = [output.record for output in outputs]
         whole, parts = self.record(records, spans), self._parts(records)
         contacts = [_rows_of_part(outputs[part.subset], part.number) for part in parts
                     if records[part.subset].contacts[part.number] >= 0]
-        activity = [self._activity(outputs[one.subset], one) for one in parts]
+        activity = [self._activity(outputs[part.subset], part) for part in parts]
         lively = [rows for rows in activity if rows is not None]
         halved = np.zeros(self._bodies + 1, dtype=np.int32)
         for k, count in self._of_bodies(lambda i, k: 0 if (own := outputs[i].halved) is None else int(own[k])):
@@ -104,10 +104,12 @@ class AllBodies:
             whole, self._rows(outputs, [output.vertices for output in outputs]), [],
             liveliness=np.concatenate(lively, axis=1) if lively else None,
             contacts=np.concatenate(contacts) if contacts else None,
-            stress=self._rows(outputs, [np.zeros((len(one.vertices), 4), dtype=np.float32) if one.stress is None else
-                                        one.stress for one in outputs]) if shows_stress else None,
+            stress=self._rows(outputs, [
+                np.zeros((len(output.vertices), 4), dtype=np.float32) if output.stress is None else output.stress
+                for output in outputs]) if shows_stress else None,
             halved=halved if halved.any() else None,
-            poses=next((one.poses for one, subset in zip(outputs, self._subsets) if _moves_mechanisms(subset)), None))
+            poses=next((output.poses for output, subset in zip(outputs, self._subsets) if _moves_mechanisms(subset)),
+                       None))
 
     def state(self, states: Sequence[State], records: Sequence[GroupRecord], labels: Index) -> State:
         """Return the state of all bodies at a snapshot, merged from the state of each subset.
@@ -115,11 +117,11 @@ class AllBodies:
         records: groups of each subset. labels: first token of the group of each token of the job, (t,).
         """
         parted = [_parted(state, record) for state, record in zip(states, records)]
-        return _joined(states[0].time, [parted[one.subset][one.number] for one in self._parts(records)], labels)
+        return _joined(states[0].time, [parted[part.subset][part.number] for part in self._parts(records)], labels)
 
     def made(self, made: Sequence[Made]) -> Made:
         """Return the cuts and nails of all bodies at one moment, merged from those of each subset."""
-        of_all = (one.of_bodies(subset.tokens) for one, subset in zip(made, self._subsets))
+        of_all = (changes.of_bodies(subset.tokens) for changes, subset in zip(made, self._subsets))
         return reduce(Made.and_those, of_all, Made()).in_order
 
     def made_of_subset(self, number: int, made: Made) -> Made:

@@ -33,7 +33,7 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
     uuids: UUIDs of the soft bodies by name, of the earlier bake and of the job.
     """
     nothing = Unchanged({}, False, False, False)
-    before, now = (_shared(one.scene) for one in (old, new))
+    before, now = (_shared(settings.scene) for settings in (old, new))
     if before.rest != now.rest:
         return nothing
     contact = before.contact == now.contact
@@ -51,16 +51,16 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
         old.mechanisms) == _without_identity(new.mechanisms)
     unchanged = {}
     for name, was in pairs.items():
-        one, other = _of_body(old, was), _of_body(new, name)
-        touched = [None if flat.touches is None else {called.get(body, body) if flat is one else body
-                                                      for body in flat.touches} & known for flat in (one, other)]
+        earlier, other = _of_body(old, was), _of_body(new, name)
+        touched = [None if flat.touches is None else {called.get(body, body) if flat is earlier else body
+                                                      for body in flat.touches} & known for flat in (earlier, other)]
         same = touched[0] == touched[1] if contact else (
-            _touches_nothing(one, was, bool(before.contact)) and _touches_nothing(other, name, bool(now.contact)))
+            _touches_nothing(earlier, was, bool(before.contact)) and _touches_nothing(other, name, bool(now.contact)))
         if contact:
-            same = same and one.in_contact == other.in_contact and (
-                _has_contact(one, was, before.obstacles) == _has_contact(other, name, now.obstacles))
-        joined = _joining(old.scene, was, called) == _joining(new.scene, name, {one: one for one in new.bodies})
-        if same and joined and one.own == other.own:
+            same = same and earlier.in_contact == other.in_contact and (
+                _has_contact(earlier, was, before.obstacles) == _has_contact(other, name, now.obstacles))
+        joined = _joining(old.scene, was, called) == _joining(new.scene, name, {body: body for body in new.bodies})
+        if same and joined and earlier.own == other.own:
             unchanged[name] = was
     return Unchanged(unchanged, mechanisms, before.steps == now.steps, contact, frozenset(changed))
 

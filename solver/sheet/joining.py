@@ -85,7 +85,7 @@ def _join(now: Conforming, run: int, a: int, b: int) -> bool:
         if working.conformal(p, q):
             return False
         position = (1.0 - t) * working.x[p] + t * working.x[q]
-        edge, _, onto = (one[0] for one in runs.nearest(run, position[None]))
+        edge, _, onto = (nearest[0] for nearest in runs.nearest(run, position[None]))
         if np.linalg.norm(onto - position) > limits.thickness + limits.depth:
             return False
         velocity = (1.0 - t) * working.v[p] + t * working.v[q]

@@ -84,10 +84,10 @@ def _collapse(now: Conforming, a: int, b: int) -> bool:
         return bool(working.required[i]), 0 <= on < now.runs.points, working.on_border(i) or on >= 0, -i
 
     removed, into = (a, b) if rank(a) < rank(b) else (b, a)
-    for one, other in ((removed, into), (into, removed)):
+    for vertex, other in ((removed, into), (into, removed)):
         # towards the vertex on the feature, always
-        if not working.on[one] >= 0 > working.on[other] and _collapse_any(now, one, [other]):
-            now.new.pop(one, None)
+        if not working.on[vertex] >= 0 > working.on[other] and _collapse_any(now, vertex, [other]):
+            now.new.pop(vertex, None)
             return True
     return False
 

@@ -19,9 +19,9 @@ def overlapping_faces(material: Vec, faces: Index) -> tuple[int, int] | None:
     size = np.median(high - low, axis=0).max()
     for first, second in _near(low, high, size):
         separated = np.zeros(len(first), dtype=bool)
-        for one, other in ((corners[first], corners[second]), (corners[second], corners[first])):
+        for triangle, other in ((corners[first], corners[second]), (corners[second], corners[first])):
             for k in range(3):
-                a, along = one[:, k], one[:, (k + 1) % 3] - one[:, k]
+                a, along = triangle[:, k], triangle[:, (k + 1) % 3] - triangle[:, k]
                 off = other - a[:, None]
                 side = along[:, 0, None] * off[..., 1] - along[:, 1, None] * off[..., 0]
                 separated |= (side <= TOUCH * size * np.linalg.norm(along, axis=1)[:, None]).all(axis=1)

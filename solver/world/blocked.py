@@ -50,7 +50,7 @@ def closes_on(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld
     is_free[free] = True
     for law in contacts:
         sides = [*_sides(law.point_pairs(x), owner, is_free, x, end)]
-        for (one, nodes, normals, space), (other, its_nodes, its_normals, its_space) in combinations(sides, 2):
+        for (surface, nodes, normals, space), (other, its_nodes, its_normals, its_space) in combinations(sides, 2):
             both, first, second = np.intersect1d(nodes, its_nodes, assume_unique=True, return_indices=True)
             opposed = np.einsum("ki,ki->k", normals[first], its_normals[second]) < OPPOSED
             left = space[first] + its_space[second]
@@ -59,8 +59,8 @@ def closes_on(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld
                 node = int(both[lacks[int(left[lacks].argmin())]])
                 name = owners[int(owner[node])][1] if owner[node] >= 0 else "what is between"
                 where = ", ".join(f"{c:.4g}" for c in x[node])
-                return node, (f"{owners[one][0]} and {owners[other][0]} close on {name} near ({where}) m and leave no "
-                              "room for it")
+                return node, (f"{owners[surface][0]} and {owners[other][0]} close on {name} near ({where}) m and "
+                              "leave no room for it")
     return None
 
 
@@ -80,11 +80,11 @@ def _sides(pairs: tuple[Index, Vec, Vec], owner: Index, is_free: Index, x: Vec,
     nearer = np.einsum("kc,kci,ki->k", weights, end[corners] - x[corners], normals)
     space = far - thickness[between] - nearer
     owner_of_row = owner[corners[:, 0]]
-    for one in np.unique(owner_of_row):
-        own = np.flatnonzero(owner_of_row == one)
+    for number in np.unique(owner_of_row):
+        own = np.flatnonzero(owner_of_row == number)
         own = own[np.lexsort((space[own], points[between[own], 0]))]
         nodes, first = np.unique(points[between[own], 0], return_index=True)
-        yield int(one), nodes, normals[own[first]], space[own[first]]
+        yield int(number), nodes, normals[own[first]], space[own[first]]
 
 
 def _owners_of_nodes(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld],

@@ -165,7 +165,7 @@ class MonolithicCondensedStage(CondensedStage):
         if self._touches_ground(after, stage):
             return True
         return bool(soft.contacts) and bool(in_contact.touches(
-            soft, *(soft.coordinates.positions(one.q, one.time) for one in (start, after))))
+            soft, *(soft.coordinates.positions(state.q, state.time) for state in (start, after))))
 
     def _touches_ground(self, start: State, stage: NodeStage) -> bool:
         """Return whether a node touches the ground at the start or at the end of its ballistic path."""

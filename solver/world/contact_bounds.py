@@ -53,7 +53,8 @@ class ContactBounds(SoftOutput):
         step_start, end: positions at the start of the step and at the end of prescribed motion, (n, 3) [m]. None where
         surfaces would intersect.
         """
-        return taken_along([body.nodes for body in self.bodies_in_world], [one.nodes for one in self.obstacles],
+        return taken_along([body.nodes for body in self.bodies_in_world],
+                           [obstacle.nodes for obstacle in self.obstacles],
                            self.coordinates.is_free, self.contacts, step_start, end,
                            partial(self.largest_steps, by_body=True))
 

@@ -65,4 +65,4 @@ class DraftObstacles:
         if not touched:
             return None
         names = ("points", "origins", "normals", "velocities", "friction")
-        return TouchedPlanes(*(np.concatenate([getattr(one, name) for one in touched]) for name in names))
+        return TouchedPlanes(*(np.concatenate([getattr(planes, name) for planes in touched]) for name in names))

@@ -49,7 +49,7 @@ class EolCloth(SteppedPart):
     @property
     def bodies(self) -> list[tuple[str, int, int]]:
         """Return the name, first vertex and number of the artist's vertices of each sheet."""
-        ends = np.cumsum([0, *(len(one.material) for one in self.shown)]).tolist()
+        ends = np.cumsum([0, *(len(shown.material) for shown in self.shown)]).tolist()
         return [(name, first, end - first) for name, first, end in zip(self.names, ends, ends[1:])]
 
     @property
@@ -140,16 +140,16 @@ class EolCloth(SteppedPart):
     def output(self, state: State, frame: int) -> Vec:
         """Return the artist's vertices in object space at a frame, (v, 3) [m]."""
         meshes = self.offsets.sheets(self.cloth(state).mesh)
-        return np.concatenate([one.vertices(mesh, frame - self.start_frame)
-                               for one, mesh in zip(self.shown, meshes)])
+        return np.concatenate([shown.vertices(mesh, frame - self.start_frame)
+                               for shown, mesh in zip(self.shown, meshes)])
 
     def sheets(self, state: State, frame: int) -> dict[int, SheetRecord]:
         """Return the record of each sheet's mesh at a frame, by the index of the sheet."""
         cloth = self.cloth(state)
         # vertices that left a feature in the last step no longer slide
         mesh = replace(cloth.mesh, on=np.where(cloth.free, -1, cloth.mesh.on))
-        return {k: one.record(sheet, frame - self.start_frame)
-                for k, (one, sheet) in enumerate(zip(self.shown, self.offsets.sheets(mesh)))}
+        return {k: shown.record(sheet, frame - self.start_frame)
+                for k, (shown, sheet) in enumerate(zip(self.shown, self.offsets.sheets(mesh)))}
 
     def longest(self, state: State) -> Vec:
         """Return the largest length of an edge of each sheet, relative to rest, (s,)."""

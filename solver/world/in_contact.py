@@ -164,5 +164,5 @@ def _lower_start(plain: StageProblem, unknowns: Vec, step_start: Vec) -> Vec:
     Prescribed nodes are at the end of their motion, so free nodes may not move back through them.
     """
     lower = lowest_potential_start(plain, unknowns, step_start)
-    x, x_lower = (plain.positions_at(one) for one in (unknowns, lower))
+    x, x_lower = (plain.positions_at(guess) for guess in (unknowns, lower))
     return lower if plain.physics.largest_step(x, x_lower) == 1.0 else unknowns

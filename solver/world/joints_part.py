@@ -84,9 +84,9 @@ class JointsPart(Part):
     def mechanisms(self) -> list[dict[str, object]]:
         """Return the manifest's entry of each mechanism."""
         entries, first = [], 0
-        for one in self.mechanisms_in_world:
-            entries.append(one.plain(first))
-            first += len(one.bodies)
+        for mechanism in self.mechanisms_in_world:
+            entries.append(mechanism.plain(first))
+            first += len(mechanism.bodies)
         return entries
 
     @property
@@ -110,7 +110,7 @@ class JointsPart(Part):
         Forces are discontinuous where this set changes, so an integrator's history is not valid across such a time.
         """
         jointed = self.condensation
-        working = [one for joints in jointed.joint_forces for one in joints.at_work(state.time)]
+        working = [active for joints in jointed.joint_forces for active in joints.at_work(state.time)]
         working += [] if self.constraints is None else self.constraints.at_work(state.time)
         return np.flatnonzero(working).astype(np.int32)
 

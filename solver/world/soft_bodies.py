@@ -172,7 +172,7 @@ class SoftBodies(ContactBounds, StepLimits):
         """Return all elements, with stretches as unknowns of the tetrahedra that support this."""
         from ..forces.in_stretches import InStretches  # compiled only for stages of mixed elements
 
-        return Elements([one.in_stretches(InStretches) or one for one in self._elements.elastic],
+        return Elements([body.in_stretches(InStretches) or body for body in self._elements.elastic],
                         [*self.between, *self.contacts], len(self.rest))
 
     def in_stretches(self, extra_forces: Sequence[StencilForce] = (), selection: Selection = ALL) -> Stretched | None:

@@ -68,7 +68,8 @@ class SoftOutput:
 
     def show(self, embeddings: Sequence[Embedding | None]) -> None:
         """Replace the embedding of each body's mesh, with unchanged nodes."""
-        self.bodies_in_world = [replace(body, embedding=one) for body, one in zip(self.bodies_in_world, embeddings)]
+        self.bodies_in_world = [replace(body, embedding=embedding)
+                                for body, embedding in zip(self.bodies_in_world, embeddings)]
 
     def output(self, state: State, frame: int) -> Vec:
         """Return the vertices of all bodies in object space at a frame, (v, 3) [m]."""
@@ -89,7 +90,7 @@ class SoftOutput:
 
     @cached_property
     def _edges_of(self) -> list[Edges]:
-        return [Edges(one.tets, self.rest) for one in self._elements.elastic]
+        return [Edges(body.tets, self.rest) for body in self._elements.elastic]
 
     def contact_forces(self, state: State) -> Vec | None:
         """Return position in world [m], force on the first side [N] and distance [m] of each contact, (k, 7).

@@ -134,7 +134,7 @@ class SoftSystem(SoftBodies):
         """
         after = finish_linear_stage(self, posed, stage, start, is_last)
         if self.couples_methods or self.contacts and in_contact.touches(
-                self, *(self.coordinates.positions(one.q, one.time) for one in (start, after))):
+                self, *(self.coordinates.positions(state.q, state.time) for state in (start, after))):
             # a barrier cannot be linearised: the stage is solved, which also bounds the motion
             return self.solve_stage(replace(stage, beta=1.0), start)
         if self.impact_solver is not None and self.collides_with_ground([start, after], stage.h):
@@ -215,8 +215,8 @@ class SoftSystem(SoftBodies):
             return after
         end = SolvedEnd(self, self._posed, self.project, nodes, damped)
         with_friction = end.with_friction(after, self.stage_method.posed_at_end, self.condensation.whole is not None)
-        if not stage.inertia or not in_contact.collides(self, *(self.coordinates.positions(one.q, stage.time)
-                                                                for one in (after, with_friction))):
+        if not stage.inertia or not in_contact.collides(self, *(self.coordinates.positions(state.q, stage.time)
+                                                                for state in (after, with_friction))):
             return with_friction
         # linearised friction ignores the barrier: where it would cause intersections the stage is solved under its
         # impulses

@@ -40,7 +40,7 @@ class StepLimits:
         the velocities at the end of a solved step are those of a ripple with a small displacement. Cloth can rotate and
         fold by the length of its edges in a step without errors in its elements.
         """
-        start, end = (self._at(one) for one in (before, after))
+        start, end = (self._at(state) for state in (before, after))
         pairs = [law.node_pairs_within(x, 1.0).ravel() for law in self.contacts for x in (start, end)]
         return self._edge_changes.largest(start, end, (after.time - before.time) * self.velocity(after), pairs)
 
@@ -80,8 +80,8 @@ class StepLimits:
         """Return whether each body touches the ground at either end of a step, (b,)."""
         if not self.ground.plane.exists:
             return np.zeros(len(self.bodies_in_world), dtype=bool)
-        return self._bodies_of(np.concatenate([self.ground.find(self._at(one), one.time).nodes
-                                               for one in (before, after)]))
+        return self._bodies_of(np.concatenate([self.ground.find(self._at(state), state.time).nodes
+                                               for state in (before, after)]))
 
     def _touch_resting(self, before: State, after: State) -> Mask:
         """Return whether each body is in contact only with prescribed nodes at rest, at either end of a step, (b,).
@@ -113,7 +113,7 @@ class StepLimits:
         if not self.ground.plane.exists:
             return NO_NODES
         x = self._at(state)
-        return np.concatenate([self.ground.find(one, time).nodes for one, time in (
+        return np.concatenate([self.ground.find(positions, time).nodes for positions, time in (
             (x, state.time), (x + h * self.velocity(state), state.time + h))])
 
     @cached_property

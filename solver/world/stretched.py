@@ -48,25 +48,25 @@ class StretchedForces(Stretched):
 
     def start(self) -> None:
         """Begin a stage: set the stretches to those at the positions of the first linearisation."""
-        for one in self._elements:
-            one.start()
+        for body in self._elements:
+            body.start()
 
     def follow(self, moved: Vec) -> float:
         """Set the direction of the stretches for a displacement of all nodes `moved`, (n, 3) [m].
 
         Returns the second derivative of the energies of the stretches along it [J]. [MFEM 7, 8]
         """
-        return sum(one.follow(moved) for one in self._elements)
+        return sum(body.follow(moved) for body in self._elements)
 
     def set_fraction(self, fraction: float) -> None:
         """Evaluate from now on with the stretches after this fraction of the step along their direction."""
-        for one in self._elements:
-            one.set_fraction(fraction)
+        for body in self._elements:
+            body.set_fraction(fraction)
 
     def keep(self) -> None:
         """Make the stretches of the last evaluation the start of the next step."""
-        for one in self._elements:
-            one.keep()
+        for body in self._elements:
+            body.keep()
 
 
 def stretched_forces(elements: Sequence[BodyElements], bodies: Sequence[int] | None,
@@ -77,5 +77,5 @@ def stretched_forces(elements: Sequence[BodyElements], bodies: Sequence[int] | N
     elements: of each body. bodies: indices; None: all. evaluate, linearise: functions of all forces.
     """
     selected = elements if bodies is None else [elements[k] for k in bodies]
-    own = [forces for one in selected if (forces := one.in_stretches(InStretches)) is not None]
+    own = [forces for body in selected if (forces := body.in_stretches(InStretches)) is not None]
     return StretchedForces(own, evaluate, linearise) if own else None

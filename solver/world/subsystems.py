@@ -99,7 +99,7 @@ def naming_part(k: int, advance: Advance, subsystem: Subsystem, state: State,
 
 def number_of(parts: Sequence[Part], part: Part) -> int:
     """Return the index of a part in `parts`. Raises BadScene where it is not among these."""
-    for k, one in enumerate(parts):
-        if one is part:
+    for k, other in enumerate(parts):
+        if other is part:
             return k
     raise BadScene("the carrier of a part is not in the scene", "Add its carrier")

@@ -57,14 +57,14 @@ def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Ma
         if not hit or not motions:
             return None
         links = _links(contacts, spans, step_start) if links is None else links
-        only = next(iter(motions.values())) if len({id(one) for one in motions.values()}) == 1 else None
+        only = next(iter(motions.values())) if len({id(motion) for motion in motions.values()}) == 1 else None
         new_motions: dict[int, MovedAsOne] = {}
         for k in hit:
-            one = next((motions[other] for other in sorted(motions) if (k, other) in links), only)
-            if one is None:
+            motion = next((motions[other] for other in sorted(motions) if (k, other) in links), only)
+            if motion is None:
                 return None
-            new_motions[k] = one
-            x[spans[k]] = one.of_points(step_start[spans[k]])
+            new_motions[k] = motion
+            x[spans[k]] = motion.of_points(step_start[spans[k]])
         motions |= new_motions
     return None
 
@@ -104,4 +104,4 @@ def _links(contacts: Sequence[ContactLaw], spans: list[slice], x: Vec) -> set[tu
     for k, nodes in enumerate(spans):
         owner[nodes] = k
     pairs = np.unique(np.concatenate([owner[law.node_pairs_within(x, NEAR)] for law in contacts]), axis=0)
-    return {(int(a), int(b)) for one in pairs if one[0] != one[1] for a, b in (one, one[::-1])}
+    return {(int(a), int(b)) for pair in pairs if pair[0] != pair[1] for a, b in (pair, pair[::-1])}

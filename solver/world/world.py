@@ -37,7 +37,7 @@ class World(ShownBodies):
     @property
     def notes(self) -> list[str]:
         """Return the sentences for the user up to now, without duplicates; a step may add sentences."""
-        of_parts = [note for one in self._all for note in one.notes]
+        of_parts = [note for member in self._all for note in member.notes]
         return list(dict.fromkeys([*self._earlier_notes, *of_parts, *self._own_notes]))
 
     def with_part(self, k: int, part: Part, couplings: Sequence[Coupling] = ()) -> World:
@@ -45,9 +45,9 @@ class World(ShownBodies):
         parts, before = list(self.parts), self.parts[k]
         parts[k] = part
         of_part = [coupling for coupling in self.couplings if any(coupled is before for coupled in coupling.parts)]
-        after = [one for one in self.couplings if one not in of_part]
-        for one in of_part:
-            after += one.replaced(before, part, couplings)
+        after = [coupling for coupling in self.couplings if coupling not in of_part]
+        for coupling in of_part:
+            after += coupling.replaced(before, part, couplings)
         return self._again(parts, after if of_part else [*after, *couplings])
 
     def with_parts(self, parts: Sequence[Part], couplings: Sequence[Coupling]) -> World:
@@ -116,8 +116,8 @@ class World(ShownBodies):
 
     def forget_past(self) -> None:
         """Discard cached data that depends on earlier steps and is not part of the State."""
-        for one in self._all:
-            one.forget_past()
+        for member in self._all:
+            member.forget_past()
 
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Return a controller of the step size for errors below a tolerance, relative to a body's size.

@@ -1,4 +1,5 @@
-"""The real Blender with an empty file and ConJac registered, new for each test; and a worker that starts at once."""
+"""The real Blender with an empty file and ConJac registered, new for each test; and a worker that starts without
+delay."""
 
 import subprocess
 import sys
@@ -14,33 +15,31 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def warm_worker(tmp_path_factory):
-    """The command of a worker that has the solver loaded; what it is forked from starts with the first one.
-
-    While that loads, which takes minutes where kernels have changed, it is the command that Blender uses
-    (`test_warm_worker.py` sees that it does load).
-    """
-    place, started = tmp_path_factory.mktemp("warm") / "socket", []
+    """Return the command of a worker that has the solver loaded; the process that it forks from starts with the first
+    worker. While that loads, which takes minutes where kernels have changed, the command is that of Blender
+    (`test_warm_worker.py` checks that it does load)."""
+    socket_path, started = tmp_path_factory.mktemp("warm") / "socket", []
     script = str(Path(__file__).with_name("warm_worker.py"))
     boot = str(ROOT / "conjac_addon" / "bake" / "worker_boot.py")
 
     def command():
         if not started:
-            started.append(subprocess.Popen([sys.executable, "-I", script, "serve", str(place), str(ROOT)],
+            started.append(subprocess.Popen([sys.executable, "-I", script, "serve", str(socket_path), str(ROOT)],
                                             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL))
             soon = time.monotonic() + 5.0
-            while not place.exists() and time.monotonic() < soon:
+            while not socket_path.exists() and time.monotonic() < soon:
                 time.sleep(0.02)
-        return (sys.executable, "-I", *(("-S", script, "ask", str(place)) if place.exists() else ()), boot)
+        return (sys.executable, "-I", *(("-S", script, "ask", str(socket_path)) if socket_path.exists() else ()), boot)
 
     yield command
-    for one in started:
-        one.stdin.close()
-        one.wait()
+    for process in started:
+        process.stdin.close()
+        process.wait()
 
 
 @pytest.fixture(autouse=True)
 def _starts_at_once(request, monkeypatch, warm_worker):
-    """Unless the test is about the worker's process."""
+    """Use the warm worker unless the test is about the worker's process."""
     if sys.platform != "win32" and not request.node.get_closest_marker("own_worker"):
         from conjac.conjac_addon.bake import worker
 
@@ -55,13 +54,14 @@ def _reads_what_newer_ones_save(request):
 
 @pytest.fixture(scope="session", autouse=True)
 def _factory_preferences():
-    """No test changes them, so an empty file is enough for each: Blender's own add-ons take five times as long."""
+    """No test changes preferences, so an empty file is enough for each: Blender's own add-ons take five times as
+    long."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
 
 
 @pytest.fixture()
 def addon():
-    """The extension's package; the .blend is empty."""
+    """Return the extension's package; the .blend is empty."""
     import conjac
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -72,8 +72,8 @@ def addon():
 
 @pytest.fixture()
 def soft_cube(addon):
-    """A cube of 2 Blender units called "Cube" that is a soft body, baked from frame 1 to 4, nothing painted, in coarse
-    cells: it takes a second less than with the default mesher."""
+    """Return a cube of 2 Blender units called "Cube" that is a soft body, baked from frame 1 to 4, nothing painted, in
+    coarse cells, which take a second less than the default mesher."""
     bpy.ops.mesh.primitive_cube_add()
     cube = bpy.context.object
     cube.conjac.enabled = True

@@ -4,7 +4,7 @@ import bpy
 
 
 class FakeLayout:
-    """Takes a panel's calls and checks every name; `log` is what was drawn."""
+    """A layout that checks every name of a panel's calls; `log` is what was drawn."""
 
     own = frozenset({"log"})
 
@@ -102,7 +102,8 @@ def panels():
 
 
 def advised(obj):
-    """Return all that panels draw once the timer, which does not run in a background Blender, has looked at it."""
+    """Return all that panels draw after the timer, which does not run in a background Blender, has updated the
+    advice."""
     from conjac.conjac_addon.ui import advice
 
     drawn(obj)
@@ -110,18 +111,18 @@ def advised(obj):
     return drawn(obj)
 
 
-def drawn(obj, place="view3d"):
-    """Return all that panels of one place draw for an object."""
+def drawn(obj, space="view3d"):
+    """Return all that the panels of one editor draw for an object."""
     log, context = [], Context(obj)
     for cls in panels():
-        if cls.bl_idname.startswith(f"CONJAC_PT_{place}") and cls.poll(context):
+        if cls.bl_idname.startswith(f"CONJAC_PT_{space}") and cls.poll(context):
             panel = type("Panel", (), {"layout": FakeLayout(log), "bl_space_type": cls.bl_space_type})()
             cls.draw(panel, context)
     return log
 
 
 def mechanism():
-    """An armature of one bone, which is active."""
+    """Return an armature of one bone, which is active."""
     bpy.ops.object.armature_add()
     rig = bpy.context.object
     rig.conjac.enabled = True

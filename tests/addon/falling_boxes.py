@@ -12,7 +12,7 @@ LAST = 10
 
 
 def add_soft_cube(size, location, cuts, rotation=(0, 0, 0)):
-    """A soft cube whose edges are cut into cuts + 1 pieces."""
+    """Add a soft cube whose edges are cut into cuts + 1 pieces."""
     bpy.ops.mesh.primitive_cube_add(size=size, location=location, rotation=rotation)
     obj = bpy.context.object
     bpy.ops.object.mode_set(mode="EDIT")
@@ -24,7 +24,7 @@ def add_soft_cube(size, location, cuts, rotation=(0, 0, 0)):
 
 
 def add_ball(name, height, along=0.0, size=0.2):
-    """A box of 20 cm without pins that falls from a height on the ground at 0, and collides with all."""
+    """Add a box of 20 cm without pins that falls from a height on the ground at 0, and collides with all."""
     obj = add_soft_cube(size, (along, 0, height), cuts=1)
     obj.name = name
     settings = obj.conjac
@@ -38,7 +38,7 @@ def add_ball(name, height, along=0.0, size=0.2):
 
 @pytest.fixture()
 def balls(scene):  # noqa: F811
-    """Two of them, one above the other, that meet at once."""
+    """Return two falling boxes, one above the other, that meet immediately."""
     scene.frame_end = LAST
     return add_ball("Low", 0.12), add_ball("High", 0.34, along=0.05)
 
@@ -50,16 +50,16 @@ def world_at(obj, frame):
 
 
 def crosses(objects, frame):
-    """Whether any face that is seen of them goes through another one, by the exact test of ipctk."""
-    places, faces, first = [], [], 0
+    """Whether any drawn faces of the objects intersect, by the exact test of ipctk."""
+    positions, faces, first = [], [], 0
     for obj in objects:
-        places.append(world_at(obj, frame))
+        positions.append(world_at(obj, frame))
         obj.data.calc_loop_triangles()
-        faces.append(np.array([one.vertices for one in obj.data.loop_triangles]) + first)
-        first += len(places[-1])
-    places, faces = np.concatenate(places).astype(float), np.concatenate(faces).astype(np.int32)
-    mesh = ipctk.CollisionMesh(places, ipctk.edges(faces), faces)
-    return ipctk.has_intersections(mesh, places)
+        faces.append(np.array([triangle.vertices for triangle in obj.data.loop_triangles]) + first)
+        first += len(positions[-1])
+    positions, faces = np.concatenate(positions).astype(float), np.concatenate(faces).astype(np.int32)
+    mesh = ipctk.CollisionMesh(positions, ipctk.edges(faces), faces)
+    return ipctk.has_intersections(mesh, positions)
 
 
 def add_collider(name, size, location, scale=(1, 1, 1)):

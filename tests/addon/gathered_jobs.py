@@ -8,7 +8,7 @@ from solver.job import schema
 
 
 def gathered(obj, folder, scene=None, notes=None):
-    """The decoded scene.json and a function that loads an array it names."""
+    """Return the decoded scene.json and a function that loads an array it names."""
     from conjac.conjac_addon import gather
 
     gather.write_job(obj, scene or bpy.context.scene, folder, (notes if notes is not None else []).append)

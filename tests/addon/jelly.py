@@ -15,7 +15,7 @@ LAST = 12
 
 @pytest.fixture()
 def scene(tmp_path):
-    """A saved file with ConJac registered."""
+    """Return the scene of a saved file with ConJac registered."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     conjac.register()
     scene = bpy.context.scene
@@ -26,7 +26,7 @@ def scene(tmp_path):
 
 
 def add_jelly(name="Jelly", step=1 / 48):
-    """A cube of 20 cm that hangs from its top, with a dynamic node at a lower corner."""
+    """Add a cube of 20 cm that hangs from its top, with a dynamic node at a lower corner."""
     bpy.ops.mesh.primitive_cube_add(size=0.2)
     obj = bpy.context.object
     obj.name = name
@@ -58,7 +58,7 @@ def seen_at(obj, frame):
 
 
 def frames_of(obj):
-    """The bytes of every frame on disk."""
+    """Return the bytes of every frame on disk."""
     folder = place.job_folder(obj) / "cache" / "frames"
     return {path.stem: path.read_bytes() for path in sorted(folder.glob("*.npy"))}
 
@@ -70,7 +70,7 @@ def assert_plays(obj, frames):
 
 
 def run_until(bake, condition, seconds=240.0):
-    """Tick as the window's timer does."""
+    """Tick like the window's timer until a condition is met."""
     until = time.monotonic() + seconds
     while not condition():
         assert bake.tick(), bake.progress

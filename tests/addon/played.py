@@ -16,21 +16,21 @@ from conjac.conjac_addon.live import session  # noqa: E402
 
 @pytest.fixture(scope="session")
 def kept_tets(tmp_path_factory):
-    """A folder for the tetrahedra of jellies, few as they are: the first one makes them."""
+    """Return a folder that stores the few tetrahedra of jellies, which the first test makes."""
     return tmp_path_factory.mktemp("tets")
 
 
 @pytest.fixture()
 def unfilled(scene):  # noqa: F811
-    """A jelly without tetrahedra: Play Live fills it with cells."""
+    """Return a jelly without tetrahedra, which Play Live fills with cells."""
     yield add_jelly()
     session.stop_all()
 
 
 @pytest.fixture()
 def jelly(unfilled, kept_tets):
-    """A jelly that the artist has filled with a few tetrahedra, which Play Live uses. They belong to this position: a
-    moved one is filled again by `fill`, or with cells."""
+    """Return a jelly with few tetrahedra, which Play Live uses. They belong to this position: a moved jelly is meshed
+    again by `fill`, or filled with cells."""
     if not list(kept_tets.iterdir()):
         fill(unfilled)
         shutil.copytree(place.job_folder(unfilled) / "stages", kept_tets, dirs_exist_ok=True)
@@ -54,7 +54,7 @@ def seen(obj):
 
 
 def play_until(played, condition, seconds=240.0):
-    """Tick as the window's timer does."""
+    """Tick like the window's timer until a condition is met."""
     until = time.monotonic() + seconds
     while not condition():
         assert played.tick(), played.ended
@@ -63,7 +63,7 @@ def play_until(played, condition, seconds=240.0):
 
 
 def play(obj, seconds=0.25):
-    """Play it for so long in its own time."""
+    """Play an object for a time of its own clock."""
     played = session.Played(obj, bpy.context.scene)
     play_until(played, lambda: played.frame is not None and played.frame["time"] > seconds)
     return played

@@ -16,7 +16,7 @@ LAST = 6
 
 @pytest.fixture()
 def scene(tmp_path):
-    """A saved file with ConJac registered, frames 1 to 6."""
+    """Return the scene of a saved file with ConJac registered, frames 1 to 6."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     conjac.register()
     scene = bpy.context.scene
@@ -27,7 +27,7 @@ def scene(tmp_path):
 
 
 def add_armature(bones, name="Rig"):
-    """bones: (name, head, tail, parent or None, connected)."""
+    """Add an armature. bones: (name, head, tail, parent or None, connected)."""
     data = bpy.data.armatures.new(name)
     armature = bpy.data.objects.new(name, data)
     bpy.context.scene.collection.objects.link(armature)
@@ -44,19 +44,19 @@ def add_armature(bones, name="Rig"):
 
 
 def add_chain(count=3, length=0.3, name="Rig"):
-    """Bones "B0", "B1", … one after the other along X."""
+    """Add an armature with bones "B0", "B1", … one after the other along X."""
     return add_armature([(f"B{k}", (k * length, 0, 0), ((k + 1) * length, 0, 0), f"B{k - 1}" if k else None, k > 0)
                          for k in range(count)], name)
 
 
 def job_of(obj, folder, notes=None):
-    """The gathered scene.json, which the solver has read and found good, and the loaded job."""
+    """Return the gathered scene.json, which the solver has read and accepted, and the loaded job."""
     gather.write_job(obj, bpy.context.scene, folder, (lambda text: None) if notes is None else notes.append)
     return json.loads((folder / "scene.json").read_text()), load(folder)
 
 
 def world_of(armature, bone):
-    """A bone's pose in world as Blender shows it at the present frame, (4, 4)."""
+    """Return a bone's pose in world as Blender shows it at the present frame, (4, 4)."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     evaluated = armature.evaluated_get(depsgraph)
     return np.array(evaluated.matrix_world @ evaluated.pose.bones[bone].matrix)

@@ -6,17 +6,17 @@ from drawn_panels import advised, drawn
 
 
 def keys(obj):
-    """Return the keys of the advice that a look at the object finds."""
+    """Return the keys of the hints for an object."""
     from conjac.conjac_addon.ui import advice
 
-    return [one.key for one in advice.look_at(obj, bpy.context.scene)]
+    return [hint.key for hint in advice.look_at(obj, bpy.context.scene)]
 
 
-def told(obj):
+def labels_of(obj):
     return " ".join(text for kind, text in advised(obj) if kind == "label")
 
 
-def test_a_new_soft_body_is_told_what_a_bake_would_not_show(soft_cube):
+def test_a_new_soft_body_has_hints_of_what_a_bake_would_not_show(soft_cube):
     log = advised(soft_cube)
     labels = " ".join(text for kind, text in log if kind == "label")
     assert "Nothing will wobble" in labels and "It falls forever" in labels and "Only 8 vertices" in labels
@@ -71,7 +71,7 @@ def test_an_attribute_picks_nodes_as_a_group_does(soft_cube):
     assert "wobble" not in keys(soft_cube)
 
 
-def test_what_is_held_or_lies_on_a_ground_does_not_fall(soft_cube):
+def test_what_is_pinned_or_rests_on_a_ground_has_no_hint_of_falling(soft_cube):
     group = soft_cube.vertex_groups.new(name="Pin")
     assert "falls" in keys(soft_cube)
     group.add([0], 1.0, "REPLACE")
@@ -84,14 +84,14 @@ def test_what_is_held_or_lies_on_a_ground_does_not_fall(soft_cube):
     assert "falls" not in keys(soft_cube)
 
 
-def test_weights_of_soft_pins_hold_below_half_too(soft_cube):
+def test_weights_of_soft_pins_count_below_half_too(soft_cube):
     soft_cube.vertex_groups.new(name="Pin").add([0], 0.3, "REPLACE")
     for soft in (True, False):
         soft_cube.conjac.soft_pins = soft
         assert ("falls" in keys(soft_cube)) is not soft
 
 
-def test_what_is_tied_to_something_that_is_held_does_not_fall(soft_cube):
+def test_what_is_constrained_to_something_pinned_has_no_hint_of_falling(soft_cube):
     bpy.ops.mesh.primitive_cube_add(location=(0, 0, 3))
     other = bpy.context.object
     soft_cube.conjac.constraints.add().object = other
@@ -118,7 +118,7 @@ def test_a_mesh_below_that_is_no_collider_is_made_one(soft_cube):
     bpy.ops.mesh.primitive_uv_sphere_add(radius=50.0)  # a sky
     bpy.context.view_layer.objects.active = soft_cube
     bpy.context.view_layer.update()
-    assert "through" in keys(soft_cube) and 'It falls through "Table"' in told(soft_cube)
+    assert "through" in keys(soft_cube) and 'It falls through "Table"' in labels_of(soft_cube)
     assert bpy.ops.conjac.land() == {"FINISHED"}
     assert floor.conjac.kind == "collider" and soft_cube.conjac.contact.collides_with == "all"
     assert "through" not in keys(soft_cube) and not bpy.ops.conjac.land.poll()
@@ -130,7 +130,7 @@ def test_a_mesh_below_that_is_no_collider_is_made_one(soft_cube):
     lambda cube, floor: (setattr(cube.conjac, "use_ground", True), setattr(cube.conjac, "ground_height", 1.0)),
     lambda cube, floor: cube.vertex_groups.new(name="Pin").add([0], 1.0, "REPLACE"),
 ], ids=["a helper", "a wire", "beside", "above", "at the ground", "held"])
-def test_what_it_does_not_fall_through_is_not_told_of(soft_cube, change):
+def test_what_it_does_not_fall_through_has_no_hint(soft_cube, change):
     soft_cube.location.z = 3.0
     bpy.ops.mesh.primitive_cube_add()
     floor = bpy.context.object
@@ -170,12 +170,12 @@ def _breathing(cube):
 
 @pytest.mark.parametrize("animate", [lambda cube: _keyed(cube, "location", 0), _on_an_arm, _on_a_truck, _breathing],
                          ids=["thrown", "armature", "parent", "shape key"])
-def test_animation_of_what_nothing_pins_is_told_to_do_nothing(soft_cube, animate):
-    """A body is thrown by keyframes as a rigid body is: they did nothing, without a word."""
+def test_animation_of_what_nothing_pins_has_a_hint(soft_cube, animate):
+    """Keyframes throw a rigid body; those of a soft body had no effect, and no message."""
     assert "unled" not in keys(soft_cube)
     buttons = advised(soft_cube).count(("operator", "conjac.add_group"))
     animate(soft_cube)
-    assert "unled" in keys(soft_cube) and "Its own animation has no effect" in told(soft_cube)
+    assert "unled" in keys(soft_cube) and "Its own animation has no effect" in labels_of(soft_cube)
     assert advised(soft_cube).count(("operator", "conjac.add_group")) == buttons + 1
     soft_cube.vertex_groups.new(name="Pin").add([0], 1.0, "REPLACE")
     assert "unled" not in keys(soft_cube)
@@ -186,8 +186,8 @@ def test_settings_that_are_read_over_time_are_no_animation_of_the_body(soft_cube
     assert "unled" not in keys(soft_cube)
 
 
-def test_an_instance_that_it_falls_through_is_told_of(soft_cube):
-    """A floor of a set that is shown by a collection instance, even where the floor itself is a collider elsewhere."""
+def test_an_instance_that_it_falls_through_has_a_hint(soft_cube):
+    """A collection instance shows the floor of a set, also where the floor itself is a collider elsewhere."""
     soft_cube.location = 20.0, 0.0, 6.0
     bpy.ops.mesh.primitive_cube_add(location=(0, 0, 1))
     floor = bpy.context.object
@@ -198,9 +198,9 @@ def test_an_instance_that_it_falls_through_is_told_of(soft_cube):
     bpy.ops.object.collection_instance_add(collection="Props", location=(20, 0, 4))
     shown = bpy.context.object
     bpy.context.view_layer.update()
-    assert "instanced" in keys(soft_cube) and f'falls through what "{shown.name}" shows' in told(soft_cube)
-    for place in (20, 9, 4), (20, 0, 8):
-        shown.location = place
+    assert "instanced" in keys(soft_cube) and f'falls through what "{shown.name}" shows' in labels_of(soft_cube)
+    for location in (20, 9, 4), (20, 0, 8):
+        shown.location = location
         bpy.context.view_layer.update()
         assert "instanced" not in keys(soft_cube)
 
@@ -232,22 +232,22 @@ def test_subdivide_keeps_shape_keys_weights_and_uvs(soft_cube):
     assert "coarse" not in keys(soft_cube)
 
 
-def test_gravity_that_was_left_at_blenders_number_is_told_where_a_unit_is_no_metre(soft_cube):
+def test_gravity_left_at_blenders_number_has_a_hint_where_a_unit_is_no_metre(soft_cube):
     scene = bpy.context.scene
     assert "slow" not in keys(soft_cube)
     scene.unit_settings.scale_length = 0.01
-    assert "At this scene's Unit Scale gravity is 0.0981 m/s² and not 9.81: see Forces" in told(soft_cube)
+    assert "At this scene's Unit Scale gravity is 0.0981 m/s² and not 9.81: see Forces" in labels_of(soft_cube)
     scene.gravity = (0.0, 0.0, -981.0)
     assert "slow" not in keys(soft_cube)
     scene.gravity, scene.use_gravity = (0.0, 0.0, -9.81), False
     assert "slow" not in keys(soft_cube)
 
 
-def test_what_lies_on_its_ground_from_the_start_is_told(addon):
+def test_what_rests_on_its_ground_from_the_start_has_a_hint(addon):
     bpy.ops.mesh.primitive_cube_add()  # as a new file has it: half of it below height 0
     cube = bpy.context.object
     assert bpy.ops.conjac.add_soft_body() == {"FINISHED"}
-    assert "It lies on the ground already: raise it to see it fall" in told(cube)
+    assert "It lies on the ground already: raise it to see it fall" in labels_of(cube)
     group = cube.vertex_groups.new(name="Pin")
     group.add([0], 1.0, "REPLACE")
     assert "lies" not in keys(cube)
@@ -266,19 +266,19 @@ def test_what_lies_on_its_ground_from_the_start_is_told(addon):
     assert "lies" not in keys(cube)
 
 
-def test_force_fields_that_do_not_move_it_are_told(soft_cube):
+def test_force_fields_that_do_not_move_it_have_a_hint(soft_cube):
     bpy.ops.object.effector_add(type="WIND")
     bpy.context.object.name = "Fan"
-    assert '"Fan" does not move it: the only force field that acts is Wind, and only on cloth' in told(soft_cube)
+    assert '"Fan" does not move it: the only force field that acts is Wind, and only on cloth' in labels_of(soft_cube)
     soft_cube.conjac.kind = "cloth"
     assert "unfelt" not in keys(soft_cube)
     bpy.ops.object.effector_add(type="TURBULENCE")
-    assert '"Turbulence" does not move it' in told(soft_cube)
+    assert '"Turbulence" does not move it' in labels_of(soft_cube)
     bpy.context.object.hide_set(True)
     assert "unfelt" not in keys(soft_cube)
 
 
-def test_what_goes_through_others_is_told_and_mended_by_a_button(soft_cube):
+def test_what_goes_through_others_has_a_hint_and_a_button_that_mends_it(soft_cube):
     bpy.ops.mesh.primitive_uv_sphere_add()
     ball = bpy.context.object
     assert "apart" not in keys(soft_cube)
@@ -293,7 +293,7 @@ def test_what_goes_through_others_is_told_and_mended_by_a_button(soft_cube):
     assert ball.conjac.contact.collides_with == soft_cube.conjac.contact.collides_with == "all"
 
 
-def test_a_rig_that_nothing_holds_falls_for_ever(addon):
+def test_a_rig_without_anything_fixed_has_a_hint_of_falling(addon):
     bpy.ops.object.armature_add()
     rig = bpy.context.object
     bpy.ops.conjac.ragdoll(use_ground=False)

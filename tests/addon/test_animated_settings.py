@@ -1,4 +1,4 @@
-"""Settings that are read once may not be animated, and the timeline's frame never changes what a bake is called."""
+"""Settings that are read once may not be animated, and the timeline's frame does not change what makes a bake stale."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from conjac.conjac_addon import bake, compat, gather  # noqa: E402
 
 
 def animate(owner, path, first, last):
-    """Keyframes of a value at frames 1 and 12."""
+    """Add keyframes of a value at frames 1 and 12."""
     holder, _, name = path.rpartition(".")
     of = owner.path_resolve(holder) if holder else owner
     for frame, value in ((1, first), (12, last)):
@@ -27,10 +27,10 @@ def test_only_what_is_read_over_time_can_have_keyframes(scene):  # noqa: F811
               "nails": obj.conjac.nails.add(), "cuts": obj.conjac.cuts.add(), "handles": obj.conjac.handles.add(),
               "attachments": obj.conjac.attachments.add(), "springs": rig.conjac.mechanism.springs.add(),
               "pulls": obj.conjac.pulls.add()}
-    found = {f"{name}.{prop.identifier}" for name, group in groups.items() for prop in group.bl_rna.properties
-             if prop.is_animatable and prop.identifier != "name"}
-    assert found == {"conjac.activation", "conjac.follow_share", "conjac.pin_stiffness", "conjac.wobble_half_life",
-                     "conjac.rope_twist", "pulls.strength"}
+    animatable = {f"{name}.{prop.identifier}" for name, group in groups.items() for prop in group.bl_rna.properties
+                  if prop.is_animatable and prop.identifier != "name"}
+    assert animatable == {"conjac.activation", "conjac.follow_share", "conjac.pin_stiffness", "conjac.wobble_half_life",
+                          "conjac.rope_twist", "pulls.strength"}
     assert obj.bl_rna.properties["conjac_motor_target"].is_animatable
 
 
@@ -42,7 +42,7 @@ def test_a_scene_whose_gravity_is_animated_is_refused_at_every_frame(scene):  # 
     assert obj.conjac.bake() == 0 and bake.status(obj).state == "complete"
     scene.frame_set(1)
     animate(scene, "gravity", scene.gravity.copy(), (0, 0, -1))
-    said = []
+    messages = []
     states = set()
     for frame in (1, 2, 3):
         scene.frame_set(frame)
@@ -50,8 +50,8 @@ def test_a_scene_whose_gravity_is_animated_is_refused_at_every_frame(scene):  # 
         states.add(status)
         assert status.state == "stale" and words in status.text
     assert len(states) == 1
-    assert bake.bake_object(obj, report=said.append) == 2
-    assert any(f'"Jelly": {words}' in text for text in said)
+    assert bake.bake_object(obj, report=messages.append) == 2
+    assert any(f'"Jelly": {words}' in text for text in messages)
 
 
 def test_keyframes_that_are_all_alike_are_no_animation(scene):  # noqa: F811
@@ -68,7 +68,7 @@ def test_a_driver_is_an_animation(scene):  # noqa: F811
 
 
 def old_keyframes(obj, path, last):
-    """As files have them that were saved when every setting could have keyframes."""
+    """Add keyframes like those of files that were saved when every setting could have keyframes."""
     obj.keyframe_insert("conjac_motor_target", frame=1)
     curve = compat.fcurves(obj)[-1]
     curve.data_path = path
@@ -77,7 +77,7 @@ def old_keyframes(obj, path, last):
 
 @pytest.mark.parametrize("path, label", [("conjac.youngs_modulus", "Young's Modulus"), ("conjac.step", "Time Step"),
                                          ("conjac.gone", "Gone")])
-def test_old_keyframes_of_settings_are_told_and_change_nothing(scene, path, label):  # noqa: F811
+def test_old_keyframes_of_settings_are_reported_and_change_nothing(scene, path, label):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     old_keyframes(obj, path, 50.0)
@@ -117,14 +117,14 @@ def test_what_a_rig_says_once_may_not_be_animated(scene):  # noqa: F811
 
 
 def drive(rig, path, variable):
-    """A driver that reads one property, or a place."""
+    """Add a driver that reads one property, or a transform."""
     curve = rig.driver_add(path)
     curve.driver.expression = "switch"
-    one = curve.driver.variables.new()
-    one.name, one.type = "switch", "TRANSFORMS" if variable is None else "SINGLE_PROP"
-    one.targets[0].id = rig
+    variable_entry = curve.driver.variables.new()
+    variable_entry.name, variable_entry.type = "switch", "TRANSFORMS" if variable is None else "SINGLE_PROP"
+    variable_entry.targets[0].id = rig
     if variable is not None:
-        one.targets[0].data_path = variable
+        variable_entry.targets[0].data_path = variable
     return curve
 
 
@@ -144,8 +144,8 @@ def test_what_drives_the_limits_of_a_bone_may_not_change(scene, path, label):  #
         rig["other"] = value
         rig.keyframe_insert('["other"]', frame=frame)
     assert words in gather.animated_refusal(rig, scene)
-    said = []
-    assert bake.bake_object(rig, report=said.append) == 2 and any(words in text for text in said)
+    messages = []
+    assert bake.bake_object(rig, report=messages.append) == 2 and any(words in text for text in messages)
     curve.mute = True
     assert gather.animated_refusal(rig, scene) == ""
     curve.mute = False
@@ -180,7 +180,7 @@ def test_strips_are_looked_at_too(scene):  # noqa: F811
     assert gather.animated_refusal(obj, scene) == ""
     strip = scene.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
     if slot:
-        strip.action_slot = next(one for one in action.slots if one.identifier == slot)
+        strip.action_slot = next(action_slot for action_slot in action.slots if action_slot.identifier == slot)
     assert "Gravity" in gather.animated_refusal(obj, scene)
     strip.mute = True
     assert gather.animated_refusal(obj, scene) == ""
@@ -195,8 +195,8 @@ def test_an_animated_handle_makes_no_difference_between_frames(scene):  # noqa: 
     scene.frame_set(1)
     assert obj.conjac.bake() == 0
     animate(handle, "location", (0.05, 0.05, 0.05), (0.5, 0, 0))
-    found = set()
+    digests = set()
     for frame in (1, 2, 6, 12):
         scene.frame_set(frame)
-        found.add(bake.status(obj))
-    assert len(found) == 1
+        digests.add(bake.status(obj))
+    assert len(digests) == 1

@@ -12,13 +12,13 @@ FAMILIES = ("collections", "objects", "materials")
 
 
 def assets():
-    """Names of the assets in the committed file, by family."""
+    """Return names of the assets in the committed file, by family."""
     with bpy.data.libraries.load(str(written.FOLDER / written.BLEND), assets_only=True) as (there, _):
         return {family: sorted(getattr(there, family)) for family in FAMILIES}
 
 
 def append(family, name):
-    """The data-block that a drop from the Asset Browser brings."""
+    """Append the data-block that a drop from the Asset Browser appends."""
     with bpy.data.libraries.load(str(written.FOLDER / written.BLEND)) as (_, wanted):
         setattr(wanted, family, [name])
     block = getattr(wanted, family)[0]
@@ -30,18 +30,18 @@ def append(family, name):
 
 
 def settings_of(group):
-    """Return the values that a group of settings and its subgroups have; of objects, whether there is one."""
-    found = {}
+    """Return the values of a group of settings and its subgroups; for object pointers, whether they are set."""
+    settings = {}
     for prop in group.bl_rna.properties:
         if prop.identifier in ("rna_type", "version") or not group.is_property_set(prop.identifier):
             continue
         value = getattr(group, prop.identifier)
         if prop.type == "COLLECTION":
-            value = [settings_of(one) for one in value]
+            value = [settings_of(part) for part in value]
         elif prop.type == "POINTER":
             value = settings_of(value) if isinstance(value, bpy.types.PropertyGroup) else value is None
-        found[prop.identifier] = tuple(value) if getattr(prop, "is_array", False) else value
-    return found
+        settings[prop.identifier] = tuple(value) if getattr(prop, "is_array", False) else value
+    return settings
 
 
 def described(obj):
@@ -53,11 +53,11 @@ def described(obj):
         groups = sorted(group.name for group in obj.vertex_groups)
         mesh = (len(obj.data.polygons), len(obj.data.edges), at.tobytes(), groups,
                 sum(len(vertex.groups) for vertex in obj.data.vertices),
-                [one.name.partition(".")[0] for one in obj.data.materials])
+                [material.name.partition(".")[0] for material in obj.data.materials])
     keyed = obj.animation_data is not None and obj.animation_data.action is not None
     wind = obj.field.strength if obj.field is not None and obj.field.type != "NONE" else 0.0
     return (settings_of(obj.conjac), mesh, tuple(obj.location), tuple(obj.rotation_euler), keyed, wind,
-            [(one.type, one.name.partition(".")[0]) for one in obj.modifiers])
+            [(modifier.type, modifier.name.partition(".")[0]) for modifier in obj.modifiers])
 
 
 def test_it_has_every_scene_every_sample_and_every_look(addon):
@@ -79,7 +79,7 @@ def test_it_is_small_and_its_catalogs_are_named():
 
 
 def test_every_blender_reads_it(addon):
-    """Blender 4.2 crashes where it reads keyframes that 4.4 or a later one has saved."""
+    """Blender 4.2 crashes on keyframes that 4.4 or a later one has saved."""
     with bpy.data.libraries.load(str(written.FOLDER / written.BLEND), link=True) as (_, wanted):
         wanted.materials = ["ConJac Rubber"]
     assert tuple(wanted.materials[0].library.version)[:2] == (4, 2), "run `make assets`"
@@ -91,12 +91,12 @@ def test_what_is_in_it_is_what_a_click_makes_today(addon, tmp_path):
     for (kind, name), block in made.items():
         if kind == "Material":
             continue
-        kept = append("collections" if kind == "Collection" else "objects", name)
-        now, then = ([one] if kind == "Object" else one.objects for one in (block, kept))
+        stored = append("collections" if kind == "Collection" else "objects", name)
+        now, then = ([data_block] if kind == "Object" else data_block.objects for data_block in (block, stored))
         bodies = [sorted(map(described, group), key=repr) for group in (now, then)]
         assert bodies[0] == bodies[1], f"{name}: run `make assets`"
-        assert all(one.conjac.cache.uuid == "" for one in then), name  # each drop gets a bake of its own
-        assert kept.asset_data.catalog_id == block.asset_data.catalog_id and kept.asset_data.description
+        assert all(drop.conjac.cache.uuid == "" for drop in then), name  # each drop gets a bake of its own
+        assert stored.asset_data.catalog_id == block.asset_data.catalog_id and stored.asset_data.description
 
 
 def test_every_asset_has_a_picture_in_which_something_is_seen(addon):
@@ -119,33 +119,34 @@ def test_what_was_dropped_bakes_where_it_was_put(addon, tmp_path, name):
     body.location.x += 3.0
     bpy.context.view_layer.objects.active = body
     assert bpy.ops.conjac.bake() == {"FINISHED"}
-    places = []
+    positions = []
     for frame in (1, 6):
         scene.frame_set(frame)
         mesh = body.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
         at = np.empty(3 * len(mesh.vertices), np.float32)
         mesh.vertices.foreach_get("co", at)
-        places.append(at.reshape(-1, 3) + np.array(body.matrix_world)[:3, 3])
-    assert abs(places[0][:, 0].mean() - 3.0) < 0.3
-    moved = np.linalg.norm(places[1].mean(axis=0) - places[0].mean(axis=0))
+        positions.append(at.reshape(-1, 3) + np.array(body.matrix_world)[:3, 3])
+    assert abs(positions[0][:, 0].mean() - 3.0) < 0.3
+    moved = np.linalg.norm(positions[1].mean(axis=0) - positions[0].mean(axis=0))
     assert 0.01 < moved < 3.0, moved
 
 
 def test_the_nodding_head_is_led_to_where_it_was_put_and_not_to_where_it_was_made(addon):
     (head,) = append("collections", "Nodding Head").objects
     head.location.x += 3.0
-    places = []
+    positions = []
     for frame in (1, 6, 11):
         bpy.context.scene.frame_set(frame)
-        places.append(head.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation.x)
-    assert places[0] == pytest.approx(2.2) and places[2] == pytest.approx(3.0) and places[0] < places[1] < places[2]
+        positions.append(head.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation.x)
+    assert positions[0] == pytest.approx(2.2) and positions[2] == pytest.approx(3.0) and (
+        positions[0] < positions[1] < positions[2])
 
 
 def libraries():
-    return [(one.name, Path(one.path)) for one in bpy.context.preferences.filepaths.asset_libraries]
+    return [(library.name, Path(library.path)) for library in bpy.context.preferences.filepaths.asset_libraries]
 
 
-def test_the_preferences_list_it_while_asked_for_and_nothing_else_changes(addon):
+def test_the_preferences_list_it_while_enabled_and_nothing_else_changes(addon):
     from conjac.conjac_addon import asset_library, prefs
 
     others = libraries()
@@ -166,7 +167,7 @@ def test_the_preferences_list_it_while_asked_for_and_nothing_else_changes(addon)
     addon.unregister()
     assert libraries() == others
     addon.register()
-    assert libraries() == others  # it was never ticked in preferences that are kept
+    assert libraries() == others  # it was never ticked in saved preferences
 
 
 def test_a_sample_has_the_settings_of_its_preset_and_stands_at_the_cursor(addon):
@@ -174,8 +175,8 @@ def test_a_sample_has_the_settings_of_its_preset_and_stands_at_the_cursor(addon)
     from scripts import presets
 
     bpy.context.scene.cursor.location = (3.0, -2.0, 0.0)
-    values = {f"{kind}/{Path(presets.file_name(one.name)).stem}": one.settings
-              for kind, all_ in presets.KINDS.items() for one in all_}
+    values = {f"{kind}/{Path(presets.file_name(asset.name)).stem}": asset.settings
+              for kind, all_ in presets.KINDS.items() for asset in all_}
     assert set(values) == {preset for preset, _, _ in menus.samples()}
     for preset, settings in values.items():
         assert bpy.ops.conjac.add_sample(preset=preset) == {"FINISHED"}

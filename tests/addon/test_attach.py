@@ -14,7 +14,7 @@ from conjac.solver.errors import BadInput, NoSuchThing  # noqa: E402
 
 
 def add_flesh(rig, name="Flesh", groups=("B0", "B1")):
-    """A box around the first two bones, its left half painted for one of them and its right half for the other."""
+    """Add a box around the first two bones, its left half painted for one of them and its right half for the other."""
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.3, 0, 0), scale=(0.6, 0.2, 0.2))
     obj = bpy.context.object
     obj.name = name
@@ -25,8 +25,8 @@ def add_flesh(rig, name="Flesh", groups=("B0", "B1")):
     x = np.array([v.co.x for v in obj.data.vertices])
     for group, chosen in zip(groups, (x < -0.29, x > 0.29)):
         obj.vertex_groups.new(name=group).add(np.flatnonzero(chosen).tolist(), 1.0, "REPLACE")
-        one = obj.conjac.attachments.add()
-        one.object, one.part = rig, group
+        attachment = obj.conjac.attachments.add()
+        attachment.object, attachment.part = rig, group
     obj.conjac.enabled = True
     return obj
 
@@ -39,7 +39,7 @@ def test_one_job_has_the_mechanism_and_what_hangs_on_it(scene, tmp_path):  # noq
     document, job = job_of(rig, tmp_path / "job")
     assert [body["name"] for body in document["bodies"]] == ["Flesh", "Also"]  # as in the scene
     attach = document["bodies"][0]["attach"]
-    assert [(one["mechanism"], one["body"]) for one in attach] == [("Rig", "B0"), ("Rig", "B1")]
+    assert [(attachment["mechanism"], attachment["body"]) for attachment in attach] == [("Rig", "B0"), ("Rig", "B1")]
     weights = job.array(attach[1]["weights"])
     x = np.array([v.co.x for v in flesh.data.vertices])
     np.testing.assert_array_equal(weights, (x > 0.29).astype(float))
@@ -53,7 +53,7 @@ def test_one_job_has_the_mechanism_and_what_hangs_on_it(scene, tmp_path):  # noq
     assert gather.changed_settings(rig, scene, tmp_path / "job") == ["Soft Bodies"]
 
 
-def test_a_preview_of_the_body_alone_counts_what_is_held_as_pinned(scene, tmp_path):  # noqa: F811
+def test_a_preview_of_the_body_alone_counts_attached_nodes_as_pinned(scene, tmp_path):  # noqa: F811
     flesh = add_flesh(add_chain(2))
     for _ in gather.write_job_steps(flesh, scene, tmp_path, still=True):
         pass
@@ -64,7 +64,7 @@ def test_a_preview_of_the_body_alone_counts_what_is_held_as_pinned(scene, tmp_pa
     assert pinned.sum() == sum(abs(v.co.x) > 0.29 for v in flesh.data.vertices)
 
 
-def test_animated_bones_that_hold_flesh_are_bodies(scene, tmp_path):  # noqa: F811
+def test_animated_bones_with_attached_flesh_are_bodies(scene, tmp_path):  # noqa: F811
     rig = add_chain(3)
     for bone in rig.pose.bones:
         bone.conjac.role = "animated"
@@ -75,8 +75,8 @@ def test_animated_bones_that_hold_flesh_are_bodies(scene, tmp_path):  # noqa: F8
     assert all(joint["kind"] == "free" and joint["motor"]["mode"]["kind"] == "drive" for joint in mechanism["joints"])
 
 
-def test_handles_that_only_follow_their_animation_hold_flesh(scene, tmp_path):  # noqa: F811
-    """A sponge between two handles that are twisted: no rigid body moves by itself, and the sponge hangs on them."""
+def test_handles_that_only_follow_their_animation_carry_flesh(scene, tmp_path):  # noqa: F811
+    """A sponge hangs on two handles that are twisted; no rigid body moves by itself."""
     for x in (0.0, 0.6):
         bpy.ops.mesh.primitive_cube_add(size=0.2, location=(x, 0, 0))
         handle = bpy.context.object
@@ -92,14 +92,14 @@ def test_handles_that_only_follow_their_animation_hold_flesh(scene, tmp_path):  
     mechanism = document["mechanisms"][0]
     assert [body["name"] for body in mechanism["bodies"]] == ["Left", "Right"]
     assert job.array(mechanism["joints"][1]["motor"]["target"])[-1, 0] == pytest.approx(1.6, abs=1e-5)
-    assert {one["body"] for one in document["bodies"][0]["attach"]} == {"Left", "Right"}
+    assert {attachment["body"] for attachment in document["bodies"][0]["attach"]} == {"Left", "Right"}
     # with nothing on them there is nothing to simulate
     sponge.conjac.enabled = False
     with pytest.raises(BadInput, match="is an active rigid body"):
         job_of(owner, tmp_path / "alone")
 
 
-def test_what_cannot_hold_is_refused(scene, tmp_path):  # noqa: F811
+def test_what_cannot_be_attached_is_refused(scene, tmp_path):  # noqa: F811
     rig = add_chain(2)
     flesh = add_flesh(rig)
     first = flesh.conjac.attachments[0]

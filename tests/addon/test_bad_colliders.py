@@ -1,4 +1,4 @@
-"""Impossible colliders are refused in a sentence, through the bake of the button, and nothing is lost."""
+"""Impossible colliders are refused in a sentence, through the bake of the button, and no frame is lost."""
 
 import math
 
@@ -50,9 +50,9 @@ def test_a_collider_that_cannot_be_is_refused_by_name(balls, scene, change, word
     wall = add_collider("Wall", 0.1, (0.5, 0.0, 0.1))
     before = len(wall.data.vertices)
     change(wall)
-    said = []
-    assert bake.bake_object(low, report=said.append) == 2
-    assert words in said[-1], said
+    messages = []
+    assert bake.bake_object(low, report=messages.append) == 2
+    assert words in messages[-1], messages
     assert bake.status(low).state == "none" and not low.modifiers
     # mended, it bakes
     wall.animation_data_clear()

@@ -1,4 +1,4 @@
-"""Bake as Played in real Blender: a bake repeats what was recorded, and the next click brings earlier settings back."""
+"""Bake as Played in real Blender: a bake repeats what was recorded, and the next click restores earlier settings."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from conjac.conjac_addon.live.performance import Performance  # noqa: E402
 
 
 def shown(obj):
-    """The settings of its solver that the button may change, and which buttons chose them."""
+    """Return the settings of the solver that the button may change, and the buttons that chose them."""
     solver = obj.conjac.solver
     names = ("method", "integrator", "stage_solver", "step", "projective_iterations")
     return {name: (getattr(solver, name), solver.is_property_set(name), by_button.label_of(solver, name))
@@ -95,8 +95,8 @@ def test_cloth_that_was_recorded_is_repeated(scene):  # noqa: F811
     played.stop()
     assert engine == "projective"
     as_played.remember(cloth, engine)
-    kept = Performance(cloth, scene, path, frames)
-    assert kept.wait() == 0, kept.progress
+    performance = Performance(cloth, scene, path, frames)
+    assert performance.wait() == 0, performance.progress
     recorded = seen_at(cloth, 9)
     cloth.conjac.solver.step = 1 / 90  # what nothing has changed of is not baked again
     off = []

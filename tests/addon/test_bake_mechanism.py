@@ -1,4 +1,5 @@
-"""A mechanism baked through the operators in real Blender: its keyframes are the cache's, and all that hangs on it."""
+"""A mechanism baked through the operators in real Blender has keyframes of the cache's poses, and so has all that hangs
+on it."""
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from conjac.conjac_addon.playback import action  # noqa: E402
 
 
 def pendulum(count=2):
-    """A chain that hangs on a hinge in the world and starts level."""
+    """Return a chain that hangs on a hinge in the world and starts level."""
     rig = add_chain(count)
     rig.pose.bones["B0"].conjac.joint, rig.pose.bones["B0"].conjac.axis = "revolute", "X"
     # the bone's own X has to lie level and across the chain, which lies along X
@@ -76,14 +77,14 @@ def test_a_soft_body_is_baked_with_the_bone_that_it_hangs_on(scene):  # noqa: F8
     assert place.job_folder(flesh) == place.job_folder(rig)
     # what is attached goes where its bone goes
     local = np.array([[v.co.x, v.co.y, v.co.z] for v in flesh.data.vertices])
-    held = local[:, 0] < -0.29
+    attached = local[:, 0] < -0.29
     at = {}
     for frame in (1, 4):
         scene.frame_set(frame)
         evaluated = flesh.evaluated_get(bpy.context.evaluated_depsgraph_get())
         co = np.array([v.co for v in evaluated.data.vertices])
         world = np.array(evaluated.matrix_world)
-        at[frame] = (co @ world[:3, :3].T + world[:3, 3])[held], world_of(rig, "B0")
+        at[frame] = (co @ world[:3, :3].T + world[:3, 3])[attached], world_of(rig, "B0")
     moved = at[4][1] @ np.linalg.inv(at[1][1])
     expected = at[1][0] @ moved[:3, :3].T + moved[:3, 3]
     assert np.abs(at[4][0] - at[1][0]).max() > 5e-3 and at[4][0] == pytest.approx(expected, abs=2e-3)
@@ -111,11 +112,11 @@ def test_a_bake_that_stops_shows_what_there_is(scene):  # noqa: F811
     rig = pendulum()
     from conjac.conjac_addon.bake import session
 
-    one = session.Bake(rig, scene)
-    while one.progress.frame is None or one.progress.frame < 5:
-        assert one.tick(), one.progress
-    one.pause()
-    one.wait()
+    run = session.Bake(rig, scene)
+    while run.progress.frame is None or run.progress.frame < 5:
+        assert run.tick(), run.progress
+    run.pause()
+    run.wait()
     status = bake.status(rig)
     assert status.state == "partial" and 5 <= status.done < 200
     scene.frame_set(5)
@@ -143,7 +144,8 @@ def test_rigid_body_objects_swing_on_their_empties(scene):  # noqa: F811
 
 
 def test_a_mechanism_in_which_nothing_moves_is_baked_and_says_so(scene):  # noqa: F811
-    """It moved before: the old playback is removed, and Blender's own rigid bodies do not move it either."""
+    """The mechanism moved in an earlier bake: that playback is removed, and Blender's own rigid bodies do not move it
+    either."""
     scene.frame_end = 6
     post = add_box("Post", (0, 0, 1), active=False)
     arm = add_box("Arm", (0.3, 0, 1))
@@ -152,11 +154,11 @@ def test_a_mechanism_in_which_nothing_moves_is_baked_and_says_so(scene):  # noqa
 
     def ends():
         assert bpy.ops.conjac.bake() == {"FINISHED"}
-        found = []
+        ends_seen = []
         for frame in (1, 6):
             scene.frame_set(frame)
-            found.append(np.array(arm.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world))
-        return found
+            ends_seen.append(np.array(arm.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world))
+        return ends_seen
 
     swings = ends()
     assert np.abs(swings[1] - swings[0]).max() > 1e-2
@@ -180,7 +182,7 @@ def test_a_rigid_body_that_is_moved_at_the_first_frame_falls_from_there(scene, f
     owner = bpy.context.object
     assert owner.conjac.bake() == 0 and bake.status(owner).state == "complete"
 
-    # in the middle of the bake it jumps back, which is said
+    # in the middle of the bake it jumps back, which is reported
     scene.frame_set(4)
     right.location.x = 3.0
     status = bake.status(owner)

@@ -10,7 +10,7 @@ from test_blender_cli import run  # noqa: E402, F401
 
 
 def layers():
-    """A cube that hangs from its top, which is jerked, with a layer of 1e8 Pa below its middle, 1e4 Pa else."""
+    """Return a cube that hangs from its top, which is jerked, with a layer of 1e8 Pa below its middle, 1e4 Pa else."""
     body = add_jelly("Layers", 1 / 48)
     for frame, x in ((1, 0.0), (5, 0.15), (9, 0.0)):
         body.location.x = x
@@ -44,5 +44,5 @@ def test_its_number_stays_in_saved_files(scene, tmp_path):  # noqa: F811
     body.conjac.solver.mixed_iterations = 3
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "mixed.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "mixed.blend"))
-    kept = bpy.data.objects["Layers"].conjac.solver
-    assert (kept.stage_solver, kept.mixed_iterations) == ("mixed", 3)
+    solver = bpy.data.objects["Layers"].conjac.solver
+    assert (solver.stage_solver, solver.mixed_iterations) == ("mixed", 3)

@@ -1,4 +1,4 @@
-"""Results lie in a safe folder of its own for every object, and free touches only what is listed."""
+"""Every object has a safe folder of its own for results, and Free deletes only files that are listed."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_every_name_has_a_folder_of_its_own_inside_the_cache_folder(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "my file.blend"))
     folders = [place.job_folder(make_object(name)) for name in NAMES]
     assert all(folder.parent == tmp_path / "conjac_cache" for folder in folders)
-    # also on a disk that does not tell capitals
+    # also on a disk that ignores case
     assert len({folder.name.casefold() for folder in folders}) == len(NAMES)
     assert all(folder.name.startswith("my_file_") for folder in folders)
     for folder in folders:
@@ -54,12 +54,12 @@ def test_names_are_safe_on_windows_too():
 
 
 def test_two_files_beside_each_other_do_not_share_a_folder(tmp_path):
-    found = set()
+    folders = set()
     for blend, name in (("a", "b_c"), ("a_b", "c"), ("A", "b_c")):
         bpy.ops.wm.read_factory_settings(use_empty=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / f"{blend}.blend"))
-        found.add(place.job_folder(make_object(name)).name.casefold())
-    assert len(found) == 3
+        folders.add(place.job_folder(make_object(name)).name.casefold())
+    assert len(folders) == 3
 
 
 def test_a_folder_of_the_artists_choice(tmp_path):

@@ -1,4 +1,4 @@
-"""A bake that is refused or fails: one sentence with the remedy, and a panel that can be used."""
+"""A bake that is refused or fails shows one sentence with the remedy, and its panel stays usable."""
 
 import numpy as np
 import pytest
@@ -32,9 +32,9 @@ def test_a_body_that_is_pinned_all_over_is_refused_by_name(scene):  # noqa: F811
     obj = add_jelly()
     obj.vertex_groups["Pin"].add(range(len(obj.data.vertices)), 1.0, "REPLACE")
     obj.vertex_groups["Dynamic"].remove(range(len(obj.data.vertices)))
-    with pytest.raises(RuntimeError, match='"Jelly": every node is pinned') as told:
+    with pytest.raises(RuntimeError, match='"Jelly": every node is pinned') as caught:
         bpy.ops.conjac.bake()
-    assert "bodies[0]" not in str(told.value)  # a place in a file that an artist never sees
+    assert "bodies[0]" not in str(caught.value)  # a place in a file that an artist never sees
     assert session.running == {} and bpy.ops.conjac.bake.poll()
     obj.vertex_groups["Pin"].remove(np.flatnonzero(rest_of(obj)[:, 2] < 0.09).tolist())
     assert bpy.ops.conjac.bake() == {"FINISHED"}

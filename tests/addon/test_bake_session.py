@@ -1,4 +1,5 @@
-"""A bake from real Blender through the real solver, whole: its frames, its formats, what stands above and below it."""
+"""A complete bake from real Blender through the real solver: its frames, its formats, and the modifiers above and
+below."""
 
 
 import numpy as np
@@ -42,15 +43,15 @@ def test_the_bake_button_leaves_a_whole_bake_that_plays(scene):  # noqa: F811
 
 
 def test_a_body_without_dynamic_nodes_is_called_quasistatic_once(scene):  # noqa: F811
-    obj, said, scene.frame_end = add_jelly(), [], 2
+    obj, messages, scene.frame_end = add_jelly(), [], 2
     obj.vertex_groups.remove(obj.vertex_groups["Dynamic"])
-    assert addon_bake.bake_object(obj, report=said.append) == 0
-    assert [text for text in said if "quasistatic" in text] == [
+    assert addon_bake.bake_object(obj, report=messages.append) == 0
+    assert [text for text in messages if "quasistatic" in text] == [
         '"Jelly": it has no dynamic node, so it moves quasistatically: it follows its pins without swinging']
 
 
 @pytest.mark.parametrize("key", some(["abc", "shapekeys", "pc2"], "abc"))
-def test_the_format_that_was_asked_for_plays_the_cache(scene, key):  # noqa: F811
+def test_the_chosen_format_plays_the_cache(scene, key):  # noqa: F811
     obj = add_jelly()
     obj.modifiers.new("Fine", "SUBSURF")
     obj.modifiers["Fine"].show_viewport = False
@@ -121,9 +122,9 @@ def test_a_file_never_saved_says_where_its_frames_are(scene):  # noqa: F811
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.context.scene.frame_end = 3
     obj = add_jelly()
-    said = []
-    assert addon_bake.bake_object(obj, wait=False, report=said.append) == 0  # no window: it is waited for
-    assert any("never been saved" in text for text in said)
+    messages = []
+    assert addon_bake.bake_object(obj, wait=False, report=messages.append) == 0  # no window: it is waited for
+    assert any("never been saved" in text for text in messages)
     assert_plays(obj, (1, 3))
 
 

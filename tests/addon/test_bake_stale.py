@@ -1,4 +1,4 @@
-"""Bakes that are no longer true, or no longer wanted: named, baked anew, freed."""
+"""Stale and unwanted bakes are named, baked again, and freed."""
 
 import numpy as np
 import pytest
@@ -21,16 +21,17 @@ def test_a_changed_setting_makes_it_stale_by_name_and_baked_anew(scene):  # noqa
     obj.conjac.youngs_modulus = 5.0e3
     assert addon_bake.status(obj).state == "complete"
     obj.conjac.youngs_modulus = 2.0e4
-    said = []
-    assert addon_bake.bake_object(obj, report=said.append) == 0
-    assert any("the bake starts again" in text for text in said)
+    messages = []
+    assert addon_bake.bake_object(obj, report=messages.append) == 0
+    assert any("the bake starts again" in text for text in messages)
     assert addon_bake.status(obj).state == "complete"
     assert frames_of(obj)["000012"] != before["000012"]
     assert_plays(obj, (1, LAST))
 
 
 def test_what_does_nothing_for_a_body_makes_no_bake_of_it_stale(scene):  # noqa: F811
-    """How spots move where every node swings, how paint goes inside where nothing is painted."""
+    """The motion of spots has no effect where every node is dynamic, nor the inward extension of paint where nothing is
+    painted."""
     obj = add_jelly()
     obj.conjac.solver.method = "vanilla"
     assert obj.conjac.bake() == 0
@@ -92,29 +93,29 @@ def test_what_a_bake_that_did_not_begin_changed_is_named_in_the_artists_words(sc
     assert status.state == "stale" and status.text == "Baked before Shape, Young's Modulus changed; bake again"
 
 
-def test_an_object_that_moved_and_one_that_came_are_all_that_is_told(scene):  # noqa: F811
-    """Also where a bake was refused that would have replaced the frames: the job is written anew by then."""
+def test_an_object_that_moved_and_one_that_came_are_all_that_is_reported(scene):  # noqa: F811
+    """The report is correct also after a bake that was refused, which has already written the job again."""
     obj = add_jelly()
     obj.conjac.contact.collides_with = "all"
     assert obj.conjac.bake() == 0
 
-    def asked():
+    def changes():
         bake = session.Bake(obj, scene, replaces=False)
         bake.wait()
         return bake.progress.error.partition("before these changed: ")[2].partition(". ")[0]
 
     obj.location.z = 1.0
-    assert asked() == 'place of "Jelly"'
+    assert changes() == 'place of "Jelly"'
     assert addon_bake.status(obj).text == "Baked before Place changed; bake again"
     obj.location.z = 0.0
     other = add_jelly("Other")
     other.location.x, other.conjac.contact.collides_with = 1.0, "all"
-    assert asked() == 'body "Other" (new)'
+    assert changes() == 'body "Other" (new)'
     assert addon_bake.status(obj).text == "Baked before Soft Bodies changed; bake again"
 
 
 def test_a_scene_made_anew_over_its_old_file_is_complete_once_it_is_baked(scene):  # noqa: F811
-    """Its objects are others of the same names, and the solver finds all of their frames on disk."""
+    """Its objects are new ones of the same names, and the solver finds all of their frames on disk."""
     path = bpy.data.filepath
 
     def baked():
@@ -154,7 +155,7 @@ def test_the_grounds_height_the_frame_rate_and_a_range_that_ends_before_it_begin
     assert addon_bake.status(obj).text == "Baked before scene.json changed; bake again"
 
 
-def test_a_ground_that_came_or_went_is_all_that_is_told(scene):  # noqa: F811
+def test_a_ground_that_came_or_went_is_all_that_is_reported(scene):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     obj.conjac.use_ground, obj.conjac.ground_height, obj.conjac.friction = True, -1.0, "coulomb"

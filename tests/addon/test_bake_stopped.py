@@ -1,4 +1,4 @@
-"""A bake that does not come to its end: cancelled, paused, killed, kept out, closed; then gone on with, to the byte."""
+"""Bakes that are cancelled, paused, killed, locked out or closed go on later to the bytes of an unbroken bake."""
 
 import json
 import os
@@ -53,8 +53,8 @@ def test_frames_play_while_they_come_and_a_cancelled_bake_goes_on_to_the_same_by
     while bake.tick():
         time.sleep(0.01)
     assert bake.exit_code == 75 and bake.worker.exit_code == 75  # it stopped by itself, long before the last frame
-    kept = frames_of(obj)
-    assert 8 <= len(kept) < 18 and all(unbroken[frame] == content for frame, content in kept.items())
+    finished = frames_of(obj)
+    assert 8 <= len(finished) < 18 and all(unbroken[frame] == content for frame, content in finished.items())
     assert addon_bake.status(obj).state == "partial"
     assert not bpy.ops.conjac.cancel.poll()
 
@@ -89,7 +89,7 @@ def test_stopping_while_the_scene_is_read_leaves_it_as_it_was(scene):  # noqa: F
 
 
 @pytest.mark.own_worker  # what is forked for tests dies a moment after the process that asked for it
-def test_a_worker_killed_from_outside_is_told_and_gone_on_with(scene):  # noqa: F811
+def test_a_worker_killed_from_outside_is_reported_and_its_bake_goes_on(scene):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     scene.frame_end = 400
     bake = session.Bake(obj, scene)
@@ -103,22 +103,22 @@ def test_a_worker_killed_from_outside_is_told_and_gone_on_with(scene):  # noqa: 
     assert addon_bake.status(obj).state == "complete"
 
 
-@pytest.mark.parametrize("gone", [".", "cache", "cache/frames"])
-def test_a_folder_that_is_deleted_in_mid_bake_is_told_and_goes_on_when_it_is_back(scene, tmp_path, gone):  # noqa: F811
+@pytest.mark.parametrize("deleted", [".", "cache", "cache/frames"])
+def test_a_folder_deleted_in_mid_bake_is_reported_and_goes_on_when_it_is_back(scene, tmp_path, deleted):  # noqa: F811
     obj = add_jelly(step=1 / 480)
     scene.frame_end = 60
     bake = session.Bake(obj, scene)
     run_until(bake, lambda: (bake.progress.frame or 0) >= 6)
     trash = tmp_path / "trash"
-    (bake.folder / gone).rename(trash)
+    (bake.folder / deleted).rename(trash)
     assert bake.wait() == 4
     assert any(word in bake.progress.error for word in ("disappeared", "is missing"))
     assert ". Restore it, or its disk, and resume" in bake.progress.error
-    trash.rename(bake.folder / gone)
-    kept = frames_of(obj)
-    assert len(kept) >= 6 and addon_bake.status(obj).state == "partial"
-    scene.frame_end = len(kept) + 4
-    assert obj.conjac.bake() == 0 and kept.items() <= frames_of(obj).items()
+    trash.rename(bake.folder / deleted)
+    finished = frames_of(obj)
+    assert len(finished) >= 6 and addon_bake.status(obj).state == "partial"
+    scene.frame_end = len(finished) + 4
+    assert obj.conjac.bake() == 0 and finished.items() <= frames_of(obj).items()
 
 
 def test_one_bake_at_a_time_into_one_cache(scene):  # noqa: F811
@@ -211,12 +211,12 @@ def test_when_blender_closes_in_mid_bake_the_worker_ends_and_the_bake_can_go_on(
     while Path(f"/proc/{worker}").exists():
         assert time.monotonic() < until
         time.sleep(0.05)
-    kept = frames_of(obj)
-    assert 6 <= len(kept) < 80
+    finished = frames_of(obj)
+    assert 6 <= len(finished) < 80
     scene.frame_end = 80
     assert foreground.bake(obj, scene, frames=(1, 12)) == 0
     again = frames_of(obj)
-    assert len(again) >= 12 and all(again[frame] == content for frame, content in kept.items() if frame in again)
+    assert len(again) >= 12 and all(again[frame] == content for frame, content in finished.items() if frame in again)
 
 
 def test_free_says_how_many_frames_and_how_much_of_the_disk(scene, capfd):  # noqa: F811
@@ -225,13 +225,13 @@ def test_free_says_how_many_frames_and_how_much_of_the_disk(scene, capfd):  # no
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     folder = place.job_folder(obj)
-    held = [path for path in (folder / "cache").rglob("*") if path.is_file()] + list(folder.glob("*.pc2"))
-    kept = freeing.size_on_disk(folder)
-    assert kept == f"12 frames, {sum(path.stat().st_size for path in held) / 1e3:.0f} kB"
+    files = [path for path in (folder / "cache").rglob("*") if path.is_file()] + list(folder.glob("*.pc2"))
+    size = freeing.size_on_disk(folder)
+    assert size == f"12 frames, {sum(path.stat().st_size for path in files) / 1e3:.0f} kB"
     capfd.readouterr()
     assert bpy.ops.conjac.free_bake() == {"FINISHED"}
-    assert f'"Jelly": {kept} freed' in capfd.readouterr().out
-    assert not any(path.exists() for path in held)
+    assert f'"Jelly": {size} freed' in capfd.readouterr().out
+    assert not any(path.exists() for path in files)
     assert freeing.size_on_disk(folder) == "0 frames, 0 kB"
     assert [freeing.size_in_words(size) for size in (850e3, 12.34e6, 1.2e9)] == ["850 kB", "12.3 MB", "1.2 GB"]
 
@@ -247,22 +247,23 @@ def test_a_stopped_bake_whose_range_is_shortened_to_what_is_there_is_complete(sc
     scene.frame_end = LAST
     assert addon_bake.status(obj).state == "complete" and obj.conjac.bake() == 0
     obj.conjac.youngs_modulus *= 2.0
-    asked = session.Bake(obj, scene, replaces=False)  # the panel called it complete: it is not replaced unasked
-    assert asked.wait() == 2
-    assert f"its {LAST} finished frames" in asked.progress.error and "plays the same" not in asked.progress.error
+    # the panel called it complete: it is not replaced unless the artist asks
+    request = session.Bake(obj, scene, replaces=False)
+    assert request.wait() == 2
+    assert f"its {LAST} finished frames" in request.progress.error and "plays the same" not in request.progress.error
 
 
 @pytest.mark.parametrize("last", [LAST, 2 * LAST])
-def test_who_bakes_over_the_frames_of_another_scene_is_told(scene, last):  # noqa: F811
+def test_a_bake_over_the_frames_of_another_scene_is_reported(scene, last):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     obj.conjac.youngs_modulus *= 2.0
     other = bpy.data.scenes.new("Shot 2")
     other.collection.objects.link(obj)
     other.frame_end = last
-    asked = session.Bake(obj, other, replaces=False)
-    assert asked.wait() == 2
-    said = f'Scene "{scene.name}" plays the same frames: an object has one bake, in all scenes.'
-    assert asked.progress.error.endswith(said)
+    requested = session.Bake(obj, other, replaces=False)
+    assert requested.wait() == 2
+    message = f'Scene "{scene.name}" plays the same frames: an object has one bake, in all scenes.'
+    assert requested.progress.error.endswith(message)
     keeps, notes = session.Bake(obj, other, keeps=True), []
-    assert keeps.wait(notes.append) == 0 and any("take 1" in note and said[:-1] in note for note in notes)
+    assert keeps.wait(notes.append) == 0 and any("take 1" in note and message[:-1] in note for note in notes)

@@ -31,12 +31,12 @@ def test_its_number_and_its_settings_stay_in_saved_files(scene, tmp_path):  # no
     body.conjac.solver.subspace_weights = 9
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "draft.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "draft.blend"))
-    kept = bpy.data.objects["Layers"].conjac.solver
-    assert (kept.method, kept.subspace_weights, kept.subspace_points) == ("subspace", 9, 0)
+    solver = bpy.data.objects["Layers"].conjac.solver
+    assert (solver.method, solver.subspace_weights, solver.subspace_points) == ("subspace", 9, 0)
 
 
 def test_a_draft_falls_on_a_collider_and_stays_on_it(scene, run):  # noqa: F811
-    """A plane without a volume, and nothing but defaults of Collisions."""
+    """The collider is a plane without a volume, and all settings of Collisions have their defaults."""
     body = add_jelly()
     body.vertex_groups.remove(body.vertex_groups["Pin"])
     body.location.z = 0.13

@@ -37,36 +37,36 @@ TALKER = """
 
 @pytest.fixture()
 def start(tmp_path):
-    """Starts a worker on a module made of some source; ends it after the test."""
-    begun = []
+    """Return a function that starts a worker on a module made of some source; the worker ends after the test."""
+    workers = []
 
     def start(source, *argv):
         (tmp_path / "child.py").write_text(textwrap.dedent(source), encoding="utf-8")
-        begun.append(Worker("child", list(argv), root=tmp_path))
-        return begun[-1]
+        workers.append(Worker("child", list(argv), root=tmp_path))
+        return workers[-1]
 
     yield start
-    for one in begun:
-        one.stop()
+    for worker in workers:
+        worker.stop()
 
 
 def everything(worker, seconds=20.0):
-    """All of its output until it ends."""
-    until, said = time.monotonic() + seconds, []
+    """Return all messages of a worker until it ends."""
+    until, messages = time.monotonic() + seconds, []
     while not worker.ended():
-        assert time.monotonic() < until, said
-        said += worker.messages(0.1)
-    return said + worker.messages()
+        assert time.monotonic() < until, messages
+        messages += worker.messages(0.1)
+    return messages + worker.messages()
 
 
 def first(worker, seconds=20.0):
-    said = worker.messages(seconds)
-    assert said, worker.last_lines
-    return said[0]
+    messages = worker.messages(seconds)
+    assert messages, worker.last_lines
+    return messages[0]
 
 
-def gone(pid, seconds):
-    """Whether the process ends within this time."""
+def has_ended(pid, seconds):
+    """Whether the process ends within a time [s]."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         try:
@@ -85,12 +85,12 @@ def test_messages_arguments_pause_and_exit_code(start, tmp_path):
                              "stubborn": False}
     assert worker.exit_code is None and not worker.ended()
     worker.pause()
-    said = everything(worker)
-    assert {"event": "output", "text": "plain words"} in said
-    assert {"event": "log", "text": "pause\n"} in said
-    assert said[-1] == {"event": "end", "code": 75, "text": "ä ☃"}
+    messages = everything(worker)
+    assert {"event": "output", "text": "plain words"} in messages
+    assert {"event": "log", "text": "pause\n"} in messages
+    assert messages[-1] == {"event": "end", "code": 75, "text": "ä ☃"}
     assert worker.exit_code == 75
-    worker.pause()  # to a process that has gone: nothing happens
+    worker.pause()  # to a process that has has_ended: nothing happens
 
 
 def test_a_line_sent_before_the_module_reads_is_not_lost(start):
@@ -101,10 +101,10 @@ def test_a_line_sent_before_the_module_reads_is_not_lost(start):
 
 def test_who_waits_for_its_words_waits_no_longer_than_it_runs(start):
     worker = start("pass")
-    began = time.monotonic()
+    start_time = time.monotonic()
     while not worker.ended():
         worker.messages(60.0)
-    assert time.monotonic() - began < 30.0
+    assert time.monotonic() - start_time < 30.0
 
 
 def test_cancel_ends_a_worker_that_listens_and_kills_one_that_does_not(start):
@@ -112,7 +112,7 @@ def test_cancel_ends_a_worker_that_listens_and_kills_one_that_does_not(start):
         worker = start(TALKER, *argv)
         first(worker)
         worker.cancel()
-        if argv:  # who does not listen runs on after it: the window is not held up
+        if argv:  # a worker that ignores it runs on: the window does not wait
             assert worker.exit_code is None and not worker.ended()
         everything(worker)
         assert worker.exit_code == code
@@ -127,7 +127,7 @@ def test_what_the_worker_has_started_is_killed_with_it(start):
     """)
     child = int(first(worker)["text"])
     assert worker.stop() == -signal.SIGKILL
-    assert gone(child, 2.0)
+    assert has_ended(child, 2.0)
 
 
 def test_more_output_than_a_pipe_holds_does_not_stop_it(start):
@@ -137,9 +137,9 @@ def test_more_output_than_a_pipe_holds_does_not_stop_it(start):
             print(json.dumps({"event": "log", "text": "x" * 50, "i": i}))
     """)
     time.sleep(0.5)  # nobody reads meanwhile
-    said = everything(worker)
+    messages = everything(worker)
     assert worker.exit_code == 0
-    assert [message["i"] for message in said] == list(range(20000))
+    assert [message["i"] for message in messages] == list(range(20000))
 
 
 def test_a_worker_that_dies_leaves_its_last_words(start):
@@ -176,7 +176,7 @@ def test_the_worker_is_this_python_and_needs_no_bpy(start):
 
 
 def test_another_python_under_that_name_is_noticed(tmp_path, monkeypatch):
-    """Then Blender itself is the worker; the module has no Blender program, and says so."""
+    """Blender itself is the worker then; the module has no Blender program, and says so."""
     impostor = tmp_path / "python3.11"
     impostor.write_text("#!/bin/sh\necho cpython-27 1\n")
     impostor.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Soft bodies and mechanisms stay baked where others come, go or change far away."""
+"""Soft bodies and mechanisms stay baked where others are added, removed or changed far away."""
 
 import time
 
@@ -20,7 +20,7 @@ FAR = 20.0
 
 
 def again(obj, scene):  # noqa: F811
-    """Bake as the window's button does. Returns the reports."""
+    """Bake as the window's button does, and return the reports."""
     notes = []
     assert session.Bake(obj, scene, keeps=True).wait(notes.append) == 0
     return notes
@@ -36,7 +36,7 @@ def text_of(obj):
 
 @pytest.fixture()
 def low(scene):  # noqa: F811
-    """A baked ball that has nothing to touch."""
+    """Return a baked ball that touches nothing."""
     scene.frame_end = LAST
     obj = add_ball("Low", 0.12)
     again(obj, scene)
@@ -49,11 +49,11 @@ def test_one_that_is_added_far_away_is_baked_beside_what_is_there(low, scene):  
     assert addon_bake.status(low).state == "complete" and text_of(low).startswith(f"All {LAST} frames are baked")
     assert addon_bake.status(far).state == "stale"
     assert text_of(far) == "Not baked yet: Bake adds it to the existing bake"
-    said = again(far, scene)
-    assert any("Kept 1 of 2 objects as they were baked: Low" in note for note in said)
+    messages = again(far, scene)
+    assert any("Kept 1 of 2 objects as they were baked: Low" in note for note in messages)
     assert np.array_equal(plays(low), before)
     assert np.abs(plays(far)[-1] - plays(far)[0]).max() > 0.05
-    assert {addon_bake.status(one).state for one in (low, far)} == {"complete"}
+    assert {addon_bake.status(scene_object).state for scene_object in (low, far)} == {"complete"}
     assert len(takes.listed(job_folder(low))) == 1
 
 
@@ -65,11 +65,11 @@ def test_one_that_changes_far_away_is_stale_alone(low, scene):  # noqa: F811
     assert addon_bake.status(far).state == "stale" and "Young's Modulus" in text_of(far)
     assert addon_bake.status(low).state == "complete"
     assert text_of(low) == f'All {LAST} frames are baked; bake again for "Far"'
-    said = again(low, scene)
-    assert any("Kept 1 of 2" in note for note in said)
+    messages = again(low, scene)
+    assert any("Kept 1 of 2" in note for note in messages)
     assert np.array_equal(plays(low), before)
     low.conjac.ground_stiffness *= 2.0  # counts for both
-    assert {addon_bake.status(one).state for one in (low, far)} == {"stale"}
+    assert {addon_bake.status(scene_object).state for scene_object in (low, far)} == {"stale"}
     assert not any("Kept" in note for note in again(low, scene))
 
 
@@ -103,8 +103,8 @@ def test_one_that_moves_or_goes_leaves_the_others(low, scene):  # noqa: F811
     assert addon_bake.status(low).state == "stale"
     bpy.data.objects.remove(far)
     assert addon_bake.status(low).state == "complete"
-    said = again(low, scene)
-    assert any("Take 1 matches the settings" in note for note in said)
+    messages = again(low, scene)
+    assert any("Take 1 matches the settings" in note for note in messages)
 
 
 def test_what_touched_something_that_changed_is_stale_too(low, scene):  # noqa: F811
@@ -120,7 +120,7 @@ def aside(obj):
 
 
 def stop_at(bake, frame):
-    """Cancel a bake once a frame is there."""
+    """Cancel a bake once it has a frame."""
     run_until(bake, lambda: (bake.progress.frame or 0) >= frame)
     bake.cancel()
     while bake.tick():
@@ -148,7 +148,7 @@ def test_frames_of_a_cancelled_bake_are_taken_when_one_is_added_far_away(scene):
     low = add_ball("Low", 0.12)
     low.conjac.step = 1 / 480
     stop_at(session.Bake(low, scene, keeps=True), 25)
-    kept = frames_of(low)
+    finished = frames_of(low)
     assert addon_bake.status(low).state == "partial"
     far = add_ball("Far", 0.3, along=FAR)
     far.conjac.step = 1 / 480
@@ -156,15 +156,15 @@ def test_frames_of_a_cancelled_bake_are_taken_when_one_is_added_far_away(scene):
     assert text_of(far) == "Not baked yet: Bake adds it to the existing bake"
     # that one is cancelled too: nothing of the first is lost
     stop_at(session.Bake(far, scene, keeps=True), 2)
-    assert len(frames_of(low)) < len(kept)
-    assert {path.stem for path in (aside(low) / "cache" / "frames").iterdir()} == kept.keys()
-    said = again(far, scene)
-    assert any("Kept 1 of 2 objects as they were baked: Low" in note for note in said)
-    assert any(f"it ends at frame {len(kept)}" in note for note in said)
-    assert {addon_bake.status(one).state for one in (low, far)} == {"complete"}
+    assert len(frames_of(low)) < len(finished)
+    assert {path.stem for path in (aside(low) / "cache" / "frames").iterdir()} == finished.keys()
+    messages = again(far, scene)
+    assert any("Kept 1 of 2 objects as they were baked: Low" in note for note in messages)
+    assert any(f"it ends at frame {len(finished)}" in note for note in messages)
+    assert {addon_bake.status(scene_object).state for scene_object in (low, far)} == {"complete"}
     assert not aside(low).parent.exists()
     whole = frames_of(low)
-    assert all(whole[frame][128:].startswith(content[128:]) for frame, content in kept.items())
+    assert all(whole[frame][128:].startswith(content[128:]) for frame, content in finished.items())
 
 
 def test_frames_that_were_moved_aside_come_back_where_the_bake_cannot_begin(low, scene):  # noqa: F811
@@ -186,8 +186,8 @@ def test_a_collider_makes_only_what_is_near_it_stale(low, scene):  # noqa: F811
         change()
         bpy.context.view_layer.update()
         assert addon_bake.status(low).state == "complete", text_of(low)
-    said = again(low, scene)
-    assert any("Nothing has to be solved" in note for note in said)
+    messages = again(low, scene)
+    assert any("Nothing has to be solved" in note for note in messages)
     assert frames_of(low) == frames
     table.location.x = 0.35
     bpy.context.view_layer.update()
@@ -206,11 +206,11 @@ def test_one_that_is_added_far_from_a_mechanism_is_baked_beside_it(arm, scene): 
     again(near, scene)
     down, shape = sunk(arm), seen_at(near, 6)
     far = free_jelly("Far", along=FAR)
-    assert {addon_bake.status(one).state for one in (arm, near)} == {"complete"}
+    assert {addon_bake.status(scene_object).state for scene_object in (arm, near)} == {"complete"}
     assert text_of(far) == "Not baked yet: Bake adds it to the existing bake"
-    said = again(far, scene)
-    assert any("Kept 2 of 3 objects as they were baked: Near, the mechanisms" in note for note in said)
-    assert {addon_bake.status(one).state for one in (arm, near, far)} == {"complete"}
+    messages = again(far, scene)
+    assert any("Kept 2 of 3 objects as they were baked: Near, the mechanisms" in note for note in messages)
+    assert {addon_bake.status(member).state for member in (arm, near, far)} == {"complete"}
     assert sunk(arm) == down and np.array_equal(seen_at(near, 6), shape)
     far.conjac.youngs_modulus = 4.0e4
     assert addon_bake.status(far).state == "stale"
@@ -226,6 +226,6 @@ def test_a_mechanism_that_changes_leaves_what_is_far_from_it(arm, scene):  # noq
     assert addon_bake.status(far).state == "complete"
     assert text_of(far) == 'All 6 frames are baked; bake again for "Rig"'
     assert addon_bake.status(arm).state == addon_bake.status(near).state == "stale"
-    said = again(arm, scene)
-    assert any("Kept 1 of 3 objects as they were baked: Far" in note for note in said)
+    messages = again(arm, scene)
+    assert any("Kept 1 of 3 objects as they were baked: Far" in note for note in messages)
     assert np.array_equal(seen_at(far, 6), shape)

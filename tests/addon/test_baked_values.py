@@ -1,4 +1,4 @@
-"""Stress, stretch, pressure and speed of a bake: attributes of the mesh that follow the frames, and colours."""
+"""Stress, stretch, pressure and speed of a bake: attributes of the mesh that follow the frames, and colors."""
 
 import numpy as np
 import pytest
@@ -10,9 +10,9 @@ from conjac.conjac_addon.ui import value_marks
 
 
 def values_of(mesh, name):
-    found = np.empty(len(mesh.vertices), np.float32)
-    mesh.attributes[name].data.foreach_get("value", found)
-    return found
+    values = np.empty(len(mesh.vertices), np.float32)
+    mesh.attributes[name].data.foreach_get("value", values)
+    return values
 
 
 @pytest.fixture()
@@ -24,15 +24,15 @@ def baked(scene):  # noqa: F811
 
 
 def test_attributes_follow_the_frames_and_modifiers_below_pass_them_on(baked, scene):  # noqa: F811
-    found = {}
+    values = {}
     for frame in (2, LAST):
         scene.frame_set(frame)
-        found[frame] = {name: values_of(baked.data, name) for name in stress_frames.NAMES}
+        values[frame] = {name: values_of(baked.data, name) for name in stress_frames.NAMES}
     top, bottom = (np.array([sign * vertex.co.z > 0.09 for vertex in baked.data.vertices]) for sign in (1.0, -1.0))
-    stress, stretch, _, speed = found[LAST].values()
+    stress, stretch, _, speed = values[LAST].values()
     # it hangs from its top, which is strained most, and its bottom moves
     assert stress[top].mean() > 1.5 * stress[bottom].mean() > 0.0 and stretch.max() > 1.01
-    assert speed[top].max() < 1e-4 < speed.max() and np.abs(stress - found[2]["conjac_stress"]).max() > 1.0
+    assert speed[top].max() < 1e-4 < speed.max() and np.abs(stress - values[2]["conjac_stress"]).max() > 1.0
     baked.modifiers.new("Finer", "SUBSURF").levels = 1
     scene.frame_set(LAST)
     mesh = baked.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
@@ -49,8 +49,8 @@ def test_colours_go_from_dark_to_light_on_a_scale_that_stands_still(baked, scene
     context = bpy.context
     for key, low in (("stress", 0.0), ("stretch", 1.0), ("speed", 0.0)):
         value = value_marks.VALUES[key]
-        places, triangles, tints = value_marks.coloured(baked, value, context)
-        assert places.shape == (len(baked.data.vertices), 3) and triangles.max() < len(places)
+        positions, triangles, tints = value_marks.coloured(baked, value, context)
+        assert positions.shape == (len(baked.data.vertices), 3) and triangles.max() < len(positions)
         rows = stress_frames.rows(baked, scene)[:, value.column]
         light = tints[:, :3] @ (0.2, 0.7, 0.1)
         assert light[rows.argmax()] > 2.0 * light[rows.argmin()]
@@ -59,12 +59,12 @@ def test_colours_go_from_dark_to_light_on_a_scale_that_stands_still(baked, scene
     pressure = value_marks.VALUES["pressure"]
     low, high = value_marks.scale(baked, pressure, stress_frames.rows(baked, scene)[:, 2])
     assert low == -high < 0.0
-    said = value_marks.legend(baked, value_marks.VALUES["stress"], scene)
-    assert said.title.startswith("Von Mises Stress (") and said.low == "0" and float(said.high) > 0.0
+    legend = value_marks.legend(baked, value_marks.VALUES["stress"], scene)
+    assert legend.title.startswith("Von Mises Stress (") and legend.low == "0" and float(legend.high) > 0.0
     assert value_marks.ends(pressure, -2.5e4, 2.5e4) == ("Pressure (kPa)", "-25", "25")
 
 
-def test_without_the_setting_nothing_is_kept_and_the_legend_says_so(scene):  # noqa: F811
+def test_without_the_setting_no_values_are_stored_and_the_legend_says_so(scene):  # noqa: F811
     obj = add_jelly()
     assert bpy.ops.conjac.bake() == {"FINISHED"}
     scene.frame_set(LAST)
@@ -118,5 +118,5 @@ run(artist(), 0.1)
 
 @pytest.mark.long
 def test_colors_follow_the_timeline_in_the_window(tmp_path):
-    said = in_a_window(SCRIPT, tmp_path, "900x700")
-    assert "colors seen" in said, said[-3000:]
+    output = in_a_window(SCRIPT, tmp_path, "900x700")
+    assert "colors seen" in output, output[-3000:]

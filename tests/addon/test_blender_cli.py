@@ -22,7 +22,7 @@ from conjac.conjac_addon.bake import place, saving, session  # noqa: E402
 
 @pytest.fixture()
 def run(scene, monkeypatch):  # noqa: F811
-    """The handler that Blender was given, not the function by its name."""
+    """Call the handler that Blender was given, not the function by its name."""
     conjac.unregister()
     given = {}
     register = bpy.utils.register_cli_command
@@ -38,8 +38,8 @@ def test_every_soft_body_of_the_scene_is_baked_and_the_file_saved_on_request(run
     second.conjac.export = "shapekeys"
     bpy.ops.mesh.primitive_plane_add()
     assert run(["bake", "--save"]) == 0
-    told = capfd.readouterr().out
-    assert f"Frame {LAST} of {LAST}" in told and "Second" in told
+    output = capfd.readouterr().out
+    assert f"Frame {LAST} of {LAST}" in output and "Second" in output
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     assert_plays(bpy.data.objects["Jelly"], (1, LAST))
     assert_plays(bpy.data.objects["Second"], (1, LAST))
@@ -65,27 +65,27 @@ def test_frames_and_object_and_format_by_option(run):
 @pytest.mark.parametrize("argv", [[], ["nope"], ["bake", "--frames", "a-b"], ["bake", "--format", "mp4"],
                                   ["bake", "--object", "Missing"], ["bake", "--object", "Plane"], ["bake"],
                                   ["bake", "--object", "Jelly", "--frames", "5-50"]])
-def test_bad_input_is_2_and_said(run, argv, capfd):
+def test_bad_input_is_2_and_reported(run, argv, capfd):
     if argv[-1:] == ["5-50"]:
         add_jelly()
     bpy.ops.mesh.primitive_plane_add()
     assert run(argv) == 2
-    told = capfd.readouterr()
-    assert (told.out + told.err).strip()
-    assert "Traceback" not in told.err
+    captured = capfd.readouterr()
+    assert (captured.out + captured.err).strip()
+    assert "Traceback" not in captured.err
 
 
 def test_json_is_one_object_a_line(run, capfd):
     add_jelly()
     assert run(["bake", "--json"]) == 0
-    told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
-    events = [message["event"] for message in told]
+    messages = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    events = [message["event"] for message in messages]
     assert events[-2:] == ["baked", "end"] and events.count("start") == 1
     # the first frame is there from the start
-    assert [message["frame"] for message in told if message["event"] == "frame"] == list(range(2, LAST + 1))
-    assert {message["object"] for message in told[:-1]} == {"Jelly"}
-    assert told[-1] == {"event": "end", "code": 0, "text": "1 baked"} and told[-2]["code"] == 0
-    assert {"read", "tets", "write"} <= {message["stage"] for message in told if message["event"] == "stage"}
+    assert [message["frame"] for message in messages if message["event"] == "frame"] == list(range(2, LAST + 1))
+    assert {message["object"] for message in messages[:-1]} == {"Jelly"}
+    assert messages[-1] == {"event": "end", "code": 0, "text": "1 baked"} and messages[-2]["code"] == 0
+    assert {"read", "tets", "write"} <= {message["stage"] for message in messages if message["event"] == "stage"}
 
 
 def test_json_says_what_failed_and_where(run, capfd, tmp_path):
@@ -94,22 +94,22 @@ def test_json_says_what_failed_and_where(run, capfd, tmp_path):
     first.conjac.cache_folder = str(tmp_path / "file" / "cache")
     (tmp_path / "file").write_text("in the way")
     assert run(["bake", "--json"]) == 4
-    told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
-    failed, done = [message for message in told if message["event"] == "baked"]
+    events = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    failed, done = [message for message in events if message["event"] == "baked"]
     assert (failed["object"], failed["code"], failed["error"]) == ("Jelly", 4, "cache_unwritable")
     assert (done["object"], done["code"], done["error"]) == ("Second", 0, "")
-    assert told[-1]["event"] == "end" and told[-1]["code"] == 4
+    assert events[-1]["event"] == "end" and events[-1]["code"] == 4
     assert run(["bake", "--json", "--object", "Missing"]) == 2
-    told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
-    assert [message["event"] for message in told] == ["end"] and "Missing" in told[0]["text"]
+    events = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    assert [message["event"] for message in events] == ["end"] and "Missing" in events[0]["text"]
 
 
-def test_a_still_object_is_told_of_once_while_it_is_read(run, capfd):
+def test_a_still_object_is_reported_once_while_it_is_read(run, capfd):
     add_jelly()
     bpy.context.scene.frame_end = 60
     assert run(["bake", "--frames", "1-2"]) == 0
-    told = capfd.readouterr().out.splitlines()
-    assert sum("Reading" in line for line in told) == 1
+    lines = capfd.readouterr().out.splitlines()
+    assert sum("Reading" in line for line in lines) == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends processes no SIGTERM")
@@ -127,9 +127,9 @@ def test_a_farm_that_ends_the_job_gets_75_and_a_last_line_and_the_next_run_goes_
     farm.start()
     assert run(["bake", "--json"]) == 75
     farm.join()
-    told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
-    assert [one["object"] for one in told if one["event"] == "baked"] == ["Jelly"]  # the other is not begun
-    assert (told[-1]["event"], told[-1]["code"]) == ("end", 75) and signal.getsignal(signal.SIGTERM) == before
+    events = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    assert [event["object"] for event in events if event["event"] == "baked"] == ["Jelly"]  # the other is not started
+    assert (events[-1]["event"], events[-1]["code"]) == ("end", 75) and signal.getsignal(signal.SIGTERM) == before
     assert 3 <= len(frames_of(first)) < 400 and frames_of(second) == {}
     bpy.context.scene.frame_end = len(frames_of(first))
     assert run(["bake", "--object", "Jelly"]) == 0
@@ -145,8 +145,8 @@ def test_a_folder_that_cannot_be_written_is_4(run, tmp_path, capfd):
     (tmp_path / "file").write_text("in the way")
     obj.conjac.cache_folder = str(tmp_path / "file" / "cache")
     assert run(["bake"]) == 4
-    told = capfd.readouterr()
-    assert '"Jelly": ' in told.out + told.err and "cannot be written" in told.out + told.err
+    captured = capfd.readouterr()
+    assert '"Jelly": ' in captured.out + captured.err and "cannot be written" in captured.out + captured.err
 
 
 def test_a_frame_lost_from_a_finished_bake_is_made_again(run):
@@ -174,22 +174,22 @@ def test_a_bake_that_fails_does_not_touch_the_file(run, capfd):
     assert blend.read_bytes() != before
 
 
-def test_a_file_that_cannot_be_saved_is_4_and_said_in_a_sentence(run, capfd):
-    """Frames of a farm's bake are there, and what the next run has to do is save."""
+def test_a_file_that_cannot_be_saved_is_4_and_one_sentence(run, capfd):
+    """Frames of a farm's bake are complete, and the next run only has to save."""
     obj = add_jelly("Jelly")
     in_the_way = saving.beside(Path(bpy.data.filepath))  # what Blender writes first
     in_the_way.mkdir()
     assert run(["bake", "--save"]) == 4
-    told = capfd.readouterr().err
-    assert f"very frame is baked, and {bpy.data.filepath} is not saved" in told
-    assert "Traceback" not in told and len(told.splitlines()) == 1
+    errors = capfd.readouterr().err
+    assert f"very frame is baked, and {bpy.data.filepath} is not saved" in errors
+    assert "Traceback" not in errors and len(errors.splitlines()) == 1
     stamps = [path.stat().st_mtime_ns for path in (place.job_folder(obj) / "cache" / "frames").iterdir()]
     in_the_way.rmdir()
     assert run(["bake", "--save"]) == 0
     assert stamps == [path.stat().st_mtime_ns for path in (place.job_folder(obj) / "cache" / "frames").iterdir()]
 
 
-def test_nothing_to_save_is_said_before_anything_is_baked(run, capfd):
+def test_nothing_to_save_is_reported_before_anything_is_baked(run, capfd):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     add_jelly()
     assert run(["bake", "--save"]) == 2
@@ -221,7 +221,7 @@ print("WORKER", bake.worker.pid, flush=True)
 
 @pytest.mark.parametrize("more", ["", BAKING_AT_EXIT], ids=["idle", "baking"])
 def test_a_script_may_end_without_taking_the_extension_back(more):
-    """Blender as a module crashes over a command, and hangs over a handler, that is still registered when it exits."""
+    """Blender as a module crashes with a command, and hangs with a handler, that is still registered when it exits."""
     ran = subprocess.run([sys.executable, "-c", REGISTERED_AT_EXIT + more, str(Path(conjac.__file__).parent)],
                          timeout=60, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
@@ -264,9 +264,10 @@ def test_finished_frames_are_replaced_only_with_the_option(run, capfd):
     obj.conjac.youngs_modulus = 9.0e3
     capfd.readouterr()
     assert run(["bake"]) == 2
-    told = capfd.readouterr()
-    said = told.out + told.err
-    assert f'"Jelly": its {LAST} finished frames were baked before these changed' in said and "Young's Modulus" in said
+    captured = capfd.readouterr()
+    output = captured.out + captured.err
+    assert (f'"Jelly": its {LAST} finished frames were baked before these changed' in output
+            and "Young's Modulus" in output)
     assert frames_of(obj) == before
     assert_plays(obj, (1, LAST))
     assert run(["bake", "--replace"]) == 0

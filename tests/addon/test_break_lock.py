@@ -1,4 +1,5 @@
-"""The cache of an object whose bake runs elsewhere, or died there: who and since when, and how to take it back."""
+"""The cache of an object whose bake runs elsewhere, or died there: its owner and start are shown, and its lock can be
+broken."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A value that a button chose says so, until somebody changes it."""
+"""A value that a button chose is marked until somebody changes it."""
 
 import bpy
 import pytest
@@ -16,7 +16,7 @@ def jelly(addon):
 
 def marked(obj):
     """Return the paths of the settings that panels mark for an object, with the buttons that they name."""
-    found = {}
+    buttons = {}
 
     class Marks(FakeLayout):
         own = frozenset({"log"})
@@ -25,7 +25,7 @@ def marked(obj):
             if idname != "conjac.make_own":
                 return super().operator(idname, **words)
             mark = type("Properties", (), {})()
-            found.setdefault("marks", []).append(mark)
+            buttons.setdefault("marks", []).append(mark)
             return mark
 
         def _child(self, *args, **words):
@@ -40,7 +40,7 @@ def marked(obj):
     from conjac.conjac_addon.ui import panels
 
     panels._draw(type("Panel", (), {"layout": Marks([]), "bl_space_type": "VIEW_3D"})(), Context(obj))
-    return {mark.path: mark.button for mark in found.get("marks", [])}
+    return {mark.path: mark.button for mark in buttons.get("marks", [])}
 
 
 def test_what_add_chose_is_marked_until_it_is_changed(jelly):

@@ -1,4 +1,4 @@
-"""Free takes a bake from its object, whatever that is called, and nothing that another object plays."""
+"""Free removes a bake from its object, whatever the object's name, and nothing that another object plays."""
 
 import numpy as np
 import pytest
@@ -37,12 +37,12 @@ def test_freeing_the_original_leaves_its_copy_playing(scene, capfd, key, linked)
     assert obj.conjac.bake() == 0
     rest, shown = rest_of(obj), seen_at(obj, LAST).copy()
     copy = duplicate(obj, linked)
-    said = free(obj, capfd)
+    output = free(obj, capfd)
     np.testing.assert_allclose(seen_at(copy, LAST), shown, atol=1e-6)
     np.testing.assert_allclose(seen_at(obj, LAST), rest, atol=1e-6)
-    assert f"{LAST} frames" in said and not frames_of(obj)
+    assert f"{LAST} frames" in output and not frames_of(obj)
     if key != "shapekeys":
-        assert f'Jelly.{key}, which "Jelly.001" still plays' in said
+        assert f'Jelly.{key}, which "Jelly.001" still plays' in output
     # and after a night on the disk
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
@@ -91,7 +91,7 @@ def add_rig():
 @pytest.mark.parametrize("own", [False, True])
 def test_a_bake_that_was_pushed_down_into_the_nla_goes_with_free(scene, own):  # noqa: F811
     rig, constraint = add_rig()
-    mine = rig.animation_data.action
+    own_action = rig.animation_data.action
     before = world_of(rig, "B2")
     assert rig.conjac.bake() == 0
     baked = action.ours(rig)
@@ -112,8 +112,8 @@ def test_a_bake_that_was_pushed_down_into_the_nla_goes_with_free(scene, own):  #
         assert again == frames
     free(rig)
     assert not rig.animation_data.nla_tracks and not constraint.mute
-    assert rig.animation_data.action == (bpy.data.actions["Over It"] if own else mine)
-    assert not [one for one in bpy.data.actions if action.FOUND in one]
+    assert rig.animation_data.action == (bpy.data.actions["Over It"] if own else own_action)
+    assert not [listed for listed in bpy.data.actions if action.FOUND in listed]
     if not own:
         scene.frame_set(1)
         np.testing.assert_allclose(world_of(rig, "B2"), before, atol=1e-6)
@@ -132,7 +132,7 @@ def test_what_was_renamed_after_the_bake_comes_back_too(scene, swapped):  # noqa
     rig.pose.bones["B2"].rotation_euler = 0.1, 0.2, 0.3
     assert rig.conjac.bake() == 0
     muted = [constraint, driver]
-    assert all(one.mute for one in muted) and extra.mute
+    assert all(track.mute for track in muted) and extra.mute
     before = {path.name: path.read_bytes() for path in (place.job_folder(rig) / "cache" / "poses").iterdir()}
     rig.data.bones["B2"].name = "Tip"
     if swapped:
@@ -161,7 +161,8 @@ def test_what_was_renamed_after_the_bake_comes_back_too(scene, swapped):  # noqa
 
 
 def shared_with_another(tmp_path, key="pc2"):
-    """A baked and saved object, the path of its .blend, and that of one that was saved from it and plays its bake."""
+    """Return a baked and saved object, the path of its .blend, and the path of one that was saved from it and plays its
+    bake."""
     obj, first, other = add_jelly(), bpy.data.filepath, tmp_path / "sub" / "other.blend"
     obj.conjac.export = key
     assert obj.conjac.bake() == 0
@@ -202,7 +203,7 @@ def test_freeing_leaves_another_file_playing_until_it_has_a_bake_of_its_own(scen
     assert_plays(opened(other), (1, LAST))
 
 
-def test_freeing_asks_no_file_that_is_gone_or_freed_its_own(scene, tmp_path, capfd):  # noqa: F811
+def test_freeing_ignores_files_that_were_deleted_or_freed_their_own(scene, tmp_path, capfd):  # noqa: F811
     folder, shown, first, other = shared_with_another(tmp_path)
     other.unlink()
     assert "still" not in free(opened(first), capfd)
@@ -237,11 +238,11 @@ def test_a_bake_that_moves_to_another_folder_leaves_what_another_file_plays(scen
     assert_plays(opened(first), (1, LAST + 2))
 
 
-@pytest.mark.parametrize("said", ["[]", '{"files": 3}', '{"files": {"a.blend": 3, "b.blend": ["../", 7]}}', "[" * 9999])
-def test_a_list_of_players_that_is_none_is_no_list(scene, tmp_path, said):  # noqa: F811
+@pytest.mark.parametrize("text", ["[]", '{"files": 3}', '{"files": {"a.blend": 3, "b.blend": ["../", 7]}}', "[" * 9999])
+def test_a_list_of_players_that_is_none_is_no_list(scene, tmp_path, text):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     folder = place.job_folder(obj)
-    (folder / "players.json").write_text(said)
+    (folder / "players.json").write_text(text)
     free(obj)
     assert not list(folder.glob("*.pc2"))

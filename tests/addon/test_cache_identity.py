@@ -1,5 +1,4 @@
-"""A bake belongs to an object by a UUID that both keep: names and paths may change, and copies get bakes of their own.
-"""
+"""A bake belongs to an object by a UUID of both: names and paths may change, and copies get bakes of their own."""
 
 import numpy as np
 import pytest
@@ -80,7 +79,7 @@ def test_the_panel_and_cancel_find_a_running_bake_whatever_the_object_is_called(
 
 
 def test_two_files_of_one_name_and_one_cache_folder_keep_their_bakes_apart(scene, tmp_path):  # noqa: F811
-    kept = {}
+    frames = {}
     for shot in ("a", "b"):
         bpy.ops.wm.read_factory_settings(use_empty=True)
         bpy.context.scene.frame_end = LAST
@@ -91,13 +90,13 @@ def test_two_files_of_one_name_and_one_cache_folder_keep_their_bakes_apart(scene
         obj.conjac.youngs_modulus = 5.0e3 if shot == "a" else 8.0e3
         assert addon_bake.status(obj).state == "none"
         assert obj.conjac.bake() == 0
-        kept[shot] = frames_of(obj)
+        frames[shot] = frames_of(obj)
         bpy.ops.wm.save_mainfile()
-    assert kept["a"]["000012"] != kept["b"]["000012"]
+    assert frames["a"]["000012"] != frames["b"]["000012"]
     assert bpy.ops.conjac.free_bake() == {"FINISHED"}
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "a" / "anim.blend"))
     obj = bpy.data.objects["Jelly"]
-    assert frames_of(obj) == kept["a"] and addon_bake.status(obj).state == "complete"
+    assert frames_of(obj) == frames["a"] and addon_bake.status(obj).state == "complete"
     assert_plays(obj, (1, LAST))
 
 
@@ -110,7 +109,7 @@ def test_a_copy_plays_the_bake_until_it_has_its_own(scene):  # noqa: F811
     shared = place.of(copy)
     assert shared.folder == folder and not shared.own and addon_bake.status(copy).state == "complete"
     np.testing.assert_allclose(seen_at(copy, LAST), seen_at(obj, LAST), atol=1e-6)
-    # which of the two is the copy is kept in the .blend
+    # the .blend stores which of the two is the copy
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     obj, copy = bpy.data.objects["Jelly"], bpy.data.objects["Jelly.001"]
@@ -159,7 +158,7 @@ def test_a_copy_gets_handles_of_its_own_where_the_originals_are_on_the_original(
     assert copy.conjac.bake() == 0
     own = copy.conjac.handles[0].object
     assert own != handle and own.parent == copy and obj.conjac.handles[0].object == handle
-    assert [one.conjac.handles[1].object for one in (obj, copy)] == [free, free]  # it hangs on none of them
+    assert [jelly.conjac.handles[1].object for jelly in (obj, copy)] == [free, free]  # it hangs on none of them
     bpy.context.view_layer.update()
     wanted = copy.matrix_world @ obj.matrix_world.inverted() @ handle.matrix_world.translation
     np.testing.assert_allclose(own.matrix_world.translation, wanted, atol=1e-6)
@@ -170,7 +169,7 @@ def test_a_copy_gets_handles_of_its_own_where_the_originals_are_on_the_original(
     assert copy.conjac.bake() == 0 and len(bpy.data.objects) == count
 
 
-def test_an_appended_object_is_told_whose_bake_it_plays(scene, tmp_path):  # noqa: F811
+def test_an_appended_object_shows_whose_bake_it_plays(scene, tmp_path):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     bpy.ops.wm.save_mainfile()
@@ -179,8 +178,9 @@ def test_an_appended_object_is_told_whose_bake_it_plays(scene, tmp_path):  # noq
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot" / "shot.blend"))
     bpy.ops.wm.append(filename="Jelly", directory=str(tmp_path / "scene.blend" / "Object"))
     obj = bpy.data.objects["Jelly"]
-    told = addon_bake.status(obj)
-    assert told.state == "stale" and told.text == 'It plays its bake of "scene.blend"; bake again to see its own frames'
+    status = addon_bake.status(obj)
+    assert (status.state == "stale"
+            and status.text == 'It plays its bake of "scene.blend"; bake again to see its own frames')
 
 
 def test_a_copy_names_whose_bake_it_plays_as_that_is_called_now_and_none_that_was_deleted(scene):  # noqa: F811
@@ -191,11 +191,11 @@ def test_a_copy_names_whose_bake_it_plays_as_that_is_called_now_and_none_that_wa
     obj.name = "Pudding"
     assert ', of "Pudding": its first bake' in addon_bake.status(copy).text
     bpy.data.objects.remove(obj)
-    told = addon_bake.status(copy)
-    assert told.state == "complete" and ", of an object that was deleted: its first bake" in told.text
+    status = addon_bake.status(copy)
+    assert status.state == "complete" and ", of an object that was deleted: its first bake" in status.text
 
 
-def test_what_came_and_went_since_a_bake_is_told_as_that_and_not_as_moved(scene):  # noqa: F811
+def test_what_came_and_went_since_a_bake_is_reported_as_that_and_not_as_moved(scene):  # noqa: F811
     obj = add_jelly()
     assert obj.conjac.bake() == 0
     bpy.context.view_layer.objects.active = obj

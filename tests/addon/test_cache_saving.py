@@ -1,4 +1,4 @@
-"""Saving never loses a bake: the first save, one under another name, one that fails, renamed files and folders."""
+"""Saving never loses a bake: the first save, a save under another name, one that fails, renamed files and folders."""
 
 import os
 import signal
@@ -257,10 +257,10 @@ def test_appended_linked_and_overridden_objects_begin_without_a_bake_of_their_ow
     assert len(folders) == 3
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
-    mine = [obj for obj in bpy.data.objects if obj.library is None]
-    assert len(mine) == 2 and all(place.of(obj).own for obj in mine)
-    assert {place.job_folder(obj) for obj in mine} == folders - {folder}
-    for obj in mine:
+    local = [obj for obj in bpy.data.objects if obj.library is None]
+    assert len(local) == 2 and all(place.of(obj).own for obj in local)
+    assert {place.job_folder(obj) for obj in local} == folders - {folder}
+    for obj in local:
         assert addon_bake.status(obj).state == "complete"
         bpy.context.view_layer.objects.active = obj
         assert bpy.ops.conjac.free_bake() == {"FINISHED"}
@@ -317,11 +317,11 @@ def test_a_longer_range_goes_on_and_a_shorter_one_keeps_what_is_baked(scene, tmp
     scene.frame_end = 20
     status = addon_bake.status(obj)
     assert (status.state, status.done, status.total) == ("partial", LAST, 20)
-    said = []
-    assert addon_bake.bake_object(obj, report=said.append) == 0
+    messages = []
+    assert addon_bake.bake_object(obj, report=messages.append) == 0
     longer = frames_of(obj)
     assert len(longer) == 20 and all(longer[frame] == content for frame, content in before.items())
-    assert not any("starts again" in text for text in said)
+    assert not any("starts again" in text for text in messages)
     assert_plays(obj, (1, LAST, 20))
     scene.frame_end = 6
     status = addon_bake.status(obj)

@@ -1,4 +1,4 @@
-"""Cloth in real Blender: made, pinned, baked, played back."""
+"""Cloth in real Blender is made, pinned, baked and played back."""
 
 import json
 
@@ -15,7 +15,7 @@ from conjac.conjac_addon.gather.job import scene_settings  # noqa: E402
 
 
 def add_curtain(cells=12, size=1.0):
-    """A square that leans and hangs from its upper corners and the middle of its upper edge."""
+    """Add a square that leans and hangs from its upper corners and the middle of its upper edge."""
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=cells, y_subdivisions=cells, size=size,
                                     rotation=(0.8, 0.0, 0.0), location=(0.0, 0.0, 2.0))
     obj = bpy.context.object
@@ -23,9 +23,9 @@ def add_curtain(cells=12, size=1.0):
     obj.name = "Curtain"
     co = rest_of(obj)
     top = np.flatnonzero(co[:, 2] > co[:, 2].max() - 1e-5)
-    held = top[np.argsort(co[top, 0])][[0, len(top) // 2, -1]]
-    obj.vertex_groups.new(name="Pin").add(held.tolist(), 1.0, "REPLACE")
-    return obj, held
+    pinned = top[np.argsort(co[top, 0])][[0, len(top) // 2, -1]]
+    obj.vertex_groups.new(name="Pin").add(pinned.tolist(), 1.0, "REPLACE")
+    return obj, pinned
 
 
 def edges_of(obj):
@@ -35,14 +35,14 @@ def edges_of(obj):
 
 
 def test_a_pinned_curtain_bakes_and_plays(scene):  # noqa: F811
-    obj, held = add_curtain()
+    obj, pinned = add_curtain()
     assert bpy.ops.conjac.add_cloth() == {"FINISHED"}
     assert obj.conjac.kind == "cloth" and members.is_cloth(obj) and members.is_soft_body(obj)
     obj.location.z = 1.5
     assert bpy.ops.conjac.bake() == {"FINISHED"}
     assert_plays(obj, (1, 6, 12))
     rest, last = rest_of(obj), seen_at(obj, 12)
-    assert np.abs(last[held] - rest[held]).max() <= 1e-5
+    assert np.abs(last[pinned] - rest[pinned]).max() <= 1e-5
     # it swings down below its pins, and no edge is stretched by more than a little
     assert last[:, 2].min() < rest[:, 2].min() - 0.05
     edges = edges_of(obj)
@@ -75,8 +75,8 @@ def test_a_tablecloth_falls_onto_a_box_and_hangs_over_it(scene):  # noqa: F811
 
 @pytest.mark.parametrize("cells,scale_length,bending", [(20, 1.0, 2.5e-4), (20, 0.1, 2.0e-5), (200, 1.0, 2.0e-5),
                                                         (1, 1.0, 0.2 * 9.81 * (2.0 ** 0.5 / 20.0) ** 3)])
-def test_new_cloth_bends_over_an_edge_by_its_weight_and_is_cotton_where_that_is_limper(scene, cells, scale_length,  # noqa: F811
-                                                                                        bending):
+def test_new_cloth_bends_over_an_edge_by_its_weight_and_is_cotton_where_that_is_limper(scene, cells,  # noqa: F811
+                                                                                       scale_length, bending):
     scene.unit_settings.scale_length = scale_length
     add_curtain(cells)
     bpy.ops.conjac.add_cloth()
@@ -99,11 +99,11 @@ def test_the_bending_stiffness_that_was_set_stays(scene):  # noqa: F811
 
 
 def doubled(obj, frame):
-    """Share of the edges within cloth at which its faces turn by more than 90 degrees."""
+    """Return the fraction of edges within cloth at which its faces turn by more than 90 degrees."""
     bpy.context.scene.frame_set(frame)
     mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
     mesh.calc_loop_triangles()
-    triangles, normals = (np.array([list(getattr(one, name)) for one in mesh.loop_triangles])
+    triangles, normals = (np.array([list(getattr(triangle, name)) for triangle in mesh.loop_triangles])
                           for name in ("vertices", "normal"))
     ends = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     _, name, count = np.unique(ends, axis=0, return_inverse=True, return_counts=True)
@@ -150,8 +150,8 @@ def test_what_the_job_says_of_cloth(scene, tmp_path):  # noqa: F811
     uv, corners = np.load(folder / cloth["uv"]), np.load(folder / body["surface"]["triangles"])
     assert uv.shape == (len(corners), 3, 2) and "material" not in body and "mesher" not in body
     # the map of a grid is the grid: lengths in it are those of the mesh, but for one scale
-    places = np.load(folder / body["surface"]["vertices"])[corners]
-    ratio = (np.linalg.norm(places[:, 1] - places[:, 0], axis=1) / np.linalg.norm(uv[:, 1] - uv[:, 0], axis=1))
+    positions = np.load(folder / body["surface"]["vertices"])[corners]
+    ratio = (np.linalg.norm(positions[:, 1] - positions[:, 0], axis=1) / np.linalg.norm(uv[:, 1] - uv[:, 0], axis=1))
     assert np.ptp(ratio) <= 1e-4 * ratio.mean()
     assert changed_settings(obj, scene, folder) == []
     settings.area_density, settings.shear = 0.5, 100.0
@@ -195,9 +195,10 @@ def test_a_mirrored_object_has_its_uv_map_the_right_way_round(scene, tmp_path): 
     write_job(obj, scene, folder)
     [body] = json.loads((folder / "scene.json").read_text())["bodies"]
     uv, corners = np.load(folder / body["cloth"]["uv"]), np.load(folder / body["surface"]["triangles"])
-    places = np.load(folder / body["surface"]["vertices"])[corners]
+    positions = np.load(folder / body["surface"]["vertices"])[corners]
     for a, b in ((0, 1), (1, 2), (2, 0)):
-        ratio = (np.linalg.norm(places[:, a] - places[:, b], axis=1) / np.linalg.norm(uv[:, a] - uv[:, b], axis=1))
+        ratio = (np.linalg.norm(positions[:, a] - positions[:, b], axis=1)
+                 / np.linalg.norm(uv[:, a] - uv[:, b], axis=1))
         assert np.ptp(ratio) <= 1e-4 * ratio.mean()
 
 
@@ -291,7 +292,7 @@ def test_loose_edges_between_faces_are_seams_of_new_cloth(addon):
 
 
 def test_quads_of_cloth_are_known_as_quads(addon, tmp_path):
-    """So that contact knows both of their diagonals: Blender draws a folded one along the other."""
+    """Contact needs both diagonals of a quad: Blender draws a folded one along the other."""
     from conjac.conjac_addon.gather.cloth import quads
 
     mesh = bpy.data.meshes.new("Mixed")

@@ -1,4 +1,4 @@
-"""Colliders of soft bodies as a job has them: still, moving and deforming, and what they do to a bake."""
+"""Colliders of soft bodies in a job, still, moving and deforming, and their effect on a bake."""
 
 import json
 
@@ -53,12 +53,12 @@ def test_colliders_are_gathered_still_moving_and_deforming(balls, scene, tmp_pat
     still.conjac.contact.thickness, still.conjac.contact.friction = 0.02, 0.0
     gather.write_job(low, scene, tmp_path)
     document, job = json.loads((tmp_path / "scene.json").read_text()), load(tmp_path)
-    assert [(one["name"], one["friction"], "motion" in one) for one in document["obstacles"]] == [
+    assert [(obstacle["name"], obstacle["friction"], "motion" in obstacle) for obstacle in document["obstacles"]] == [
         ("Still", 0.0, False), ("Lift", 0.5, True), ("Soft", 0.5, True)]
     assert [body["touches"] for body in document["bodies"]] == [
         ["High", "Still", "Lift", "Soft"], ["Low", "Still", "Lift", "Soft"]]
-    places = [job.array(one["vertices"]) for one in document["obstacles"]]
-    np.testing.assert_allclose(np.abs(places[0] - [1, 0, 0]), 0.07, atol=1e-6)  # each face 2 cm out
+    positions = [job.array(obstacle["vertices"]) for obstacle in document["obstacles"]]
+    np.testing.assert_allclose(np.abs(positions[0] - [1, 0, 0]), 0.07, atol=1e-6)  # each face 2 cm out
     motion = job.array(document["obstacles"][1]["motion"])
     assert motion.shape == (2 * LAST - 1, 8, 3)
     np.testing.assert_allclose(motion[-1] - motion[0], np.broadcast_to([0, 0, 0.5], (8, 3)), atol=1e-6)
@@ -66,7 +66,7 @@ def test_colliders_are_gathered_still_moving_and_deforming(balls, scene, tmp_pat
     assert np.abs(deformed[-1] - deformed[0]).max() == pytest.approx(0.2, abs=1e-5)
     for k in (0, 1, 2):  # outwards, also of the mirrored one
         faces = job.array(document["obstacles"][k]["triangles"])
-        corners = places[k][faces] - places[k].mean(axis=0)
+        corners = positions[k][faces] - positions[k].mean(axis=0)
         assert np.linalg.det(corners).sum() > 0.0
     assert gather.changed_settings(low, scene, tmp_path) == [] and gather.moved(low, scene, tmp_path) == []
     still.name = "Table"
@@ -86,19 +86,19 @@ def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_
         gather.write_job(low, scene, tmp_path)
     box.hide_viewport = False
     # Blender leaves what is in such a collection where it was, and what is in another one too goes on moving
-    kept = bpy.data.collections.new("Set")
-    scene.collection.children.link(kept)
-    kept.objects.link(box)
+    collection = bpy.data.collections.new("Set")
+    scene.collection.children.link(collection)
+    collection.objects.link(box)
     shown = bpy.context.view_layer.layer_collection.children["Set"]
     for switch, why in (("exclude", "excluded from the view layer, so it does not move. Tick the collection in the "
                          "Outliner, or remove ConJac from it"), ("hide_viewport", "disabled in viewports")):
-        setattr(shown if switch == "exclude" else kept, switch, True)
+        setattr(shown if switch == "exclude" else collection, switch, True)
         gather.write_job(low, scene, tmp_path)
         scene.collection.objects.unlink(box)
         with pytest.raises(BadInput, match=f'"Box": it is a collider of "Low", but its collection "Set" is {why}'):
             gather.write_job(low, scene, tmp_path)
         scene.collection.objects.link(box)
-        setattr(shown if switch == "exclude" else kept, switch, False)
+        setattr(shown if switch == "exclude" else collection, switch, False)
     box.data.clear_geometry()
     with pytest.raises(BadInput, match='"Box": the mesh has no vertices'):
         gather.write_job(low, scene, tmp_path)
@@ -114,36 +114,37 @@ def test_colliders_that_cannot_be_touched_are_refused_by_name(balls, scene, tmp_
 
 
 def test_a_lift_carries_what_collides_and_nothing_else(scene):  # noqa: F811
-    """A plate rises under two boxes: one rides on it, one passes through; a copy of the riding one rides, too."""
+    """A plate rises under two boxes: it carries one and passes through the other; a copy of the carried box is
+    carried, too."""
     scene.frame_end = 6
-    rides, ghost = add_ball("Rides", 0.16), add_ball("Ghost", 0.16, along=1.0)
+    carried, ghost = add_ball("Rides", 0.16), add_ball("Ghost", 0.16, along=1.0)
     lift = add_collider("Lift", 0.1, (0.5, 0, 0), scale=(20, 10, 1))
     for frame, height in ((1, 0.0), (6, 0.2)):
         lift.location.z = height
         lift.keyframe_insert("location", frame=frame)
-    rides.conjac.use_ground = ghost.conjac.use_ground = False
+    carried.conjac.use_ground = ghost.conjac.use_ground = False
     ghost.conjac.contact.collides_with = "none"
-    for obj in (rides, ghost):
+    for obj in (carried, ghost):
         assert members.owner(obj) == obj
         assert bake.bake_object(obj) == 0
-    assert not crosses([rides, lift], 6)
-    assert world_at(rides, 6)[:, 2].min() > 0.2
+    assert not crosses([carried, lift], 6)
+    assert world_at(carried, 6)[:, 2].min() > 0.2
     assert world_at(ghost, 6)[:, 2].min() < 0.06  # it has fallen for 5 frames, 0.21 m
-    assert bake.status(rides).state == bake.status(ghost).state == "complete"
+    assert bake.status(carried).state == bake.status(ghost).state == "complete"
 
     # what is baked may be what another one bumps into, as it plays
-    rides.conjac.contact.collides_with, rides.conjac.contact.is_collider = "none", True
+    carried.conjac.contact.collides_with, carried.conjac.contact.is_collider = "none", True
     ghost.conjac.contact.collides_with = "all"
-    assert members.colliders(ghost, scene) == [rides, lift] and members.owner(ghost) == ghost
+    assert members.colliders(ghost, scene) == [carried, lift] and members.owner(ghost) == ghost
     folder = place.job_folder(ghost)
     gather.write_job(ghost, scene, folder)
     document, job = json.loads((folder / "scene.json").read_text()), load(folder)
     motion = job.array(document["obstacles"][0]["motion"])
-    np.testing.assert_allclose(motion[-1], world_at(rides, 6), atol=1e-5)
+    np.testing.assert_allclose(motion[-1], world_at(carried, 6), atol=1e-5)
 
 
 def test_what_hangs_on_bones_touches_colliders(scene, tmp_path):  # noqa: F811
-    """Flesh on a chain that falls on a plate, in the bake of the chain; another body stays apart from it."""
+    """Flesh on a chain falls on a plate in the bake of the chain; another body has a bake of its own."""
     rig = add_chain(2)
     flesh, also, free = add_flesh(rig), add_flesh(rig, "Also"), add_ball("Free", 3.0)
     flesh.conjac.contact.collides_with = "all"
@@ -151,8 +152,8 @@ def test_what_hangs_on_bones_touches_colliders(scene, tmp_path):  # noqa: F811
     plate = add_collider("Plate", 1.0, (0, 0, -0.75))
     document, job = job_of(rig, tmp_path / "job")
     assert members.colliders(rig, scene) == [plate] and members.soft_bodies(free, scene) == [free]
-    assert [one["touches"] for one in document["bodies"]] == [["Plate"], []]
-    assert [one["name"] for one in document["obstacles"]] == ["Plate"]
+    assert [body["touches"] for body in document["bodies"]] == [["Plate"], []]
+    assert [obstacle["name"] for obstacle in document["obstacles"]] == ["Plate"]
     assert job.array(document["obstacles"][0]["vertices"]).shape == (8, 3)
     assert gather.changed_settings(rig, scene, tmp_path / "job") == []
     also.conjac.contact.collides_with = "all"

@@ -1,4 +1,4 @@
-"""Kernels of a new soft body are the first that are compiled after an install."""
+"""The kernels of a new soft body are compiled first after an install."""
 
 from conjac.conjac_addon import first_solvers
 from conjac.solver.build import compiling

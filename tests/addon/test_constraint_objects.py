@@ -1,4 +1,5 @@
-"""Constraints from the buttons on, one of each kind baked in Blender: what is tied stays tied, hard and soft."""
+"""Constraints from the buttons on, one of each kind baked in Blender: constrained points stay together, hard and
+soft."""
 
 import bpy
 import numpy as np
@@ -33,8 +34,8 @@ def frames(tmp_path, obj, end=13):
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, end, 24
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "tied.blend"))
-    said = []
-    assert foreground.bake_object(obj, True, said.append) == 0, said
+    messages = []
+    assert foreground.bake_object(obj, True, messages.append) == 0, messages
 
 
 def shown(obj, frame):
@@ -44,7 +45,7 @@ def shown(obj, frame):
 
 
 def rail():
-    """A mesh of edges that slopes, which does not move."""
+    """Return a still, sloping mesh of edges."""
     mesh = bpy.data.meshes.new("Rail")
     mesh.from_pydata([(0.0, 0.0, 0.3), (1.0, 0.0, -0.7)], [(0, 1)], [])
     made = bpy.data.objects.new("Rail", mesh)
@@ -54,7 +55,7 @@ def rail():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_bakes_from_its_button(addon, tmp_path, kind):
-    """Two cubes of which one is pinned; for what slides, one cube on a slope that is not simulated."""
+    """One of two cubes is pinned; for sliding constraints, one cube is on a slope that is not simulated."""
     slides = kind.startswith("on_")
     if slides:
         if kind == "on_curve":
@@ -67,14 +68,14 @@ def test_each_kind_bakes_from_its_button(addon, tmp_path, kind):
         other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
     assert bpy.ops.conjac.add_constraint(kind=kind) == {"FINISHED"}
-    [one] = body.conjac.constraints
-    assert one.object == other and one.place is not None and one.hold == "hard"
-    assert one.radius == pytest.approx(0.02), "as the Empty is drawn"
+    [constraint] = body.conjac.constraints
+    assert constraint.object == other and constraint.place is not None and constraint.hold == "hard"
+    assert constraint.radius == pytest.approx(0.02), "as the Empty is drawn"
     if slides:
-        one.place.location = body.location
+        constraint.place.location = body.location
     elif kind == "hinge":
-        one.place.location, one.place.rotation_euler = (0.06, 0.03, 0.0), (np.pi / 2, 0.0, 0.0)
-        one.place.empty_display_size = 0.06
+        constraint.place.location, constraint.place.rotation_euler = (0.06, 0.03, 0.0), (np.pi / 2, 0.0, 0.0)
+        constraint.place.empty_display_size = 0.06
     bpy.context.view_layer.update()
     rest_body = shown(body, 1)
     frames(tmp_path, body)
@@ -85,53 +86,53 @@ def test_each_kind_bakes_from_its_button(addon, tmp_path, kind):
         # the slope is the line x + z = constant
         assert abs(middle[0] + middle[2] - 0.3 * (kind == "on_curve")) < 0.01 and abs(middle[1]) < 0.02
         return
-    held = shown(other, 13)
+    points = shown(other, 13)
     if kind == "distance":
-        rest_held = np.array([other.matrix_world @ v.co for v in other.data.vertices])
-        sides = held[rest_held[:, 0] > 0.04].mean(axis=0), last[rest_body[:, 0] < 0.08].mean(axis=0)
+        rest_points = np.array([other.matrix_world @ v.co for v in other.data.vertices])
+        sides = points[rest_points[:, 0] > 0.04].mean(axis=0), last[rest_body[:, 0] < 0.08].mean(axis=0)
         # the middles of their sides are 2 cm from each other, and drawn out of these
         assert 0.02 < np.linalg.norm(sides[0] - sides[1]) < 0.07
         assert np.linalg.norm(last[:, None] - last, axis=2).max() < 0.21, "from corner to corner it is 17 cm"
     assert last[:, 2].mean() < -0.005, "it hangs down"
-    assert np.linalg.norm(last.mean(axis=0) - held.mean(axis=0)) < 0.35, "and stays with what holds it"
+    assert np.linalg.norm(last.mean(axis=0) - points.mean(axis=0)) < 0.35, "and stays with what holds it"
 
 
 def test_what_is_soft_gives_way_and_keyframes_let_it_go(addon, tmp_path):
     other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
     bpy.ops.conjac.add_constraint(kind="ball")
-    [one] = body.conjac.constraints
-    one.hold, one.stiffness = "soft", 200.0
+    [constraint] = body.conjac.constraints
+    constraint.hold, constraint.stiffness = "soft", 200.0
     frames(tmp_path, body)
     soft = shown(body, 13)[:, 2].mean()
     from conjac.conjac_addon import bake
 
-    one.strength = 1.0
-    one.keyframe_insert("strength", frame=6)
-    one.strength = 0.0
-    one.keyframe_insert("strength", frame=7)
+    constraint.strength = 1.0
+    constraint.keyframe_insert("strength", frame=6)
+    constraint.strength = 0.0
+    constraint.keyframe_insert("strength", frame=7)
     frames(tmp_path, body)
     assert shown(body, 13)[:, 2].mean() < soft - 0.05, "it falls once it is let go"
     for name in ("stiffness", "length"):
-        assert one.keyframe_insert(name, frame=1), "they may have keyframes"
-    assert one.keyframe_insert("hold", frame=1)
-    one.until = 3
+        assert constraint.keyframe_insert(name, frame=1), "they may have keyframes"
+    assert constraint.keyframe_insert("hold", frame=1)
+    constraint.until = 3
     with pytest.raises(TypeError):
-        one.keyframe_insert("until", frame=1)
-    one.is_released, one.until = True, 5
+        constraint.keyframe_insert("until", frame=1)
+    constraint.is_released, constraint.until = True, 5
     assert "Constraints" in bake.status(body).text
 
 
 def test_whether_it_is_hard_or_soft_may_have_keyframes(addon, tmp_path):
-    """A corner that hangs on a corner of what is pinned: as near as a spring leaves it, and once it is hard exactly."""
+    """A corner hangs on a pinned corner: at the distance of a spring while soft, and exactly once it is hard."""
     other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
     bpy.ops.conjac.add_constraint(kind="distance")
-    [one] = body.conjac.constraints
-    one.radius, one.stiffness, one.place.location = 0.0, 50.0, (0.06, 0.05, 0.05)
+    [constraint] = body.conjac.constraints
+    constraint.radius, constraint.stiffness, constraint.place.location = 0.0, 50.0, (0.06, 0.05, 0.05)
     for frame, hold in ((1, "soft"), (7, "hard")):
-        one.hold = hold
-        one.keyframe_insert("hold", frame=frame)
+        constraint.hold = hold
+        constraint.keyframe_insert("hold", frame=frame)
     frames(tmp_path, body)
     near, far = ([v.index for v in each.data.vertices if v.co.x * side > 0.0 and v.co.y > 0.0 and v.co.z > 0.0]
                  for each, side in ((other, 1.0), (body, -1.0)))
@@ -139,15 +140,15 @@ def test_whether_it_is_hard_or_soft_may_have_keyframes(addon, tmp_path):
     assert max(off[:6]) > 0.01 and off[6] < 1e-4 and max(off[7:]) < 1e-6, off
 
 
-def test_a_distance_holds_what_is_before_it_and_in_older_files_the_nearest_vertex(addon, tmp_path):
-    """A cube that is hung by a corner is drawn out where one that is hung by the middle of a face is not."""
+def test_a_distance_constrains_the_surface_before_it_and_in_older_files_the_nearest_vertex(addon, tmp_path):
+    """A cube that hangs by a corner is stretched where one that hangs by the middle of a face is not."""
     other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
     bpy.ops.conjac.add_constraint(kind="distance")
-    [one] = body.conjac.constraints
+    [constraint] = body.conjac.constraints
     middles, corners = ([[0.07, off, off], [0.05, off, off]] for off in (0.0, 0.05))
     for radius, points in ((0.02, middles), (0.0, corners)):
-        one.radius = radius
+        constraint.radius = radius
         ends = gathered(body, tmp_path / f"{radius}")[0].constraints[0].ends
         assert np.allclose(np.abs([end.point for end in ends]), points, atol=1e-6)
 
@@ -155,30 +156,30 @@ def test_a_distance_holds_what_is_before_it_and_in_older_files_the_nearest_verte
 @pytest.mark.parametrize("wrong, sentence", [
     ("nothing", "ties it to nothing"), ("nowhere", "no Empty for its location"), ("alone", "not baked with it"),
     ("early", "before anything moves")])
-def test_one_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, sentence):
+def test_an_impossible_constraint_is_refused_in_one_sentence(addon, wrong, sentence):
     from conjac.conjac_addon.gather.job import scene_settings
     from conjac.solver.errors import BadInput
 
     other, body = cube("Held", 0.0, pinned=True), cube("Body", 0.12)
     select(body, other)
     bpy.ops.conjac.add_constraint(kind="ball")
-    [one] = body.conjac.constraints
-    assert one.place.location.x == pytest.approx(0.06, abs=1e-6)
+    [constraint] = body.conjac.constraints
+    assert constraint.place.location.x == pytest.approx(0.06, abs=1e-6)
     ends = scene_settings(body, bpy.context.scene)["constraints"][0]["ends"]
     assert [end["radius"] for end in ends] == pytest.approx([0.02, 0.02])
     if wrong == "nothing":
-        one.object = None
+        constraint.object = None
     elif wrong == "nowhere":
-        one.place = None
+        constraint.place = None
     elif wrong == "alone":
         other.conjac.contact.collides_with = "none"
     else:
-        one.is_released, one.until = True, 1
+        constraint.is_released, constraint.until = True, 1
     with pytest.raises(BadInput, match=sentence):
         scene_settings(body, bpy.context.scene)
 
 
-def test_the_button_asks_for_one_other_object(addon):
+def test_the_button_requires_one_other_object(addon):
     body = cube("Body", 0.12)
     with pytest.raises(RuntimeError, match="Select the one object"):
         bpy.ops.conjac.add_constraint(kind="ball")

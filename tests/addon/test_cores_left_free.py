@@ -1,4 +1,4 @@
-"""How many cores a bake leaves to Blender's window and to other programs."""
+"""The number of cores that a bake leaves to Blender's window and to other programs."""
 
 import types
 
@@ -12,13 +12,13 @@ from conjac.conjac_addon import prefs  # noqa: E402
 from conjac.conjac_addon.bake import session  # noqa: E402
 
 
-@pytest.mark.parametrize("background, kept", [(True, 0), (False, 1)])
-def test_one_is_left_to_a_window_and_none_without(monkeypatch, background, kept):
+@pytest.mark.parametrize("background, free", [(True, 0), (False, 1)])
+def test_one_is_left_to_a_window_and_none_without(monkeypatch, background, free):
     there = types.SimpleNamespace(app=types.SimpleNamespace(background=background),
                                   context=types.SimpleNamespace(
                                       preferences=types.SimpleNamespace(addons={})))
     monkeypatch.setattr(prefs, "bpy", there)
-    assert prefs.cores_left_free() == kept
+    assert prefs.cores_left_free() == free
 
 
 def test_the_artists_number_counts_in_a_window(monkeypatch):
@@ -30,7 +30,7 @@ def test_the_artists_number_counts_in_a_window(monkeypatch):
     assert prefs.cores_left_free() == 3
 
 
-def test_the_solver_is_asked_for_all_but_these_or_for_a_number_of_threads(scene, monkeypatch):  # noqa: F811
+def test_the_solver_gets_all_cores_but_these_or_a_number_of_threads(scene, monkeypatch):  # noqa: F811
     monkeypatch.setattr(prefs, "cores_left_free", lambda: 2)
     bake = session.Bake(add_jelly(), scene)
     assert bake._command(False)[-2:] == ["--cores-left-free", "2"]

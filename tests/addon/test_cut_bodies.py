@@ -1,4 +1,4 @@
-"""Cuts in real Blender: gathered where the cutter is at its frame, baked, and played on an object of its own."""
+"""Cuts in real Blender are gathered with the cutter at its frame, baked, and played on an object of their own."""
 
 import json
 
@@ -34,7 +34,7 @@ def job_of(obj, folder):
 
 
 def triangles_of(mesh):
-    """Corners and polygon of each triangle."""
+    """Return corners and polygon of each triangle."""
     mesh.calc_loop_triangles()
     both = [(triangle.vertices[:], triangle.polygon_index) for triangle in mesh.loop_triangles]
     return np.array([three for three, _ in both]), np.array([polygon for _, polygon in both])
@@ -78,7 +78,7 @@ def test_the_plane_of_an_empty_and_the_faces_of_a_mesh_at_their_frames(scene, tm
 
 
 def test_a_cut_between_frames_is_gathered_where_its_cutter_is_then(scene, tmp_path):  # noqa: F811
-    """Readings after it stand at whole frames."""
+    """Samples after the cut are at whole frames."""
     obj = add_jelly()
     empty = add_empty(obj, 5)
     for frame, z in ((1, 0.0), (9, 0.08)):
@@ -106,8 +106,8 @@ def test_a_cut_is_added_where_the_timeline_stands(scene):  # noqa: F811
     scene.frame_set(3, subframe=0.25)
     bpy.ops.conjac.add_cut()
     bpy.ops.conjac.add_nail()
-    told = [(one.frame, one.subframe) for one in (*obj.conjac.cuts, *obj.conjac.nails)]
-    assert told == [(3, 0.0), (3, 0.25), (3, 0.25)]
+    times = [(cut.frame, cut.subframe) for cut in (*obj.conjac.cuts, *obj.conjac.nails)]
+    assert times == [(3, 0.0), (3, 0.25), (3, 0.25)]
 
 
 def test_pieces_of_what_collides_collide(scene, tmp_path):  # noqa: F811
@@ -122,7 +122,7 @@ def test_pieces_of_what_collides_collide(scene, tmp_path):  # noqa: F811
     assert job_of(obj, tmp_path / "job")["touches"] == ["Plane"]
 
 
-@pytest.mark.parametrize("spoil,said", [
+@pytest.mark.parametrize("spoil,message", [
     (lambda obj, empty: setattr(obj.conjac.cuts[0], "object", None), "its cut at frame 4 has no cutting object"),
     (lambda obj, empty: setattr(obj.conjac.cuts[0], "frame", 12), "its cut at frame 12 would never be seen: it is "
      "baked from frame 1 to 12. Cut from frame 1 to 11"),
@@ -132,12 +132,12 @@ def test_pieces_of_what_collides_collide(scene, tmp_path):  # noqa: F811
     (lambda obj, empty: setattr(empty, "hide_viewport", True), "but it is disabled in viewports"),
     (lambda obj, empty: bpy.context.scene.collection.objects.unlink(empty), 'but it is not in the scene "Scene"'),
 ])
-def test_a_cutter_that_cannot_cut_is_refused(scene, tmp_path, spoil, said):  # noqa: F811
+def test_a_cutter_that_cannot_cut_is_refused(scene, tmp_path, spoil, message):  # noqa: F811
     obj = add_jelly()
     spoil(obj, add_empty(obj))
     with pytest.raises(BadInput) as caught:
         job_of(obj, tmp_path / "job")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert not (tmp_path / "job/scene.json").exists()
 
 
@@ -189,9 +189,9 @@ def test_what_is_cut_plays_on_an_object_of_its_own(scene, cut_jelly, key):  # no
     obj.modifiers.new("Smooth", "SMOOTH").iterations = 0
     obj.conjac.inside_material, obj.conjac.export = inside, key
     before, rest = len(obj.data.vertices), rest_of(obj)
-    said = []
-    assert addon_bake.bake_object(obj, report=said.append) == 0
-    assert any("cut at frame 4, into 2 pieces" in text for text in said)
+    messages = []
+    assert addon_bake.bake_object(obj, report=messages.append) == 0
+    assert any("cut at frame 4, into 2 pieces" in text for text in messages)
 
     shown = playback.find_cut(obj)
     assert shown.name == "Jelly Cut" and not shown.conjac.enabled and [m.name for m in shown.modifiers][-1] == "Smooth"

@@ -1,4 +1,4 @@
-"""The small picture of which wobbles live: its numbers are the integrators' own."""
+"""The small picture of the damping of wobbles has the numbers of the integrators."""
 
 import importlib.util
 import json
@@ -24,7 +24,7 @@ def script():
 
 @pytest.mark.parametrize("every", some([1, 6], 6))
 def test_the_table_is_what_the_integrators_do(script, every):
-    """`make manual` writes it anew. every: how many of its columns one is made of here."""
+    """`make manual` writes the table. every: of so many columns one is computed here."""
     stored = json.loads(script.TABLE.read_text())
     script.OMEGA_H = script.OMEGA_H[::every]
     made = script.table()
@@ -41,11 +41,11 @@ def test_numbers_follow_the_damping_of_the_step(addon):
     from conjac.solver.integrators.backward_euler import BackwardEuler
 
     h, hertz = 1 / 120, (1.0, 4.0, 16.0)
-    shares = damping.left_after_a_second("backward_euler", 0.0, h, hertz)
-    for share, f in zip(shares, hertz):
+    fractions = damping.left_after_a_second("backward_euler", 0.0, h, hertz)
+    for fraction, f in zip(fractions, hertz):
         omega = 2 * math.pi * f
         want = math.exp(-0.5 * omega * oscillator.damping(BackwardEuler({}), omega * h))
-        assert share == pytest.approx(want, abs=5e-3)
+        assert fraction == pytest.approx(want, abs=5e-3)
     assert damping.left_after_a_second("midpoint", 0.0, h, hertz) == pytest.approx([1.0] * 3)
     # the fastest wobble of a step, and one beyond the table's ends
     assert 0.0 <= damping.left_after_a_second("bdf2", 0.0, 1.0, (1e6,))[0] <= 1.0
@@ -73,7 +73,7 @@ def test_the_picture_is_full_where_nothing_dies(addon):
 
 @pytest.fixture
 def unread(addon):
-    """The module before any panel was drawn."""
+    """Return the module as it is before any panel was drawn."""
     from conjac.conjac_addon.ui import damping
 
     damping._table = None
@@ -118,7 +118,7 @@ def test_a_knob_that_is_turned_shows_the_last_picture_until_the_next_is_made(sof
     assert drawn(damping, soft_cube.conjac) != before
 
 
-def test_few_pictures_are_kept_and_those_last_shown(soft_cube):
+def test_few_pictures_are_cached_and_those_shown_last(soft_cube):
     from conjac.conjac_addon.ui import damping
 
     damping.load_table()

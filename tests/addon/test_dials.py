@@ -22,9 +22,9 @@ def every_dial(obj):
 def test_a_dial_reads_and_writes_its_setting_and_is_none_of_its_own(soft_cube):
     from conjac.conjac_addon import dials
 
-    found = list(every_dial(soft_cube))
-    assert len(found) > 10
-    for group, name, dial in found:
+    every = list(every_dial(soft_cube))
+    assert len(every) > 10
+    for group, name, dial in every:
         assert not group.is_property_set(name)
         shown = getattr(group, dial)
         setattr(group, dial, 1.25 * shown or 1.0)
@@ -75,9 +75,9 @@ def plain_numbers():
 
 def test_no_number_is_stuck_for_the_mouse_and_none_jumps(addon):
     """The steps of ground, pulls, welds and springs were a three hundredth of a newton, whatever they had."""
-    found = list(plain_numbers())
-    assert len(found) > 60
-    for group, prop in found:
+    numbers = list(plain_numbers())
+    assert len(numbers) > 60
+    for group, prop in numbers:
         if prop.identifier.startswith("dial_"):
             continue  # of values that are set: the next ones
         drag = DRAG * PIXEL * prop.step

@@ -34,7 +34,7 @@ def test_what_lands_is_on_the_ground_in_each_format(scene, kind):  # noqa: F811
 
 
 @pytest.mark.parametrize("kind", ["abc", "pc2", "shapekeys"])
-def test_a_painted_vertex_is_at_its_place_in_each_format(scene, kind):  # noqa: F811
+def test_a_painted_vertex_is_at_its_position_in_each_format(scene, kind):  # noqa: F811
     scene.frame_end = LAST
     cube = add_cube(1.0, 0.0)
     cube.conjac.use_ground = False

@@ -27,10 +27,10 @@ def points_of(curve):
     return np.array([tuple(point.co) for point in curve.keyframe_points])
 
 
-def told_of(owner, name):
-    """The cached effort of a joint with one rate, frame by frame."""
+def efforts_of(owner, name):
+    """Return the cached effort of a joint with one rate, frame by frame."""
     cache = place.cache_of(place.job_folder(owner))
-    joint = next(one for one in cache.mechanisms()[0]["joints"] if one["name"] == name)
+    joint = next(entry for entry in cache.mechanisms()[0]["joints"] if entry["name"] == name)
     return {frame: cache.poses(frame)["effort"][joint["first"]] for frame in cache.frames_done()}
 
 
@@ -40,19 +40,19 @@ def test_a_bones_drive_shows_its_torque_and_free_takes_it_away(scene):  # noqa: 
     part.motor, part.mass = "drive", 2.0
     notes = []
     assert foreground.bake(rig, scene, report=notes.append) == 0
-    told, curves = told_of(rig, "B0"), curves_of(rig)
+    efforts, curves = efforts_of(rig, "B0"), curves_of(rig)
     assert list(curves) == [f'pose.bones["B0"]{TORQUE}']
     curve, = curves.values()
     assert curve.group.name == "B0"  # below the bone's other channels
     points = points_of(curve)
     assert points[:, 0].tolist() == list(range(2, scene.frame_end + 1))
-    np.testing.assert_allclose(points[:, 1], [told[int(frame)] for frame in points[:, 0]], rtol=1e-6)
+    np.testing.assert_allclose(points[:, 1], [efforts[int(frame)] for frame in points[:, 0]], rtol=1e-6)
     # the weight of 2 kg whose middle is 0.15 m beside the hinge
     assert np.abs(points[:, 1]) == pytest.approx(2.0 * 9.81 * 0.15, rel=1e-3)
     assert any(note.startswith('"Rig": the largest effort of its motors at whole frames: "B0" 2.94 N m')
                for note in notes), notes
     scene.frame_set(4)
-    assert rig.pose.bones["B0"]["Effort (N m)"] == pytest.approx(told[4], rel=1e-6)
+    assert rig.pose.bones["B0"]["Effort (N m)"] == pytest.approx(efforts[4], rel=1e-6)
 
     part.motor = "none"
     assert rig.conjac.bake() == 0  # a bake without motors clears what was there
@@ -75,7 +75,7 @@ def test_following_the_animation_shows_every_rate_and_nothing_after_it_lets_go(s
     force = np.array([points_of(curves[f'pose.bones["B0"]["Effort {k} (N)"]'])[:, 1] for k in (1, 2, 3)])
     bodies = json.loads((place.job_folder(rig) / "scene.json").read_text())["mechanisms"][0]["bodies"]
     weight = 9.81 * sum(1000.0 * volume_of(body["shape"]) for body in bodies)
-    # at frames 2 and 3 the first bone is held, and all that hangs on it
+    # at frames 2 and 3 the first bone is fixed, and all that hangs on it
     assert np.linalg.norm(force[:, :2], axis=0) == pytest.approx(weight, rel=1e-3)
     assert all(points_of(curve)[-1, 1] == 0.0 for curve in curves.values())
 
@@ -91,13 +91,13 @@ def test_rigid_objects_show_it_beside_their_own_channels(scene):  # noqa: F811
     for _ in range(2):  # a second bake has nothing to do, and no curve twice
         assert bpy.ops.conjac.bake() == {"FINISHED"}
         assert list(curves_of(arm)) == [TORQUE] and not curves_of(post)
-    told = told_of(owner, "Arm")
-    np.testing.assert_allclose(points_of(curves_of(arm)[TORQUE])[:, 1], [told[k] for k in range(2, 7)], rtol=1e-6)
+    efforts = efforts_of(owner, "Arm")
+    np.testing.assert_allclose(points_of(curves_of(arm)[TORQUE])[:, 1], [efforts[k] for k in range(2, 7)], rtol=1e-6)
     assert bpy.ops.conjac.free_bake() == {"FINISHED"}
     assert arm.animation_data is None and "Effort (N m)" not in arm
 
 
-def test_what_does_not_move_is_held_against_blenders_own_rigid_bodies_and_has_its_graph_alone(scene):  # noqa: F811
+def test_what_does_not_move_is_fixed_against_blenders_own_rigid_bodies_and_has_its_graph_alone(scene):  # noqa: F811
     post, arm = add_box("Post", (0, 0, 2), active=False), add_box("Arm", (0.4, 0, 2))
     join("HINGE", post, arm, (0, 0, 2), (np.pi / 2, 0, 0)).conjac.part.motor = "drive"
     mechanism()
@@ -117,7 +117,7 @@ def test_an_action_of_a_library_is_left_as_it_is(scene, tmp_path):  # noqa: F811
     with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
         into.actions = ["Borrowed"]
     compat.assign_action(arm, bpy.data.actions["Borrowed"])
-    one = effort.Pushed("Arm", "revolute", np.array([2, 3], np.int32), np.ones((2, 1)))
-    told, = effort.show(mechanism(), [one])
-    assert told.startswith('"Arm": the effort of its motors is not drawn, as its action cannot be changed')
+    effort_rows = effort.Pushed("Arm", "revolute", np.array([2, 3], np.int32), np.ones((2, 1)))
+    note, = effort.show(mechanism(), [effort_rows])
+    assert note.startswith('"Arm": the effort of its motors is not drawn, as its action cannot be changed')
     assert "Effort (N m)" not in arm

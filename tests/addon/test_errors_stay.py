@@ -1,4 +1,4 @@
-"""An error stays in the panel until it is mended, with its code and what mends it, and no button moves."""
+"""An error stays in the panel until it is fixed, with its code and its remedy, and no button moves."""
 
 import re
 
@@ -61,7 +61,7 @@ def test_what_was_refused_to_a_button_stays_until_that_goes_well(soft_cube):
     assert "Missing" not in labels(soft_cube)
 
 
-def test_a_flat_mesh_is_told_before_and_after_its_bake_and_turned_into_cloth(addon):
+def test_a_flat_mesh_is_reported_before_and_after_its_bake_and_turned_into_cloth(addon):
     sheet = plane()
     log = advised(sheet)
     assert ("operator", "conjac.turn_into_cloth") in log and ("operator", "conjac.subdivide") not in log
@@ -95,7 +95,7 @@ def test_bodies_that_cross_at_the_start_are_selected_by_what_the_panel_offers(so
 
 @pytest.mark.parametrize("text", ["Baked", "Long words " * 30])
 def test_nothing_moves_whatever_there_is_to_say(soft_cube, text, monkeypatch):
-    """Above the fold of the notes stand as many rows with an error, hints and a long status as with none."""
+    """Above the fold of the notes are as many rows with an error, hints and a long status as without any."""
     from conjac.conjac_addon import bake, failures
     from conjac.conjac_addon.ui import sections
 
@@ -122,9 +122,9 @@ def test_nothing_moves_whatever_there_is_to_say(soft_cube, text, monkeypatch):
             "sentence": lambda self: text, "records": False})())
         assert rows()[0] == before
     failures.keep(soft_cube.session_uid, failures.BAKE, 'It crosses "Table" at the start. Part them.', "bad_mesh")
-    after, said = rows()
+    after, shown = rows()
     assert after == before
-    assert len([one for one in said if one[0] == "label"]) == len([one for one in log if one[0] == "label"])
+    assert len([item for item in shown if item[0] == "label"]) == len([entry for entry in log if entry[0] == "label"])
     failures.mend(soft_cube.session_uid, failures.BAKE)
 
 
@@ -132,7 +132,7 @@ def test_what_went_wrong_is_forgotten_with_the_extension(soft_cube):
     from conjac.conjac_addon import failures
 
     failures.keep(1, failures.BAKE, "It is flat. Make it thicker.", "bad_mesh")
-    assert [one.text for one in failures.of(1, 1)] == ["It is flat. Make it thicker"]
+    assert [failure.text for failure in failures.of(1, 1)] == ["It is flat. Make it thicker"]
     failures.keep(1, failures.BAKE, "It is being baked.", "cache_busy")  # the status says that
     assert len(failures.of(1)) == 1
     failures.forget()

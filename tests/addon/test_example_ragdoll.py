@@ -1,4 +1,4 @@
-"""The committed ragdoll.blend, all of it, through the buttons: it follows its animation, is let go, and plays."""
+"""The whole committed ragdoll.blend through the buttons: it follows its animation, is released, and plays."""
 
 import shutil
 from pathlib import Path
@@ -22,11 +22,11 @@ LAST = LET_GO + 3
 
 def poses(rig, frames):
     """Return the poses of all bones in world, (frames, bones, 4, 4)."""
-    found = []
+    poses_seen = []
     for frame in frames:
         bpy.context.scene.frame_set(frame)
-        found.append([world_of(rig, bone.name) for bone in rig.pose.bones])
-    return np.array(found)
+        poses_seen.append([world_of(rig, bone.name) for bone in rig.pose.bones])
+    return np.array(poses_seen)
 
 
 @pytest.mark.examples
@@ -45,11 +45,11 @@ def test_the_ragdoll_bakes_whole_and_plays_what_it_baked(scene, tmp_path):  # no
     # what the cache has is what is seen, bone by bone
     folder = place.job_folder(rig)
     cache, offsets = place.cache_of(folder), np.load(folder / "arrays" / "mechanism_offsets.npy")
-    told = cache.mechanisms()[0]
-    assert len(told["bodies"]) == len(rig.pose.bones)
-    order = [told["first"] + told["bodies"].index(bone.name) for bone in rig.pose.bones]
+    mechanism = cache.mechanisms()[0]
+    assert len(mechanism["bodies"]) == len(rig.pose.bones)
+    order = [mechanism["first"] + mechanism["bodies"].index(bone.name) for bone in rig.pose.bones]
     for frame in (1, LET_GO, LAST):
-        baked = cache.poses(frame)["pose"][order] @ np.linalg.inv(offsets[np.array(order) - told["first"]])
+        baked = cache.poses(frame)["pose"][order] @ np.linalg.inv(offsets[np.array(order) - mechanism["first"]])
         np.testing.assert_allclose(played[frame - 1], baked, atol=5e-5)
 
     # it follows its animation until it is let go, and has a life of its own then

@@ -1,5 +1,5 @@
-"""Scenes of cloth with Sharp Edges, through the command line's handler: no frame has cloth in a collider or
-through itself."""
+"""Scenes of cloth with Sharp Edges, through the command line's handler: no frame has cloth in a collider or through
+itself."""
 
 from collections import Counter
 from dataclasses import replace
@@ -32,22 +32,22 @@ def test_no_cloth_is_in_a_collider_or_through_itself_and_no_triangle_is_thin(sce
     """Objects on the pulled tablecloth remain standing, too."""
     build.build(name, tmp_path)
     scene = bpy.context.scene
-    stood = [scene.objects[one].matrix_world.copy() for one in STAYS.get(name, ())]
+    stood = [scene.objects[standing].matrix_world.copy() for standing in STAYS.get(name, ())]
     assert cli.run(["bake"]) == 0
     seen = Counter()
     for frame, body, _, deep, angle, _, through in findings(place.job_folder(scene.objects[cloths[0]])):
         seen[body] += 1
         assert deep <= 1e-4 and angle > 2.0 and not through, (frame, body, deep, angle, through)
-    assert [seen[one] for one in cloths] == [scene.frame_end] * len(cloths)
+    assert [seen[cloth] for cloth in cloths] == [scene.frame_end] * len(cloths)
     scene.frame_set(scene.frame_end)
-    for one, began in zip(STAYS.get(name, ()), stood):
-        ended = scene.objects[one].evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world
-        way = ended.translation - began.translation
-        assert 0.01 < way.xy.length < AWAY and abs(way.z) < 0.003 and ended.col[2].z > 0.9999, (one, way)
+    for standing, start in zip(STAYS.get(name, ()), stood):
+        ended = scene.objects[standing].evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world
+        way = ended.translation - start.translation
+        assert 0.01 < way.xy.length < AWAY and abs(way.z) < 0.003 and ended.col[2].z > 0.9999, (standing, way)
 
 
-def begun_beside(part, seed, least, most):
-    """Its start, moved by 10^least to 10^most metres where nothing pins it."""
+def start_beside(part, seed, least, most):
+    """Return the initial state, displaced by 10^least to 10^most metres where nothing pins it."""
     rng, state = np.random.default_rng(seed), part.initial_state()
     moved = 10.0 ** rng.uniform(least, most) * rng.normal(size=state.memory["x"].shape)
     moved[part.start.pin >= 0] = 0.0
@@ -57,11 +57,11 @@ def begun_beside(part, seed, least, most):
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_jaws_keeps_out_of_itself_wherever_its_chaos_leads(scene, tmp_path, seed):  # noqa: F811
-    """Its start moved by 1e-9 to 1e-7 m, which ends in another motion: nothing is through itself and
-    no triangle is thin after any step."""
+    """A start displaced by 1e-9 to 1e-7 m leads to another motion: no cloth intersects itself and no triangle is thin
+    after any step."""
     world, timeline = world_of("jaws", tmp_path)
     part = world.parts[0]
-    state = begun_beside(part, seed, -9.0, -7.0)
+    state = start_beside(part, seed, -9.0, -7.0)
     for k in range(round((timeline.end - timeline.start) / timeline.fps / timeline.step)):
         state = advance(part, replace(state, time=k * timeline.step), timeline.step, 1,
                         largest=timeline.largest_deformation)
@@ -74,18 +74,17 @@ def test_jaws_keeps_out_of_itself_wherever_its_chaos_leads(scene, tmp_path, seed
 @pytest.mark.long
 @pytest.mark.parametrize("seed,a_second", [(0, 192), (1, 192), (2, 384)])
 def test_what_stands_on_a_tablecloth_stays_whichever_way_its_border_crumples(scene, tmp_path, seed, a_second):  # noqa: F811
-    """Its far border hung over the table's end once: it came flying in folds, and threw the goblet over in two of
-    five of these."""
+    """The far border that hung over the table's end once threw the goblet over in two of five of these."""
     world, timeline = world_of("tablecloth", tmp_path)
     states = world.parted(world.initial_state())
     number = next(k for k, part in enumerate(world.parts) if isinstance(part, EolCloth))
-    states[number] = begun_beside(world.parts[number], seed, -8.0, -6.0)
+    states[number] = start_beside(world.parts[number], seed, -8.0, -6.0)
     state, steps = world.merged(states), round(a_second / timeline.fps)
-    began = world.poses(state)["pose"]
+    start = world.poses(state)["pose"]
     # when frame 18 comes there is no cloth below them any more
     for k in range(17 * steps):
         state = advance(world, replace(state, time=k / a_second), 1.0 / a_second, 1,
                         largest=timeline.largest_deformation)
         now = world.poses(state)["pose"]
         assert now[:3, 2, 2].min() > np.cos(np.radians(3.0)), (k, now)
-    assert np.linalg.norm((now - began)[:3, :2, 3], axis=1).max() < AWAY
+    assert np.linalg.norm((now - start)[:3, :2, 3], axis=1).max() < AWAY

@@ -1,4 +1,4 @@
-"""The scenes in which soft bodies touch, through the command line's handler: nothing that plays crosses anything."""
+"""Scenes in which soft bodies touch, through the command line's handler: no surfaces that play intersect."""
 
 import json
 
@@ -24,13 +24,13 @@ def test_what_touches_keeps_apart_at_every_frame(scene, tmp_path, name, last):  
     scene = bpy.context.scene
     scene.frame_end = last
     assert cli.run(["bake"]) == 0
-    moved = [np.abs(seen_at(one, last) - rest_of(one)).max() for one in scene.objects
-             if one.type == "MESH" and one.conjac.kind == "soft_body"]
+    moved = [np.abs(seen_at(scene_object, last) - rest_of(scene_object)).max() for scene_object in scene.objects
+             if scene_object.type == "MESH" and scene_object.conjac.kind == "soft_body"]
     assert min(moved) > (1e-5 if name == "stack" else 1e-4)
     if name == "tumble":  # what touches is what is seen
         assert contact_scenes.seen_crossing(scene) == 0
     else:
-        assert jelly.told_clearance(scene) > 0.0
+        assert jelly.reported_clearance(scene) > 0.0
 
 
 @pytest.mark.long
@@ -46,13 +46,13 @@ def test_clearance_is_the_distance_of_what_plays(scene, tmp_path, monkeypatch): 
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "balls.blend"))
     assert session.SOLVER == "solver"
     monkeypatch.setattr(session, "SOLVER", "benchmarks.watched_solver")
-    monkeypatch.setenv("CONJAC_WATCHED", str(tmp_path / "told.json"))
+    monkeypatch.setenv("CONJAC_WATCHED", str(tmp_path / "report.json"))
     assert cli.run(["bake"]) == 0
     # poles face each other
     assert jelly.clearance(bodies, [1]) == pytest.approx(0.015, abs=1e-5)
-    told = json.loads((tmp_path / "told.json").read_text())
-    assert told["clearance"] == pytest.approx(jelly.clearance(bodies, [1, 2]), abs=1e-5)
-    assert (told["frames"], told["steps"], told["crossing"]) == (2, 2, []) and told["most_pairs"] > 0
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["clearance"] == pytest.approx(jelly.clearance(bodies, [1, 2]), abs=1e-5)
+    assert (report["frames"], report["steps"], report["crossing"]) == (2, 2, []) and report["most_pairs"] > 0
     assert contact_scenes.seen_crossing(scene) == 0
     for frame, lower in ((1, 0.0), (2, -0.1)):
         bodies[1].delta_location.z = lower

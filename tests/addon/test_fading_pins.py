@@ -15,11 +15,11 @@ FADES = 5  #: first frame without any weight
 
 
 def fade(obj, low=0.0, frame=FADES):
-    """All weights of Pin become `low` at a frame, by a Vertex Weight Mix with keyframes."""
+    """Change all weights of Pin to `low` at a frame, by a Vertex Weight Mix with keyframes."""
     mix = obj.modifiers.new("Release", "VERTEX_WEIGHT_MIX")
     mix.vertex_group_a, mix.mix_mode, mix.mix_set, mix.default_weight_b = "Pin", "SET", "A", low
-    for when, share in ((frame - 1, 0.0), (frame, 1.0)):
-        mix.mask_constant = share
+    for when, weight in ((frame - 1, 0.0), (frame, 1.0)):
+        mix.mask_constant = weight
         mix.keyframe_insert("mask_constant", frame=when)
     bpy.context.scene.frame_set(1)
 
@@ -29,22 +29,22 @@ def add_flag():
                                     rotation=(np.pi / 2, 0.0, 0.0))
     flag = bpy.context.object
     bpy.ops.conjac.add_cloth()
-    held = rest_of(flag)[:, 0] < -0.49
-    flag.vertex_groups.new(name="Pin").add(np.flatnonzero(held).tolist(), 1.0, "REPLACE")
-    return flag, held
+    pinned = rest_of(flag)[:, 0] < -0.49
+    flag.vertex_groups.new(name="Pin").add(np.flatnonzero(pinned).tolist(), 1.0, "REPLACE")
+    return flag, pinned
 
 
 def job_of(obj, folder):
-    told = []
-    gather.write_job(obj, bpy.context.scene, folder, told.append)
-    return json.loads((folder / "scene.json").read_text())["bodies"][0], told
+    notes = []
+    gather.write_job(obj, bpy.context.scene, folder, notes.append)
+    return json.loads((folder / "scene.json").read_text())["bodies"][0], notes
 
 
 def test_a_flag_is_let_go_where_its_weights_fade(scene):  # noqa: F811
-    flag, held = add_flag()
+    flag, pinned = add_flag()
     fade(flag)
     assert flag.conjac.bake(wait=True) == 0
-    first, then, after = (seen_at(flag, frame)[held] for frame in (1, FADES, FADES + 4))
+    first, then, after = (seen_at(flag, frame)[pinned] for frame in (1, FADES, FADES + 4))
     assert np.abs(then - first).max() < 1e-6 and (after[:, 1] < first[:, 1] - 0.01).all()  # its y is up in the world
 
 
@@ -52,8 +52,8 @@ def test_a_jelly_is_let_go_too(scene):  # noqa: F811
     obj = add_jelly()
     fade(obj)
     assert obj.conjac.bake(wait=True) == 0
-    held = rest_of(obj)[:, 2] > 0.09
-    first, then, after = (seen_at(obj, frame)[held] for frame in (1, FADES, FADES + 4))
+    pinned = rest_of(obj)[:, 2] > 0.09
+    first, then, after = (seen_at(obj, frame)[pinned] for frame in (1, FADES, FADES + 4))
     assert np.abs(then - first).max() < 1e-6 and (after[:, 2] < first[:, 2] - 0.05).all()
 
 
@@ -64,23 +64,23 @@ def test_weights_that_stay_say_nothing(scene, tmp_path):  # noqa: F811
     assert "until" not in job_of(flag, tmp_path / "stays")[0]["pin"]
 
 
-def test_what_pins_cannot_do_is_told(scene, tmp_path):  # noqa: F811
-    """Take hold on the way, and let go of cloth with Sharp Edges."""
-    flag, held = add_flag()
+def test_what_pins_cannot_do_is_reported(scene, tmp_path):  # noqa: F811
+    """Pins do not appear later, and cloth with Sharp Edges is not released."""
+    flag, pinned = add_flag()
     flag.conjac.soft_pins = False
-    flag.vertex_groups.new(name="All").add(range(len(held)), 1.0, "REPLACE")
+    flag.vertex_groups.new(name="All").add(range(len(pinned)), 1.0, "REPLACE")
     mix = flag.modifiers.new("Grip", "VERTEX_WEIGHT_MIX")
     mix.vertex_group_a, mix.vertex_group_b, mix.mix_mode, mix.mix_set = "Pin", "All", "SET", "B"
-    for when, share in ((6, 0.0), (7, 1.0)):
-        mix.mask_constant = share
+    for when, weight in ((6, 0.0), (7, 1.0)):
+        mix.mask_constant = weight
         mix.keyframe_insert("mask_constant", frame=when)
-    body, told = job_of(flag, tmp_path / "grips")
+    body, notes = job_of(flag, tmp_path / "grips")
     assert "until" not in body["pin"]
-    later = np.count_nonzero(~held)
-    assert any(f"{later} vertices are painted with Pin only at later frames" in text for text in told)
+    later = np.count_nonzero(~pinned)
+    assert any(f"{later} vertices are painted with Pin only at later frames" in text for text in notes)
     flag.modifiers.clear()
     fade(flag)
     flag.conjac.sharp_edges = True
-    body, told = job_of(flag, tmp_path / "sharp")
+    body, notes = job_of(flag, tmp_path / "sharp")
     assert "until" not in body["pin"]
-    assert any(f"its Pin fades at frame {FADES}, but cloth with Sharp Edges is held to the" in text for text in told)
+    assert any(f"its Pin fades at frame {FADES}, but cloth with Sharp Edges is held to the" in text for text in notes)

@@ -1,4 +1,4 @@
-"""Export Farm Job and `-c conjac farm`: a bundle of what a bake would read, which bakes to the same bytes."""
+"""Export Farm Job and `-c conjac farm` write a bundle of a bake's input, which bakes to the same bytes."""
 
 import json
 from pathlib import Path

@@ -19,7 +19,8 @@ LAST = 3
 
 @pytest.fixture
 def shot(tmp_path):
-    """A bundle of a box whose row is exported, with a .blend that has its mesh, a camera and a modifier after it."""
+    """Return a bundle of a box whose row is exported, with a .blend that has its mesh, a camera and a modifier after
+    it."""
     job = box_job(tmp_path / "job", end=LAST)
     bpy.ops.wm.read_factory_settings(use_empty=True)
     mesh = bpy.data.meshes.new("Ear")
@@ -74,7 +75,7 @@ def test_a_row_is_exported_as_alembic_that_names_no_folder(shot, monkeypatch):
     assert str(shot.parent).encode() not in content and b"scene.blend" in content
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False)
-    obj = next(one for one in bpy.data.objects if one.type == "MESH")
+    obj = next(scene_object for scene_object in bpy.data.objects if scene_object.type == "MESH")
     assert np.allclose(obj.matrix_world.translation, (1, 2, 3))
     for frame in range(1, LAST + 1):
         bpy.context.scene.frame_set(frame)

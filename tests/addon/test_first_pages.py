@@ -1,4 +1,4 @@
-"""The manual's first pages call every button, field and menu as Blender shows it, and their sentences are short."""
+"""The manual's first pages name every button, field and menu as Blender shows it, and their sentences are short."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ BLENDERS = {"Object", "Quick Effects", "Adjust Last Operation", "Overlays", "End
 
 
 def called():
-    """Return the labels that panels and menus show of ours."""
+    """Return the labels of ConJac's panels and menus."""
     from conjac.conjac_addon import contact
     from conjac.conjac_addon.ui import overlays, panels
 
@@ -62,7 +62,7 @@ def test_the_first_page_begins_with_play_live():
 def test_each_page_of_an_artist_has_a_picture_and_what_can_go_wrong(page):
     text = (DOCS / page).read_text(encoding="utf-8")
     pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text.partition("\n## What can go wrong\n")[0])
-    assert pictures and all((DOCS / one).is_file() for one in pictures)
+    assert pictures and all((DOCS / picture).is_file() for picture in pictures)
     advice = text.partition("\n## What can go wrong\n")[2].partition("\n## ")[0]
     assert advice.count("\n| ") > 5, "a table of what is seen and what to do"
     first = (DOCS / PAGES[0]).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A new soft body starts with settings that fit its size, and a first bake that lands and goes on moving."""
+"""A new soft body starts with settings that fit its size, and a first bake that lands and continues to move."""
 
 import bmesh
 import bpy
@@ -76,18 +76,18 @@ def test_new_cloth_lands_where_no_collider_is_as_a_soft_body_does(addon):
     assert not bpy.context.object.conjac.use_ground
 
 
-@pytest.mark.parametrize("places,apart", [
+@pytest.mark.parametrize("others,apart", [
     ([], False),                       # one cube
     ([(1.5, 0, 0)], True),             # two letters of a word
     ([(0.9, 0, 0)], False),            # they cross, so one is filled
     ([(0.9, 0, 0), (1.8, 0, 0)], False),  # the middle one joins the others
     ([(0, 0, 0, 0.2)], False)])        # an eye inside a head
-def test_pieces_of_one_mesh_touch_each_other(addon, places, apart):
+def test_pieces_of_one_mesh_touch_each_other(addon, others, apart):
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, 1))
     word = bpy.context.object
     mesh = bmesh.new()
     mesh.from_mesh(word.data)
-    for x, y, z, *size in places:
+    for x, y, z, *size in others:
         bmesh.ops.create_cube(mesh, size=size[0] if size else 1.0, matrix=Matrix.Translation((x, y, z)))
     mesh.to_mesh(word.data)
     mesh.free()
@@ -95,8 +95,8 @@ def test_pieces_of_one_mesh_touch_each_other(addon, places, apart):
     assert word.conjac.contact.itself == apart
 
 
-def test_what_lies_in_a_hole_or_in_a_hollow_is_a_piece_of_its_own(addon):
-    """Inside of another's bounding box, and yet in the open: a ball in a ring, a pip in a shell that is hollow."""
+def test_a_piece_in_a_hole_or_in_a_hollow_is_separate(addon):
+    """A ball in a ring and a pip in a hollow shell are within another's bounding box, and yet outside of its solid."""
     bpy.ops.mesh.primitive_torus_add(location=(0, 0, 2))
     ring = bpy.context.object
     mesh = bmesh.new()
@@ -123,20 +123,20 @@ def test_what_lies_in_a_hole_or_in_a_hollow_is_a_piece_of_its_own(addon):
 
 @pytest.mark.parametrize("at,turned,ground", [
     ((0, 0, -2), 0.4, False), ((0, 0, 0), 0.0, False), ((9, 0, -2), 0.0, True)])
-def test_what_falls_on_a_collider_gets_no_ground_that_would_hold_it_before(addon, at, turned, ground):
+def test_what_falls_on_a_collider_gets_no_ground_above_it(addon, at, turned, ground):
     bpy.ops.mesh.primitive_plane_add(size=6.0, location=at, rotation=(0.0, turned, 0.0))
     floor = bpy.context.object
     bpy.ops.conjac.add_collider()
     body = add(1.0)
     assert body.conjac.use_ground == ground and body.conjac.contact.collides_with == "all"
-    told = [text for kind, text in drawn(body) if kind == "label"]
-    assert ("The Ground holds it too: it does not reach colliders" in " ".join(told)) == ground
+    labels = [text for kind, text in drawn(body) if kind == "label"]
+    assert ("The Ground holds it too: it does not reach colliders" in " ".join(labels)) == ground
     bpy.data.objects.remove(floor)
     assert "The Ground holds" not in " ".join(text for kind, text in drawn(body) if kind == "label")
 
 
 def test_what_may_roll_off_a_collider_gets_a_ground_below_it(addon):
-    """A bar that turns, a table: what falls on it lands on the ground after."""
+    """A body that falls on a bar that turns, or on a table, lands on the ground afterwards."""
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, -0.5))
     bar = bpy.context.object
     bar.scale = (3.0, 0.2, 0.2)
@@ -145,7 +145,7 @@ def test_what_may_roll_off_a_collider_gets_a_ground_below_it(addon):
     assert body.conjac.use_ground and body.conjac.ground_height == pytest.approx(-0.6)
 
 
-def test_dynamic_nodes_that_do_not_count_are_told(addon):
+def test_dynamic_nodes_that_do_not_count_are_reported(addon):
     from drawn_panels import drawn
 
     def labels():
@@ -183,11 +183,12 @@ def test_a_first_bake_lands_bounces_and_goes_on_moving(addon, tmp_path):
 def test_bodies_that_begin_together_share_a_budget_of_nodes(addon):
     """Many bodies each get longer edges than a single one, and the panel shows the number of nodes."""
     assert add(2.0).conjac.edge_length == pytest.approx(0.27)
-    said = [text for kind, text in drawn(bpy.context.object) if kind == "label"]
-    assert any("A box of its size has about 1,000 nodes" in " ".join(said[k : k + 4]) for k in range(len(said)))
+    labels = [text for kind, text in drawn(bpy.context.object) if kind == "label"]
+    assert any("A box of its size has about 1,000 nodes" in " ".join(labels[k : k + 4]) for k in range(len(labels)))
     bpy.context.object.conjac.property_unset("edge_length")
-    said = [text for kind, text in drawn(bpy.context.object) if kind == "label"]
-    assert any("0 is 0.17 m here. A box of its size has about" in " ".join(said[k : k + 4]) for k in range(len(said)))
+    labels = [text for kind, text in drawn(bpy.context.object) if kind == "label"]
+    assert any("0 is 0.17 m here. A box of its size has about" in " ".join(labels[k : k + 4])
+               for k in range(len(labels)))
     for k in range(10):
         bpy.ops.mesh.primitive_cube_add(size=2.0, location=(4 * k, 9, 2))
         bpy.context.object.name = f"Many {k}"
@@ -233,8 +234,8 @@ def test_a_body_that_is_thin_everywhere_has_shorter_edges_than_its_box_gives(add
 
 
 def test_a_hand_has_edges_as_long_whatever_the_gap_between_its_fingers(addon):
-    """Its box grows with the gaps, so a hand whose fingers were far apart had edges a seventh shorter than others, and
-    twice their nodes; one whose fingers were 2 mm apart was drawn bent by a seventh more."""
+    """Its bounding box grows with the gaps, so a hand whose fingers were far apart had edges a seventh shorter than
+    others, and twice their nodes; one whose fingers were 2 mm apart bent by a seventh more."""
     from benchmarks import apart
     from conjac.conjac_addon.operators import fineness
 
@@ -277,7 +278,7 @@ def test_thin_bodies_that_begin_together_share_the_budget_too(addon):
     (lambda: bpy.ops.mesh.primitive_torus_add(major_segments=64, minor_segments=32), 0.5),
     (lambda: bpy.ops.mesh.primitive_uv_sphere_add(segments=48, ring_count=24, radius=0.7), 1.4)])
 def test_the_widest_ball_inside_a_surface_is_found(addon, make, diameter):
-    """Whichever way its faces are turned."""
+    """Its faces are oriented outwards or inwards."""
     from conjac.conjac_addon.operators import fineness
 
     make()

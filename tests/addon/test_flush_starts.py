@@ -1,4 +1,4 @@
-"""Bodies put exactly against something, or by a hair off or into it, just bake, and nothing jumps at the start."""
+"""Bodies placed exactly against something, or by a hair apart or overlapping, bake, and nothing jumps at the start."""
 
 import bpy
 import numpy as np
@@ -10,7 +10,7 @@ HAIR = 0.002  #: of the size: so far apart, or into each other
 
 
 def box(name, size, location, cuts=0):
-    """A box of three sizes around a place [m]."""
+    """Add a box of three sizes around a position [m]."""
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=location)
     made = bpy.context.object
     made.name, made.scale = name, size
@@ -31,21 +31,21 @@ def still(obj):
 
 
 def slab(gap):
-    """60 × 60 × 20 cm on a floor."""
+    """Add a slab of 60 × 60 × 20 cm on a floor."""
     size = 0.6
     still(box("Floor", (2, 2, 1), (0, 0, -0.5)))
     return [soft(box("Slab", (size, size, 0.2), (0, 0, 0.1 + gap * size), 5))], size
 
 
 def stack(gap):
-    """Three cubes on each other on a floor."""
+    """Add three cubes on each other on a floor."""
     size = 0.2
     still(box("Floor", (2, 2, 1), (0, 0, -0.5)))
     return [soft(box(f"Cube{k}", (size,) * 3, (0, 0, size * (0.5 + k + (k + 1) * gap)), 3)) for k in range(3)], size
 
 
 def shelf(gap, books=10):
-    """Ten books of 3 × 20 × 30 cm that stand beside each other on a board, between two ends."""
+    """Add ten books of 3 × 20 × 30 cm beside each other on a board, between two ends."""
     size, thick = 0.3, 0.03
     off = thick + gap * size
     still(box("Board", (1.0, 0.4, 0.1), (0, 0, -0.05 - gap * size)))
@@ -56,7 +56,7 @@ def shelf(gap, books=10):
 
 
 def hole(gap):
-    """A ball in a hole of its own shape in a block, from which a third of it looks out."""
+    """Add a ball in a hole of its own shape in a block, from which a third of it protrudes."""
     radius, low = 0.1, -0.037
     block = box("Block", (0.4, 0.4, 0.3), (0, 0, -0.15))
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=radius * (1 + 2 * gap), location=(0.011, 0.007, low))
@@ -76,22 +76,22 @@ def hole(gap):
     return [soft(bpy.context.object)], 2 * radius
 
 
-@pytest.mark.parametrize("place, gap", [(slab, 0.0), *(
-    pytest.param(place, gap, marks=pytest.mark.long) for place in (slab, stack, hole, shelf)
-    for gap in (HAIR, 0.0, -HAIR) if (place, gap) != (slab, 0.0))])
-def test_it_bakes_and_nothing_jumps(addon, tmp_path, place, gap):
-    """Without gravity, which would deform resting bodies: two frames later nothing has moved visibly."""
+@pytest.mark.parametrize("arrange, gap", [(slab, 0.0), *(
+    pytest.param(arrange, gap, marks=pytest.mark.long) for arrange in (slab, stack, hole, shelf)
+    for gap in (HAIR, 0.0, -HAIR) if (arrange, gap) != (slab, 0.0))])
+def test_it_bakes_and_nothing_jumps(addon, tmp_path, arrange, gap):
+    """There is no gravity, which would deform resting bodies: two frames later nothing has moved visibly."""
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps, scene.gravity = 1, 3, 24, (0.0, 0.0, 0.0)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
-    bodies, size = place(gap)
-    rest = [positions(one, 1) for one in bodies]
+    bodies, size = arrange(gap)
+    rest = [positions(body, 1) for body in bodies]
     from conjac.conjac_addon.bake import foreground
 
     notes = []
     assert foreground.bake_object(bodies[0], True, notes.append) == 0, notes[-3:]
-    for one, stood in zip(bodies, rest):
-        assert np.abs(positions(one, 1) - stood).max() < 1.5 * HAIR * size, "it is drawn where it was put"
+    for body, stood in zip(bodies, rest):
+        assert np.abs(positions(body, 1) - stood).max() < 1.5 * HAIR * size, "it is drawn where it was put"
         for frame in (2, 3):
-            moved = np.abs(positions(one, frame) - stood).max() / size
-            assert moved < 2 * HAIR, f"{one.name} at frame {frame} by {moved:.4f} of the size"
+            moved = np.abs(positions(body, frame) - stood).max() / size
+            assert moved < 2 * HAIR, f"{body.name} at frame {frame} by {moved:.4f} of the size"

@@ -1,4 +1,4 @@
-"""Follow from the panel on: a body goes along with an object, by as much as is chosen, keyframes included."""
+"""Follow from the panel on: a body follows an object by the chosen fraction, keyframes included."""
 
 import bpy
 import pytest
@@ -12,7 +12,7 @@ LAST, FAR = 12, 0.6  #: frame, and where the object is then [m]
 
 
 def add_cart(scale=1.0):
-    """An Empty that is pushed along X, faster and faster."""
+    """Add an Empty that accelerates along X."""
     cart = bpy.data.objects.new("Cart", None)
     cart.scale = (scale,) * 3
     bpy.context.scene.collection.objects.link(cart)
@@ -35,12 +35,12 @@ def moved(obj, frame=LAST):
     return (seen_at(obj, frame) - rest_of(obj)).mean(axis=0)
 
 
-@pytest.mark.parametrize("percent, share", [(0.0, 0.0), (40.0, 0.4), (100.0, 1.0)])
-def test_it_goes_along_by_as_much_as_is_chosen(scene, percent, share):  # noqa: F811
+@pytest.mark.parametrize("percent, fraction", [(0.0, 0.0), (40.0, 0.4), (100.0, 1.0)])
+def test_it_goes_along_by_as_much_as_is_chosen(scene, percent, fraction):  # noqa: F811
     obj = add_free_jelly(scene)
     obj.conjac.follow_object, obj.conjac.follow_share = add_cart(), percent
     assert obj.conjac.bake(wait=True) == 0
-    assert moved(obj) == pytest.approx([share * FAR, 0.0, 0.0], abs=5e-3)
+    assert moved(obj) == pytest.approx([fraction * FAR, 0.0, 0.0], abs=5e-3)
     assert bake.status(obj).state == "complete"
     obj.conjac.follow_share = 70.0
     assert "Follow" in bake.status(obj).text
@@ -76,12 +76,12 @@ def test_an_object_that_is_switched_off_is_refused_by_name(scene):  # noqa: F811
     obj = add_free_jelly(scene)
     cart = obj.conjac.follow_object = add_cart()
     cart.hide_viewport = True
-    said = []
-    assert bake.bake_object(obj, report=said.append) == 2
-    assert any('"Cart"' in text and '"Jelly" follows it' in text for text in said), said
+    messages = []
+    assert bake.bake_object(obj, report=messages.append) == 2
+    assert any('"Cart"' in text and '"Jelly" follows it' in text for text in messages), messages
 
 
-def test_the_share_is_drawn_once_there_is_an_object(scene):  # noqa: F811
+def test_the_fraction_is_drawn_once_there_is_an_object(scene):  # noqa: F811
     from conjac.conjac_addon.ui import holding
     obj, log = add_free_jelly(scene), []
     holding.draw(FakeLayout(log), Context(obj))

@@ -1,4 +1,4 @@
-"""A full disk takes nothing that was there: neither the .blend nor the last good file that plays."""
+"""A full disk destroys no earlier file: neither the .blend nor the last good file that plays."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files are kept 
 
 @contextlib.contextmanager
 def files_up_to(size):
-    """Inside, this process and those that it starts write no file beyond that many bytes, as on a full disk."""
+    """Limit the size of files that this process and those that it starts write, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -37,7 +37,7 @@ def files_up_to(size):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of 2 MB of its own."""
+    """Mount a disk of 2 MB."""
     disk = tmp_path / "disk"
     disk.mkdir()
     if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)],
@@ -49,15 +49,15 @@ def small_disk(tmp_path):
 
 
 def fill(disk, leaving):
-    """Fill a disk up to what is left; returns the file that does."""
-    told = os.statvfs(disk)
+    """Fill a disk up to a remaining size and return the file that does."""
+    space = os.statvfs(disk)
     path = disk / "filling"
-    path.write_bytes(bytes(max(told.f_bavail * told.f_frsize - leaving, 0)))
+    path.write_bytes(bytes(max(space.f_bavail * space.f_frsize - leaving, 0)))
     return path
 
 
 def opens(blend, name):
-    """Whether Blender finds the object in the file; in a copy, as it refuses to look into the one that is open."""
+    """Whether Blender finds the object in a copy of the file: it refuses to read the one that is open."""
     with tempfile.TemporaryDirectory() as folder:
         copy = str(shutil.copy(blend, Path(folder, "copy.blend")))
         with bpy.data.libraries.load(copy) as (there, _):
@@ -65,14 +65,14 @@ def opens(blend, name):
 
 
 @pytest.mark.parametrize("compress", [False, True])
-@pytest.mark.parametrize("share", some([0.02, 0.5, 0.9, 0.999], 0.5, 0.999))
-def test_a_blend_that_does_not_fit_leaves_the_old_one(scene, tmp_path, compress, share):  # noqa: F811
+@pytest.mark.parametrize("fraction", some([0.02, 0.5, 0.9, 0.999], 0.5, 0.999))
+def test_a_blend_that_does_not_fit_leaves_the_old_one(scene, tmp_path, compress, fraction):  # noqa: F811
     add_jelly()
     blend = Path(bpy.data.filepath)
     bpy.ops.wm.save_mainfile(compress=compress)
     before, beside = blend.read_bytes(), set(blend.parent.iterdir())
     bpy.data.objects["Jelly"].name = "Renamed"
-    with files_up_to(int(share * len(before))), pytest.raises(Environment, match="is not saved") as refused:
+    with files_up_to(int(fraction * len(before))), pytest.raises(Environment, match="is not saved") as refused:
         saving.save()
     assert refused.value.exit_code == 4 and "\n" not in str(refused.value)
     assert blend.read_bytes() == before and set(blend.parent.iterdir()) == beside
@@ -92,9 +92,9 @@ def test_the_command_on_a_full_disk_is_4_and_the_file_opens(scene, small_disk, t
     before = blend.read_bytes()
     filling = fill(small_disk, len(before) // 2)
     assert cli.run(["bake", "--save"]) == 4
-    told = capfd.readouterr().err
-    assert f"very frame is baked, and {blend} is not saved" in told and "Traceback" not in told
-    assert len([line for line in told.splitlines() if "is not saved" in line]) == 1
+    errors = capfd.readouterr().err
+    assert f"very frame is baked, and {blend} is not saved" in errors and "Traceback" not in errors
+    assert len([line for line in errors.splitlines() if "is not saved" in line]) == 1
     assert blend.read_bytes() == before and opens(blend, "Jelly")
     assert {path.name for path in small_disk.iterdir()} == {"shot.blend", "filling"}
     filling.unlink()
@@ -140,15 +140,15 @@ def test_a_link_stays_one(scene, tmp_path):  # noqa: F811
 
 
 def make_frames(obj, shift=0.0, last=8):
-    """The mesh at rest, moved a little further at every frame."""
+    """Return the mesh at rest, moved a little further at every frame."""
     data = [rest_of(obj) + np.float32(shift + 0.1 * k) for k in range(last)]
     return playback.Frames(1, last, lambda frame: data[frame - 1])
 
 
-@pytest.mark.parametrize("key, share", some(
+@pytest.mark.parametrize("key, fraction", some(
     [("abc", 0.1), ("abc", 0.6), ("abc", 0.98), ("pc2", 0.02), ("pc2", 0.9)], ("abc", 0.6), ("pc2", 0.9)))
-def test_an_export_that_does_not_fit_leaves_the_last_one(scene, tmp_path, key, share):  # noqa: F811
-    """Blender's own exporter ends the program there."""
+def test_an_export_that_does_not_fit_leaves_the_last_one(scene, tmp_path, key, fraction):  # noqa: F811
+    """Blender's own exporter ends the program on a full disk."""
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=6)
     obj, base = bpy.context.object, tmp_path / "sphere"
     file = playback.show(obj, scene, make_frames(obj), base, key)
@@ -157,7 +157,7 @@ def test_an_export_that_does_not_fit_leaves_the_last_one(scene, tmp_path, key, s
         wanted = make_frames(obj)  # its PC2 fits, and is there already
     else:
         wanted = make_frames(obj, shift=0.5)
-    with files_up_to(int(share * len(before))), pytest.raises(CacheUnwritable) as refused:
+    with files_up_to(int(fraction * len(before))), pytest.raises(CacheUnwritable) as refused:
         playback.show(obj, scene, wanted, base, key)
     assert refused.value.exit_code == 4 and "\n" not in str(refused.value) and "disk" in str(refused.value)
     assert file.read_bytes() == before
@@ -174,8 +174,8 @@ def test_the_command_exports_on_a_full_disk_with_4_and_the_frames_play(scene, sm
     assert cli.run(["bake"]) == 0
     filling = fill(small_disk, 8_000)
     assert cli.run(["bake", "--format", "abc"]) == 4
-    told = capfd.readouterr()
-    assert "Traceback" not in told.out + told.err and "No space left" in told.out + told.err
+    captured = capfd.readouterr()
+    assert "Traceback" not in captured.out + captured.err and "No space left" in captured.out + captured.err
     assert_plays(obj, (1, LAST))
     filling.unlink()
     assert cli.run(["bake", "--format", "abc"]) == 0
@@ -184,13 +184,13 @@ def test_the_command_exports_on_a_full_disk_with_4_and_the_frames_play(scene, sm
     before = file.read_bytes()
     with files_up_to(len(before) - 500):
         assert cli.run(["bake", "--format", "abc"]) == 4
-    told = capfd.readouterr()
-    assert "Traceback" not in told.out + told.err and file.read_bytes() == before
+    captured = capfd.readouterr()
+    assert "Traceback" not in captured.out + captured.err and file.read_bytes() == before
     assert_plays(obj, (1, LAST))
 
 
 @pytest.mark.parametrize("folder", ["a;b", "a=b", "a=;b c"])
-def test_alembic_is_written_wherever_the_blend_lies(scene, tmp_path, folder):  # noqa: F811
+def test_alembic_is_written_in_any_folder_of_the_blend(scene, tmp_path, folder):  # noqa: F811
     """Alembic refuses these characters in the metadata of a file, which crashed Blender."""
     (tmp_path / folder).mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / folder / "scene.blend"))

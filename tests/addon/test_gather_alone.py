@@ -1,4 +1,4 @@
-"""Objects that have nothing to do with a bake are not evaluated for it, which changes no digit of the others."""
+"""Objects without influence on a bake are not evaluated for it, which changes no digit of the others."""
 
 import numpy as np
 import pytest
@@ -60,8 +60,8 @@ def read(obj, scene, folder):
 
 
 def animated_scene(scene):
-    """Cloth whose pins follow a hook, a shape key with a driver, a parent with a constraint; colliders that follow a
-    rig, a modifier's target and Geometry Nodes that instance a collection."""
+    """Make cloth whose pins follow a hook, a shape key with a driver, a parent with a constraint, and colliders that
+    follow a rig, a modifier's target and Geometry Nodes that instance a collection."""
     leader = empty(scene, "Leader")
     key(leader, "location", {1: 0.0, FRAMES: 0.4}, 0)
     leader["push"] = 0.0
@@ -104,13 +104,13 @@ def rig(scene, obj):
 
 
 def instances(scene, obj, leader):
-    """Geometry Nodes that add a collection which nothing else shows, of an object that is animated."""
+    """Add Geometry Nodes with a collection that nothing else shows, of an object that is animated."""
     hidden = bpy.data.collections.new("Instanced")
-    one = grid("Instance", size=0.2)
-    for collection in list(one.users_collection):
-        collection.objects.unlink(one)
-    hidden.objects.link(one)
-    key(one, "location", {1: 0.0, FRAMES: 0.3}, 1)
+    original = grid("Instance", size=0.2)
+    for collection in list(original.users_collection):
+        collection.objects.unlink(original)
+    hidden.objects.link(original)
+    key(original, "location", {1: 0.0, FRAMES: 0.3}, 1)
     tree = bpy.data.node_groups.new("Instances", "GeometryNodeTree")
     tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
     info, real = tree.nodes.new("GeometryNodeCollectionInfo"), tree.nodes.new("GeometryNodeRealizeInstances")
@@ -122,7 +122,7 @@ def instances(scene, obj, leader):
 
 
 def count_evaluations(obj):
-    """A list to which one is added whenever the object is evaluated."""
+    """Return a list that grows by one whenever the object is evaluated."""
     seen = []
 
     def note():
@@ -175,13 +175,13 @@ def test_what_has_nothing_to_do_with_it_is_left_alone(scene, tmp_path, _no_funct
     seen = count_evaluations(other)
     bpy.context.view_layer.update()
     scenes, frame = list(bpy.data.scenes), scene.frame_current
-    place = body.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.copy()
+    pose = body.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.copy()
     seen.clear()
     read(body, scene, tmp_path / "job")
     assert len(seen) <= 1, "evaluated at every frame"
     assert list(bpy.data.scenes) == scenes and scene.frame_current == frame
     assert body.users_scene == (scene,) and other.select_get() and not other.hide_viewport
-    assert body.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world == place
+    assert body.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world == pose
 
 
 def test_the_window_gets_the_artists_scenes(scene, tmp_path, _no_functions):
@@ -203,7 +203,7 @@ def test_the_window_gets_the_artists_scenes(scene, tmp_path, _no_functions):
 
 @pytest.mark.parametrize("reads", ["a scene", "Python", "simulation"])
 def test_what_may_read_more_is_evaluated_where_it_is(scene, tmp_path, reads, _no_functions):
-    """A driver of the timeline's own frame, one of a script, cloth of Blender: as they are in the artist's scene."""
+    """A driver of the timeline's frame, one of a script and Blender's cloth are evaluated in the artist's scene."""
     body = cloth(scene)
     seen = count_evaluations(grid("Unrelated", (9.0, 0.0, 0.0)))
     if reads == "simulation":

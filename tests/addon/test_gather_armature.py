@@ -103,7 +103,7 @@ def test_limits_count_from_the_rest_pose(scene, tmp_path):  # noqa: F811
     assert mechanism["joints"][0]["start"] == pytest.approx([angle * a for a in axis], abs=1e-6)
 
 
-def test_a_start_outside_of_the_limits_is_told(scene, tmp_path):  # noqa: F811
+def test_a_start_outside_of_the_limits_is_reported(scene, tmp_path):  # noqa: F811
     rig = add_chain(2)
     bone = rig.pose.bones["B1"]
     bone.use_ik_limit_x, bone.ik_min_x, bone.ik_max_x = True, -0.1, 0.1
@@ -182,7 +182,7 @@ def test_loose_bones_and_child_of(scene, tmp_path):  # noqa: F811
 
 
 def test_deforming_bones_of_a_control_rig_hang_together(scene, tmp_path):  # noqa: F811
-    """As Rigify makes them: limbs are children of bones that the deforming spine copies."""
+    """In Rigify's rigs limbs are children of bones that the deforming spine copies."""
     spine, limb = ((0, 0, 1), (0, 0, 1.4)), ((0.1, 0, 1), (0.1, 0, 0.5))
     rig, notes = add_armature([
         ("root", (0, 0, 0), (0, 1, 0), None, False), ("ORG-spine", *spine, "root", False),
@@ -205,7 +205,7 @@ def test_deforming_bones_of_a_control_rig_hang_together(scene, tmp_path):  # noq
     assert [j["child"] for j in mechanism["joints"]] == ["DEF-shin"] and "have no parent" in notes[0]
 
 
-def test_what_plays_nothing_or_plays_askew_is_told(scene, tmp_path):  # noqa: F811
+def test_what_plays_nothing_or_plays_askew_is_reported(scene, tmp_path):  # noqa: F811
     rig, notes = add_chain(2), []
     rig.data.pose_position = "REST"
     with pytest.raises(BadInput, match='"Rig": it is shown in Rest Position, where no pose plays'):
@@ -242,7 +242,7 @@ def test_what_cannot_be_simulated_is_refused_by_the_bones_name(scene, tmp_path):
 
 
 def add_skin(rig, radius=0.06, length=0.6, rows=24, sides=24):
-    """A closed tube around the X axis, skinned half to B0 and half to B1."""
+    """Add a closed tube around the X axis, skinned half to B0 and half to B1."""
     ring = [(math.cos(2 * math.pi * k / sides), math.sin(2 * math.pi * k / sides)) for k in range(sides)]
     vertices = [(length * i / rows, radius * c, radius * s) for i in range(rows + 1) for c, s in ring]
     faces = [(i * sides + k, i * sides + (k + 1) % sides, (i + 1) * sides + (k + 1) % sides, (i + 1) * sides + k)

@@ -1,4 +1,4 @@
-"""Fibers: the artist's direction, combing and keyframes in the job."""
+"""The artist's direction, combing and keyframes of fibers in the job."""
 
 import bpy
 import numpy as np
@@ -11,7 +11,7 @@ from solver.job.load import load
 
 @pytest.fixture()
 def muscle(soft_cube):
-    """A cube with muscle fibers along its own x, turned by a quarter about z."""
+    """Return a cube with muscle fibers along its own x, turned by a quarter about z."""
     soft_cube.conjac.fiber_material, soft_cube.conjac.fiber_field = "afung", "straight"
     soft_cube.rotation_euler.z = np.pi / 2
     bpy.context.view_layer.update()
@@ -78,7 +78,7 @@ def test_the_attribute_is_turned_into_world_space(muscle, tmp_path):
 
 
 def combed(kind):
-    """An object two units up with two curves: of three points along x, and of two along y."""
+    """Return an object two units up with two curves: of three points along x, and of two along y."""
     curves = [[(0, 0, 0), (1, 0, 0), (2, 0, 0)], [(0, 0, 0), (0, 3, 0)]]
     if kind == "hair":
         data = bpy.data.hair_curves.new("Hair")
@@ -90,8 +90,8 @@ def combed(kind):
         for points in curves:
             spline = data.splines.new("POLY")
             spline.points.add(len(points) - 1)
-            for point, place in zip(spline.points, points):
-                point.co = (*place, 1.0)
+            for point, position in zip(spline.points, points):
+                point.co = (*position, 1.0)
     obj = bpy.data.objects.new("Comb", data)
     obj.location.z = 2.0
     bpy.context.scene.collection.objects.link(obj)
@@ -99,7 +99,7 @@ def combed(kind):
 
 
 @pytest.mark.parametrize("kind", ["hair", "curve"])
-def test_combed_curves_become_places_and_tangents(muscle, tmp_path, kind):
+def test_combed_curves_become_positions_and_tangents(muscle, tmp_path, kind):
     bpy.context.scene.unit_settings.scale_length = 0.1
     muscle.conjac.fiber_field = "combed"
     with pytest.raises(conjac.solver.errors.BadInput, match="no curves"):

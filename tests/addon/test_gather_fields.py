@@ -19,7 +19,7 @@ def map_of(key):
 
 
 def choose_for(settings, key):
-    """The first material, and fibers, that have this parameter."""
+    """Choose the first material, and fibers, that have this parameter."""
     for family in ("material", "fiber_material"):
         having = [entry.key for entry in catalogue.menu(family).values() if key in [p.key for p in entry.params]]
         if having:
@@ -27,7 +27,7 @@ def choose_for(settings, key):
 
 
 def ends_inside(param):
-    """Two different values within a parameter's limits."""
+    """Return two different values within a parameter's limits."""
     if param.unit:
         return 2.0 * param.default, 6.0 * param.default
     return 0.25 * param.low + 0.75 * param.soft_high, 0.5 * (param.low + param.soft_high)
@@ -63,7 +63,7 @@ def test_each_field_may_be_painted(soft_cube, tmp_path, key, source):
 
 
 def test_an_inverted_map_counts_the_other_way_wherever_it_is_read(soft_cube, tmp_path):
-    """In a bake, in colors, and in what the panel counts; vertices outside of the group are 1 then."""
+    """A bake, colors and the panel's counts invert it; vertices outside of the group are 1 then."""
     from conjac.conjac_addon.ui import advice, map_marks, painted_state
 
     settings = soft_cube.conjac
@@ -81,8 +81,8 @@ def test_an_inverted_map_counts_the_other_way_wherever_it_is_read(soft_cube, tmp
     assert (len(hard), len(soft)) == (6, 0)
     tints = map_marks.heat(soft_cube, "stiffness", bpy.context)[2]
     assert (tints[1] != tints[0]).any() and (tints[2:] == tints[2]).all() and (tints[2] != tints[0]).any()
-    found = painted_state.look_at(soft_cube)
-    assert found["pin"].startswith("6 of 8 vertices are held") and found["stiffness"].startswith("7 of 8"), found
+    painted = painted_state.look_at(soft_cube)
+    assert painted["pin"].startswith("6 of 8 vertices are held") and painted["stiffness"].startswith("7 of 8"), painted
     assert advice.is_painted(soft_cube, "pin")
     paint(soft_cube, "Pin", range(8), 1.0)
     assert not advice.is_painted(soft_cube, "pin")
@@ -109,7 +109,7 @@ def test_a_group_is_a_map_only_where_the_artist_says_so(soft_cube, tmp_path):
     assert gathered(soft_cube, tmp_path)[0].bodies[0].painted.keys() == {"youngs_modulus"}
 
 
-def test_a_field_that_the_material_does_not_have_is_not_asked_for(soft_cube, tmp_path):
+def test_a_field_that_the_material_does_not_have_is_not_gathered(soft_cube, tmp_path):
     settings = soft_cube.conjac
     settings.mooney_share_group = settings.fiber_modulus_group = "Gone"
     assert gathered(soft_cube, tmp_path)[0].bodies[0].painted == {}
@@ -129,15 +129,15 @@ def test_an_attribute_of_another_kind_is_refused(soft_cube, tmp_path, domain, ki
         gathered(soft_cube, tmp_path)
 
 
-def test_values_outside_of_0_to_1_are_cut_and_said(soft_cube, tmp_path):
+def test_values_outside_of_0_to_1_are_clamped_and_reported(soft_cube, tmp_path):
     attribute = soft_cube.data.attributes.new("Heavy", "FLOAT", "POINT")
     attribute.data.foreach_set("value", [0.5, -0.25, 3.0, 1.00001, np.nan, 0, 0, 0])
     soft_cube.conjac.density_group, notes = "Heavy", []
     scene, array = gathered(soft_cube, tmp_path, notes=notes)
     assert array(scene.bodies[0].painted["density"].weights).tolist() == [0.5, 0, 1, 1, 0, 0, 0, 0]
-    lost, said = (note for note in notes if "Heavy" in note)
+    lost, clamped = (note for note in notes if "Heavy" in note)
     assert lost == '"Cube": one value of "Heavy" for Density is not a number and counts as 0'
-    assert said == '"Cube": 2 values of "Heavy" for Density, such as -0.25, are outside 0 to 1 and are clamped'
+    assert clamped == '"Cube": 2 values of "Heavy" for Density, such as -0.25, are outside 0 to 1 and are clamped'
 
 
 def test_an_attribute_of_geometry_nodes_is_read_and_found(soft_cube, tmp_path):
@@ -180,7 +180,7 @@ def test_keyframes_of_activation_are_times_what_is_painted(soft_cube, tmp_path):
     load(tmp_path)
 
 
-def test_how_spots_move_is_told_where_it_is_chosen(soft_cube, tmp_path):
+def test_how_spots_move_is_shown_where_it_is_chosen(soft_cube, tmp_path):
     settings = soft_cube.conjac
     settings.solver.method = "conjac"
     paint(soft_cube, settings.dynamic_group or "Dynamic", [0, 1], 1.0)
@@ -200,7 +200,7 @@ def test_new_bodies_have_spots_that_move_and_turn_as_one_and_old_files_single_no
 
 
 def test_each_group_of_spots_and_each_handle_may_move_in_a_way_of_its_own(soft_cube, tmp_path):
-    """Painted by the button, written to the job, and refused by name if the group is missing."""
+    """A kind is painted by the button, written to the job, and refused by name if the group is missing."""
     from conjac.conjac_addon.gather import changed_settings
 
     settings = soft_cube.conjac
@@ -210,7 +210,7 @@ def test_each_group_of_spots_and_each_handle_may_move_in_a_way_of_its_own(soft_c
         assert bpy.ops.conjac.add_spots() == {"FINISHED"} and soft_cube.mode == "WEIGHT_PAINT"
         bpy.ops.object.mode_set(mode="OBJECT")
         settings.spots[-1].spot = kind
-    assert [one.group for one in settings.spots] == ["Spots", "Spots.001"]
+    assert [spot.group for spot in settings.spots] == ["Spots", "Spots.001"]
     paint(soft_cube, "Spots", [6, 7])
     paint(soft_cube, "Spots.001", [3])
     for x, kind in ((1.0, "affine"), (-1.0, "body"), (0.0, "affine")):
@@ -234,7 +234,7 @@ def test_each_group_of_spots_and_each_handle_may_move_in_a_way_of_its_own(soft_c
         gathered(soft_cube, tmp_path)
 
 
-def test_a_new_body_on_which_nothing_is_painted_asks_for_spots(addon, tmp_path):
+def test_a_new_body_on_which_nothing_is_painted_gets_spots(addon, tmp_path):
     from conjac.conjac_addon.ui import advice
 
     bpy.ops.mesh.primitive_cube_add()
@@ -242,8 +242,8 @@ def test_a_new_body_on_which_nothing_is_painted_asks_for_spots(addon, tmp_path):
     cube = bpy.context.object
     cube.conjac.method, cube.conjac.suggestions = "conjac", 3
     assert gathered(cube, tmp_path / "none")[0].bodies[0].dynamic.suggested == 3
-    said = next(one.text for one in advice.look_at(cube, bpy.context.scene) if one.key == "wobble")
-    assert said == "A bake puts 3 dynamic spots where it swings most: it has none of its own"
+    message = next(hint.text for hint in advice.look_at(cube, bpy.context.scene) if hint.key == "wobble")
+    assert message == "A bake puts 3 dynamic spots where it swings most: it has none of its own"
     paint(cube, "Dynamic", [0])
     assert gathered(cube, tmp_path / "painted")[0].bodies[0].dynamic.suggested is None
     bpy.ops.mesh.primitive_cube_add()

@@ -1,4 +1,4 @@
-"""Wobble Half-Life and the ground's stiffness per area, as the artist sets them and the solver reads them."""
+"""Wobble Half-Life and the ground's stiffness per area in the add-on's settings and in the solver's job."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""An artist's object as a job folder."""
+"""The job folder that is gathered from an artist's object."""
 
 import json
 import math
@@ -145,7 +145,7 @@ def test_shape_keys_move_pins_between_frames(soft_cube, tmp_path):
 
 
 def test_a_cache_modifier_that_plays_is_not_taken_for_input(soft_cube, tmp_path):
-    """A second bake after a first: the cached shape would else be simulated again."""
+    """Otherwise a second bake would simulate the cached shape again."""
     displace = soft_cube.modifiers.new("Displace", "DISPLACE")  # stands for what a cache does to the shape
     displace.strength = 1.0
     mark = soft_cube.modifiers.new("ConJac", "MESH_CACHE")
@@ -161,7 +161,7 @@ def test_a_cache_modifier_that_plays_is_not_taken_for_input(soft_cube, tmp_path)
 
 @pytest.mark.parametrize("key", ["pc2", "abc", "shapekeys"])
 def test_a_bake_that_plays_is_not_taken_for_input_and_goes_on_playing(soft_cube, tmp_path, key):
-    """A preview or a second bake reads the artist's own shape, moved by the rig that the bake stands in for."""
+    """A preview or a second bake reads the artist's own shape, moved by the rig that the bake replaces."""
     from conjac.conjac_addon import playback
 
     rig = soft_cube.modifiers.new("Bend", "SIMPLE_DEFORM")

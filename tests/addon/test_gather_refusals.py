@@ -1,4 +1,4 @@
-"""Objects that cannot be simulated are refused in one sentence that names the object, and the scene stays as it was."""
+"""Objects that cannot be simulated are refused in one sentence that names the object, and the scene does not change."""
 
 import bmesh
 import bpy
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture()
 def refused(tmp_path):
-    """Gathers an object that must be refused; returns the sentence. The scene and the folder stay as they were."""
+    """Gather an object that must be refused, and return the sentence. The scene and the folder do not change."""
     from conjac.conjac_addon import gather
     from conjac.solver.errors import ConJacError
 
@@ -207,7 +207,7 @@ def linked(name, data):
 
 
 def wire(name):
-    """A mesh of one edge, as combed fibers follow it."""
+    """Return a mesh of one edge, which combed fibers follow."""
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata([(0, 0, 0), (1, 0, 0)], [(0, 1)], [])
     return linked(name, mesh)

@@ -42,12 +42,12 @@ def mechanism():
 
 
 def heights(frames, *bodies):
-    found = []
+    heights_seen = []
     for frame in frames:
         bpy.context.scene.frame_set(frame)
         seen = bpy.context.evaluated_depsgraph_get()
-        found.append([one.evaluated_get(seen).matrix_world.translation.z for one in bodies])
-    return np.array(found)
+        heights_seen.append([body.evaluated_get(seen).matrix_world.translation.z for body in bodies])
+    return np.array(heights_seen)
 
 
 def test_loose_bodies_stand_on_each_other_and_on_the_ground(scene):  # noqa: F811
@@ -60,8 +60,8 @@ def test_loose_bodies_stand_on_each_other_and_on_the_ground(scene):  # noqa: F81
     assert heights([24], *bodies)[0] == pytest.approx([0.1, 0.3, 0.5], abs=2e-3)
 
 
-def test_links_of_a_chain_are_told_that_their_holes_are_filled(scene, tmp_path):  # noqa: F811
-    """Each touches as its convex hull; one that Blender takes as a hull as well is no surprise."""
+def test_filled_holes_of_the_links_of_a_chain_are_reported(scene, tmp_path):  # noqa: F811
+    """Each link collides as its convex hull; one that is a hull in Blender, too, is not reported."""
     add_box("Box", (0.0, 0.0, 1.0)).rigid_body.collision_shape = "MESH"
     for kind in ("MESH", "MESH", "CONVEX_HULL"):
         bpy.ops.mesh.primitive_torus_add()
@@ -70,8 +70,8 @@ def test_links_of_a_chain_are_told_that_their_holes_are_filled(scene, tmp_path):
     notes = []
     owner = mechanism()
     job_of(owner, tmp_path, notes)
-    told, = [note for note in notes if "convex hull" in note]
-    assert told.startswith(f'"{owner.name}": the shape of "Link" and 1 more is Mesh, yet counts as its convex hull')
+    note, = [note for note in notes if "convex hull" in note]
+    assert note.startswith(f'"{owner.name}": the shape of "Link" and 1 more is Mesh, yet counts as its convex hull')
 
 
 def test_what_is_joined_or_falls_on_what_stands_gets_no_ground(scene):  # noqa: F811
@@ -86,7 +86,7 @@ def test_what_is_joined_or_falls_on_what_stands_gets_no_ground(scene):  # noqa: 
 
 
 def test_balls_that_hang_each_by_itself_touch_each_other(scene):  # noqa: F811
-    """Newton's cradle: none is loose, yet they hit each other. The bars of one linkage may cross."""
+    """In Newton's cradle no ball is free, yet they collide. The bars of one linkage may cross."""
     first, second = add_box("First", (0.0, 0.0, 1.0)), add_box("Second", (0.3, 0.0, 1.0))
     for ball in (first, second):
         join("HINGE", ball, None, (ball.location.x, 0.0, 2.0), (1.5708, 0.0, 0.0))
@@ -98,29 +98,29 @@ def test_balls_that_hang_each_by_itself_touch_each_other(scene):  # noqa: F811
 
 
 def test_a_rigid_body_that_is_a_collider_too_is_there_once(scene, tmp_path):  # noqa: F811
-    """After Add Collider before the mechanism a still collider stood for ever where the crate had been."""
+    """Add Collider before the mechanism once left a still collider at the crate's first position."""
     crate, post = add_box("Crate", (0, 0, 2)), add_box("Post", (3, 0, 0), active=False)
-    for one in (crate, post):
-        one.conjac.kind = "collider"
+    for scene_object in (crate, post):
+        scene_object.conjac.kind = "collider"
     bpy.ops.mesh.primitive_uv_sphere_add(radius=0.3, location=(0, 0, 0.5))
     ball = bpy.context.object
     bpy.ops.conjac.add_soft_body()
     assert members.colliders(ball, scene) == [crate, post]
-    assert [one.key for one in advice.look_at(ball, scene)][:1] == ["strange"]
+    assert [advised.key for advised in advice.look_at(ball, scene)][:1] == ["strange"]
     owner = mechanism()
     assert owner.conjac.mechanism.touch_soft and members.colliders(ball, scene) == [post]
-    assert not any(one.key == "strange" for one in advice.look_at(ball, scene))
+    assert not any(advised.key == "strange" for advised in advice.look_at(ball, scene))
     document, _ = job_of(owner, tmp_path)
-    assert [one["name"] for one in document["obstacles"]] == ["Post"]
+    assert [obstacle["name"] for obstacle in document["obstacles"]] == ["Post"]
     # one that comes later goes to the others, and makes no second mechanism of all
     later = add_box("Later", (1, 0, 2))
-    told = next(one for one in advice.look_at(ball, scene) if one.key == "strange")
-    assert f'"{later.name}" on its own' in told.text and '"Mechanism Parts"' in told.text and not told.operator
+    hint = next(advised for advised in advice.look_at(ball, scene) if advised.key == "strange")
+    assert f'"{later.name}" on its own' in hint.text and '"Mechanism Parts"' in hint.text and not hint.operator
     owner.conjac.mechanism.touch_soft = False
     assert members.colliders(ball, scene) == [crate, post]
 
 
-def test_what_blender_asks_for_and_no_bake_does_is_told(scene, tmp_path):  # noqa: F811
+def test_what_blender_asks_for_and_no_bake_does_is_reported(scene, tmp_path):  # noqa: F811
     ball, still = add_box("Ball", (0, 0, 1), restitution=1.0), add_box("Still", (1, 0, 1), active=False)
     still.rigid_body.restitution = 1.0
     hinge = join("HINGE", ball, None, (0, 0, 2))
@@ -167,10 +167,10 @@ def test_constraints_become_joints_in_a_tree(scene, tmp_path):  # noqa: F811
     join("PISTON", slide, rod, (0.75, 0, 1), use_limit_lin_x=True, limit_lin_x_lower=-0.1, limit_lin_x_upper=0.2)
     owner = mechanism()
     document, job = job_of(owner, tmp_path / "job")
-    found = document["mechanisms"][0]
-    assert found["name"] == owner.name and {body["name"] for body in found["bodies"]} == {
+    mechanism_entry = document["mechanisms"][0]
+    assert mechanism_entry["name"] == owner.name and {body["name"] for body in mechanism_entry["bodies"]} == {
         "Post", "Arm", "Slide", "Rod", "Free"}
-    joints = {joint["child"]: joint for joint in found["joints"]}
+    joints = {joint["child"]: joint for joint in mechanism_entry["joints"]}
     assert {name: (j.get("parent"), j["kind"]) for name, j in joints.items()} == {
         "Post": (None, "fixed"), "Arm": ("Post", "revolute"), "Slide": ("Arm", "prismatic"),
         "Rod": ("Slide", "cylindrical")}
@@ -179,7 +179,7 @@ def test_constraints_become_joints_in_a_tree(scene, tmp_path):  # noqa: F811
     axis = turn_of(joints["Arm"])[:, 2]
     assert axis == pytest.approx([0, -1, 0], abs=1e-6)  # the Empty's Z
     assert turn_of(joints["Slide"])[:, 2] == pytest.approx([1, 0, 0], abs=1e-6)  # the Empty's X
-    bodies = {body["name"]: body for body in found["bodies"]}
+    bodies = {body["name"]: body for body in mechanism_entry["bodies"]}
     assert bodies["Arm"]["mass"] == 2.0 and bodies["Arm"]["shape"]["params"]["size_x"] == pytest.approx(0.2)
     assert bodies["Slide"]["shape"] == {"kind": "sphere", "params": {"radius": pytest.approx(0.1)}}
     assert bodies["Rod"]["shape"]["kind"] == "hull" and job.array(bodies["Rod"]["vertices"]).shape == (8, 3)
@@ -210,7 +210,7 @@ def turn_of(joint):
     return np.array(Quaternion(joint["rotation"]).to_matrix())
 
 
-def test_what_came_went_and_moved_is_told_in_words_of_rigid_bodies(scene, tmp_path):  # noqa: F811
+def test_what_came_went_and_moved_is_reported_in_words_of_rigid_bodies(scene, tmp_path):  # noqa: F811
     bpy.ops.rigidbody.world_add()
     wall, arm = add_box("Wall", (0, 0, 2), active=False), add_box("Arm", (0.3, 0, 2))
     hinge = join("HINGE", wall, arm, (0.15, 0, 2), rotation=(np.pi / 2, 0, 0))
@@ -237,11 +237,11 @@ def test_rings_are_closed_by_loops(scene, tmp_path):  # noqa: F811
     owner = mechanism()
     document, _ = job_of(owner, tmp_path / "job")
     loops = document["mechanisms"][0]["loops"]
-    assert [(one["kind"], one["body_a"], one["body_b"]) for one in loops] == [("ball", "Box 2", "Box 0")]
+    assert [(loop["kind"], loop["body_a"], loop["body_b"]) for loop in loops] == [("ball", "Box 2", "Box 0")]
     assert loops[0]["position"] == pytest.approx([1, 0, 1])
     closing.rigid_body_constraint.type = "SLIDER"
     document, _ = job_of(owner, tmp_path / "slider")
-    assert [one["kind"] for one in document["mechanisms"][0]["loops"]] == ["hinge"]
+    assert [loop["kind"] for loop in document["mechanisms"][0]["loops"]] == ["hinge"]
     for obj in scene.objects:
         if obj.rigid_body_constraint is not None:
             obj.rigid_body_constraint.type = "SLIDER"
@@ -250,7 +250,7 @@ def test_rings_are_closed_by_loops(scene, tmp_path):  # noqa: F811
 
 
 def test_a_ring_is_closed_where_nothing_is_lost(scene, tmp_path):  # noqa: F811
-    """By the one hinge without limits, motor and stiffness, wherever it stands in the list."""
+    """The loop is closed by the one hinge without limits, motor and stiffness, wherever it is in the list."""
     boxes = [add_box(f"Box {k}", (k, 0, 1)) for k in range(3)]
     hinges = [join("HINGE", boxes[a], boxes[(a + 1) % 3], (a + 0.5, 0, 1), (np.pi / 2, 0, 0)) for a in range(3)]
     owner, notes = mechanism(), []
@@ -259,9 +259,9 @@ def test_a_ring_is_closed_where_nothing_is_lost(scene, tmp_path):  # noqa: F811
             empty.rigid_body_constraint.use_limit_ang_z = empty is hinges[0] and empty is not plain
             empty.conjac.part.stiffness = 2.0 if empty is not hinges[0] and empty is not plain else 0.0
         hinges[0].conjac.part.motor = "none" if plain is hinges[0] else "servo"
-        found = job_of(owner, tmp_path / plain.name, notes)[0]["mechanisms"][0]
-        assert [loop["name"] for loop in found["loops"]] == [plain.name] and notes == []
-        assert sum("low" in joint for joint in found["joints"]) == (plain is not hinges[0])
+        mechanism_entry = job_of(owner, tmp_path / plain.name, notes)[0]["mechanisms"][0]
+        assert [loop["name"] for loop in mechanism_entry["loops"]] == [plain.name] and notes == []
+        assert sum("low" in joint for joint in mechanism_entry["joints"]) == (plain is not hinges[0])
 
 
 def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa: F811
@@ -271,20 +271,20 @@ def test_a_planar_ring_is_closed_where_the_artist_says(scene, tmp_path):  # noqa
     for a, b in ((1, 2), (2, 0)):
         join("HINGE", boxes[a], boxes[b], (a + 0.5, 0, 1), flat)
     owner = mechanism()
-    assert [one["kind"] for one in job_of(owner, tmp_path / "1")[0]["mechanisms"][0]["loops"]] == ["hinge"]
+    assert [loop["kind"] for loop in job_of(owner, tmp_path / "1")[0]["mechanisms"][0]["loops"]] == ["hinge"]
     assert gather.changed_settings(owner, scene, tmp_path / "1") == []
     part = closing.conjac.part
     part.planar, part.friction, part.bearing_radius = True, 0.3, 0.01
     assert gather.changed_settings(owner, scene, tmp_path / "1") != []
     notes = []
-    found = job_of(owner, tmp_path / "2", notes)[0]["mechanisms"][0]
+    entry = job_of(owner, tmp_path / "2", notes)[0]["mechanisms"][0]
     assert notes == []
-    loop, = found["loops"]
+    loop, = entry["loops"]
     assert (loop["name"], loop["kind"], loop["body_a"], loop["body_b"]) == (closing.name, "point_on_line", "Box 0",
                                                                             "Box 1")
     assert loop["position"] == pytest.approx([0.5, 0, 1]) and turn_of(loop)[:, 2] == pytest.approx([0, -1, 0], abs=1e-6)
     assert loop["friction"]["mu"] == 0.3 and loop["friction"]["radius"] == pytest.approx(0.01)
-    assert {one["kind"] for one in found["joints"]} == {"revolute"} and len(found["joints"]) == 2
+    assert {joint["kind"] for joint in entry["joints"]} == {"revolute"} and len(entry["joints"]) == 2
     assert gather.changed_settings(owner, scene, tmp_path / "2") == []
     part.friction, part.motor = 0.4, "drive"
     closing.rigid_body_constraint.use_limit_ang_z = True

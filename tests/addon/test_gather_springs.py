@@ -33,12 +33,12 @@ def test_two_selected_bones_are_joined_and_of_more_each_with_its_parent(scene, t
     assert {spring.first, spring.second} == {"B0", "B3"}
     select(rig, "B0", "B1", "B3", "B2")
     assert bpy.ops.conjac.add_spring() == {"FINISHED"}
-    pairs = [(one.first, one.second) for one in rig.conjac.mechanism.springs]
+    pairs = [(entry.first, entry.second) for entry in rig.conjac.mechanism.springs]
     assert pairs[1:] == [("B0", "B1"), ("B1", "B2"), ("B2", "B3")]
     assert len(job_of(rig, tmp_path)[1].scene.mechanisms[0].springs) == 4
     rig.conjac.mechanism.active_spring = 0
     assert bpy.ops.conjac.remove_spring() == {"FINISHED"}
-    assert [(one.first, one.second) for one in rig.conjac.mechanism.springs] == pairs[1:]
+    assert [(entry.first, entry.second) for entry in rig.conjac.mechanism.springs] == pairs[1:]
 
 
 def test_points_of_bones_and_of_the_world_arrive_where_they_are_placed(scene, tmp_path):  # noqa: F811
@@ -50,18 +50,18 @@ def test_points_of_bones_and_of_the_world_arrive_where_they_are_placed(scene, tm
     spring.stiffness, spring.damping, spring.implicit = 50.0, 2.0, False
     spring.as_placed, spring.rest_length = False, 0.3
     document, _ = job_of(rig, tmp_path)
-    [said] = document["mechanisms"][0]["springs"]
+    [gathered] = document["mechanisms"][0]["springs"]
     bone = world_of(rig, "B1")
-    held = bone[:3, 3] + bone[:3, :3] @ [0.0, 0.15 + 0.1, 0.05]  # from the middle of a bone of 0.3
-    assert said["point_a"] == pytest.approx(0.5 * held, abs=1e-6) and said["body_a"] == "B1"
-    assert said["point_b"] == pytest.approx([0.2, 0.0, 1.0], abs=1e-6) and "body_b" not in said
-    assert (said["stiffness"], said["damping"], said["implicit"]) == (50.0, 2.0, False)
-    assert said["rest_length"] == pytest.approx(0.15)
+    end = bone[:3, 3] + bone[:3, :3] @ [0.0, 0.15 + 0.1, 0.05]  # from the middle of a bone of 0.3
+    assert gathered["point_a"] == pytest.approx(0.5 * end, abs=1e-6) and gathered["body_a"] == "B1"
+    assert gathered["point_b"] == pytest.approx([0.2, 0.0, 1.0], abs=1e-6) and "body_b" not in gathered
+    assert (gathered["stiffness"], gathered["damping"], gathered["implicit"]) == (50.0, 2.0, False)
+    assert gathered["rest_length"] == pytest.approx(0.15)
     spring.stiffness = 60.0
     assert gather.changed_settings(rig, scene, tmp_path) == ["Springs"]
 
 
-def test_a_spring_holds_a_weight_where_statics_say(scene):  # noqa: F811
+def test_a_spring_carries_a_weight_at_the_position_of_statics(scene):  # noqa: F811
     scene.frame_end = 40
     box = add_box("Box", (0, 0, 1), mass=2.0)
     owner = mechanism()
@@ -74,27 +74,27 @@ def test_a_spring_holds_a_weight_where_statics_say(scene):  # noqa: F811
     assert bake.status(owner).state == "complete"
 
 
-@pytest.mark.parametrize(("first", "second", "said"), [
+@pytest.mark.parametrize(("first", "second", "message"), [
     ("", "B1", "one of its springs has no first bone"),
     ("B0", "Gone", 'its spring "B0 – Gone" ends in "Gone", which is no simulated bone of it'),
     ("B0", "B0", 'both ends of its spring "B0 – B0" are in "B0"')])
-def test_ends_that_cannot_be_are_refused(scene, tmp_path, first, second, said):  # noqa: F811
+def test_ends_that_cannot_be_are_refused(scene, tmp_path, first, second, message):  # noqa: F811
     rig = add_chain(2)
     add_spring(rig, first, second)
-    with pytest.raises(BadInput, match=re.escape(f'"Rig": {said}')):
+    with pytest.raises(BadInput, match=re.escape(f'"Rig": {message}')):
         job_of(rig, tmp_path)
 
 
-def test_an_animated_bone_that_only_a_spring_holds_to_is_a_body(scene, tmp_path):  # noqa: F811
+def test_an_animated_bone_that_only_a_spring_is_attached_to_is_a_body(scene, tmp_path):  # noqa: F811
     rig = add_chain(2)
     rig.pose.bones["B0"].conjac.role, rig.data.bones["B1"].use_inherit_rotation = "animated", True
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
     rig.data.edit_bones["B1"].parent = None
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert [one["name"] for one in job_of(rig, tmp_path / "a")[0]["mechanisms"][0]["bodies"]] == ["B1"]
+    assert [body["name"] for body in job_of(rig, tmp_path / "a")[0]["mechanisms"][0]["bodies"]] == ["B1"]
     add_spring(rig, "B1", "B0")
-    assert {one["name"] for one in job_of(rig, tmp_path / "b")[0]["mechanisms"][0]["bodies"]} == {"B0", "B1"}
+    assert {entry["name"] for entry in job_of(rig, tmp_path / "b")[0]["mechanisms"][0]["bodies"]} == {"B0", "B1"}
 
 
 def test_bones_come_after_their_parents_however_they_are_stored(scene):  # noqa: F811

@@ -6,7 +6,7 @@ from drawn_panels import Context, FakeLayout, mechanism
 
 
 class Greys(FakeLayout):
-    """Takes what is drawn in a part of the layout that is not active."""
+    """A layout that records what is drawn in its inactive parts."""
 
     own = frozenset({"log"})
 
@@ -47,7 +47,7 @@ def greys(obj):
 
 
 def everything(obj):
-    """Give an object one of each thing that a panel lists."""
+    """Give an object one entry of each list of a panel."""
     settings = obj.conjac
     bpy.ops.object.empty_add()
     settings.handles.add().object = bpy.context.object
@@ -62,26 +62,26 @@ def test_every_grey_field_says_why(soft_cube, kind, seen):
     everything(soft_cube)
     settings = soft_cube.conjac
     settings.kind = kind
-    found = set()
+    grayed = set()
     for integrator in ("sdirk2", "semi_implicit"):
         settings.solver.integrator = integrator
         for law in settings.contact.bl_rna.properties["law"].enum_items.keys():
             settings.contact.law = law
-            found |= greys(soft_cube)
+            grayed |= greys(soft_cube)
     for friction in ("coulomb", "none"):
         settings.friction = friction
-        found |= greys(soft_cube)
+        grayed |= greys(soft_cube)
     settings.contact.collides_with = "none"
-    found |= greys(soft_cube)
-    assert len(found) >= seen
-    assert not [one for one in found if "Grayed out while" not in one[2]]
+    grayed |= greys(soft_cube)
+    assert len(grayed) >= seen
+    assert not [field for field in grayed if "Grayed out while" not in field[2]]
 
 
 def test_so_do_those_of_a_mechanism(addon):
     rig = mechanism()
-    found = greys(rig)
-    assert {"let_go", "tolerance"} <= {name for _, name, _ in found}
-    assert not [one for one in found if "Grayed out while" not in one[2]]
+    grayed = greys(rig)
+    assert {"let_go", "tolerance"} <= {name for _, name, _ in grayed}
+    assert not [field for field in grayed if "Grayed out while" not in field[2]]
 
 
 def test_what_is_never_grey_does_not_say_when(addon):

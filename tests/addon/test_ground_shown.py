@@ -8,7 +8,7 @@ from test_window import in_a_window
 
 
 def default_cube():
-    """Its middle in the origin, so that it reaches a metre below the grid."""
+    """Return the default cube around the origin, which extends a metre below the grid."""
     bpy.ops.mesh.primitive_cube_add(size=2.0)
     bpy.ops.conjac.add_soft_body()
     return bpy.context.object
@@ -19,7 +19,7 @@ def grounds():
 
     bpy.context.view_layer.update()
     ground_marks.forget()
-    return [ground_marks.plane(one) for one in ground_marks.grounds(bpy.context.scene)]
+    return [ground_marks.plane(ground) for ground in ground_marks.grounds(bpy.context.scene)]
 
 
 def raise_by(obj, height):
@@ -58,7 +58,7 @@ def test_what_is_baked_together_has_one(addon):
     assert np.allclose(corners[:, 2], -1.0, atol=0.02)
 
 
-def test_a_body_that_was_raised_is_told_that_its_ground_stayed_behind_and_it_is_raised_too(addon):
+def test_a_raised_body_has_a_hint_that_its_ground_stayed_behind_and_raises_it_too(addon):
     cube = default_cube()
     assert cube.conjac.ground_height == -1.0
     assert "conjac.level_ground" not in [name for kind, name in advised(cube) if kind == "operator"]
@@ -73,7 +73,7 @@ def test_a_body_that_was_raised_is_told_that_its_ground_stayed_behind_and_it_is_
     assert bpy.ops.conjac.level_ground() == {"FINISHED"} and cube.conjac.ground_height == pytest.approx(-0.5)
 
 
-def test_a_ground_on_the_grid_or_above_and_one_of_an_object_are_not_told(addon):
+def test_a_ground_on_the_grid_or_above_and_one_of_an_object_have_no_hint(addon):
     cube = default_cube()
     raise_by(cube, 3.0)
     for height in (0.0, 1.5):

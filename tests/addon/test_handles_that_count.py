@@ -1,4 +1,4 @@
-"""A handle that was deleted or is hidden picks no dynamic node, and the artist is told."""
+"""A handle that was deleted or is hidden picks no dynamic node, and a message reports it."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from conjac.conjac_addon import gather  # noqa: E402
 
 @pytest.fixture()
 def two_handles(soft_cube):
-    """A cube with a handle at its right and one at its left."""
+    """Return a cube with a handle at its right and one at its left."""
     soft_cube.conjac.mesher = "grid"
     empties = []
     for x in (1.0, -1.0):
@@ -23,10 +23,10 @@ def two_handles(soft_cube):
 
 def gathered(obj, folder):
     """Return the positions of its dynamic nodes in the job, and the reports."""
-    said = []
-    gather.write_job(obj, bpy.context.scene, folder, said.append)
+    messages = []
+    gather.write_job(obj, bpy.context.scene, folder, messages.append)
     file = folder / "arrays" / "handles.npy"
-    return np.load(file).tolist() if file.exists() else [], said
+    return np.load(file).tolist() if file.exists() else [], messages
 
 
 def delete(empty):
@@ -55,16 +55,16 @@ def hide_collection(empty):
 
 
 @pytest.mark.parametrize("take_away", [delete, unlink, press_h, disable, hide_collection])
-def test_a_handle_that_is_gone_or_hidden_does_not_count(two_handles, tmp_path, take_away):
+def test_a_handle_that_is_deleted_or_hidden_does_not_count(two_handles, tmp_path, take_away):
     cube, (right, left) = two_handles
-    places, said = gathered(cube, tmp_path / "both")
-    assert places == [[1, 0, 0], [-1, 0, 0]] and not said
+    positions, messages = gathered(cube, tmp_path / "both")
+    assert positions == [[1, 0, 0], [-1, 0, 0]] and not messages
     name = right.name
     take_away(right)
-    places, said = gathered(cube, tmp_path / "one")
-    assert places == [[-1, 0, 0]]
+    positions, messages = gathered(cube, tmp_path / "one")
+    assert positions == [[-1, 0, 0]]
     if take_away is not delete:  # which takes it from the list, too
-        assert f'"Cube": its handle "{name}" picks no dynamic node: hidden or deleted' in said
+        assert f'"Cube": its handle "{name}" picks no dynamic node: hidden or deleted' in messages
 
 
 def test_with_no_handle_left_it_is_quasistatic(two_handles, tmp_path):
@@ -75,6 +75,6 @@ def test_with_no_handle_left_it_is_quasistatic(two_handles, tmp_path):
     for empty in empties:
         empty.hide_set(True)
     assert not advice.has_dynamic_node(cube)
-    places, said = gathered(cube, tmp_path)
-    assert places == []  # what follows from that a bake says, see test_bake_session
-    assert any("and 1 more picks" in text for text in said)
+    positions, messages = gathered(cube, tmp_path)
+    assert positions == []  # what follows from that a bake says, see test_bake_session
+    assert any("and 1 more picks" in text for text in messages)

@@ -1,4 +1,4 @@
-"""A body that joins a simulation takes nothing from it, and finds a ground and its wobble there, in any order."""
+"""A body that joins a simulation changes nothing of it, and gets a ground and its wobble there, in any order."""
 
 import bpy
 import pytest
@@ -10,7 +10,8 @@ from conjac.conjac_addon.ui import advice
 
 @pytest.fixture()
 def pair(addon):
-    """A sheet of 2 m that is before a cube of 20 cm in the scene's order, 80 cm above zero, and the cube over it."""
+    """Return a sheet of 2 m that precedes a cube of 20 cm in the scene's order, 80 cm above zero, and the cube over
+    it."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, size=2.0, location=(0, 0, 0.8))
     sheet = bpy.context.object
@@ -20,8 +21,8 @@ def pair(addon):
 
 def made(obj, add):
     bpy.context.view_layer.objects.active = obj
-    for one in bpy.context.view_layer.objects:
-        one.select_set(one == obj)
+    for scene_object in bpy.context.view_layer.objects:
+        scene_object.select_set(scene_object == obj)
     assert add() == {"FINISHED"}
 
 
@@ -81,11 +82,11 @@ def test_a_rigid_box_that_meets_a_jelly_touches_it_and_leads_with_its_solver_and
     made(sheet, bpy.ops.conjac.add_cloth)
     sheet.conjac.use_ground = False
     assert members.owner(sheet) == leading
-    assert "falls" not in {one.key for one in advice.look_at(sheet, bpy.context.scene)}
+    assert "falls" not in {hint.key for hint in advice.look_at(sheet, bpy.context.scene)}
     assert document["ground"]["friction"]["kind"] == "coulomb" and document["ground"]["stiffness_per_area"] > 0.0
 
 
-def test_a_mechanism_of_which_somebody_has_said_that_it_touches_nothing_is_left_alone(addon):
+def test_a_mechanism_that_was_set_to_touch_nothing_is_left_alone(addon):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.ops.mesh.primitive_cube_add(size=0.2, location=(0, 0, 0.6))
     bpy.ops.rigidbody.object_add()

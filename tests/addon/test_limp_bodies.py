@@ -11,10 +11,10 @@ from conjac.conjac_addon.bake import place  # noqa: E402
 from conjac.conjac_addon.ui import advice  # noqa: E402
 
 
-def test_what_is_held_and_hangs_limp_is_told_once_it_is_baked(scene):  # noqa: F811
-    """As long as it is as stiff as it was then, and heavy."""
+def test_what_is_pinned_and_hangs_limp_has_a_hint_once_it_is_baked(scene):  # noqa: F811
+    """The hint is shown while stiffness and density are those of the bake."""
     def limp():
-        return [one.text for one in advice.look_at(obj, scene) if one.key == "limp"]
+        return [hint.text for hint in advice.look_at(obj, scene) if hint.key == "limp"]
 
     obj = add_jelly()
     scene.frame_end = 2

@@ -12,7 +12,7 @@ from rig import add_armature  # noqa: E402
 
 @pytest.fixture()
 def posed(jelly):  # noqa: F811
-    """The jelly, whose top hangs on one bone of an armature, and that armature."""
+    """Return the jelly, whose top hangs on one bone of an armature, and that armature."""
     rig = add_armature([("Hand", (0.0, 0.0, 0.1), (0.0, 0.0, 0.3), None, False)])
     rig.conjac.enabled = False
     group = jelly.vertex_groups.new(name="Hand")
@@ -45,7 +45,7 @@ def test_what_is_pinned_follows_a_bone_that_is_posed(posed, together):
     assert np.linalg.norm(moved[~top] - before[~top], axis=1).min() > 0.005
     played.stop()
     np.testing.assert_allclose(seen(obj), rest_of(obj) + [0.1, 0.0, 0.0], atol=1e-5)  # as Blender has it, none of ours
-    assert [one.name for one in obj.modifiers] == ["Armature"] and obj.modifiers[0].show_viewport
+    assert [modifier.name for modifier in obj.modifiers] == ["Armature"] and obj.modifiers[0].show_viewport
 
 
 def test_a_pose_that_stays_is_not_read_again(posed, monkeypatch):

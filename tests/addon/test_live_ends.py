@@ -34,7 +34,7 @@ while played.tick():
 
 
 def is_running(pid):
-    """Whether a process is there and no zombie."""
+    """Whether a process exists and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

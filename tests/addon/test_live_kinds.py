@@ -16,9 +16,9 @@ def test_two_that_collide_are_played_together(jelly):  # noqa: F811
     other = add_jelly("Other")
     other.vertex_groups.remove(other.vertex_groups["Pin"])
     other.location.z = 0.3
-    for one in (jelly, other):
-        one.conjac.contact.collides_with, one.conjac.use_ground, one.conjac.ground_height = "all", True, -0.1
-        one.conjac.youngs_modulus = 5.0e4
+    for body in (jelly, other):
+        body.conjac.contact.collides_with, body.conjac.use_ground, body.conjac.ground_height = "all", True, -0.1
+        body.conjac.youngs_modulus = 5.0e4
     fill(other)
     played = play(other, 0.5)
     assert session.playing == {jelly.session_uid: played, other.session_uid: played}

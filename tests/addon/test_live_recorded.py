@@ -25,8 +25,8 @@ def test_what_is_recorded_becomes_the_bake(jelly, tmp_path):  # noqa: F811
     path, frames = played.performed
     played.stop()
     assert frames >= 12 and path.exists()
-    kept = Performance(jelly, bpy.context.scene, path, frames)
-    assert kept.wait() == 0, kept.progress
+    performance = Performance(jelly, bpy.context.scene, path, frames)
+    assert performance.wait() == 0, performance.progress
     assert not path.exists() and not jelly.conjac.use_scene_range and jelly.conjac.frame_end == frames
     status = bake.status(jelly)
     assert (status.state, status.done) == ("complete", frames), status
@@ -46,17 +46,17 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     other = add_jelly("Other")
     other.location.x = 0.5
     bpy.context.scene.gravity = (0.0, 0.0, 0.0)  # nothing moves before the hand does
-    for one in (jelly, other):
-        one.conjac.contact.collides_with = "all"
+    for scene_object in (jelly, other):
+        scene_object.conjac.contact.collides_with = "all"
     fill(other)
     played = play(other, 0.05)
     corner = int(np.argmin(rest_of(jelly).sum(axis=1)))
     played.record(True)
     before = played.frame["time"]
     play_until(played, lambda: played.frame["time"] > before + 0.15)
-    place = seen(jelly)[corner].astype(float)
-    grab = played.take(place)
-    played.pull(grab, place + [0.0, -0.1, 0.0], 3.0)
+    position = seen(jelly)[corner].astype(float)
+    grab = played.take(position)
+    played.pull(grab, position + [0.0, -0.1, 0.0], 3.0)
     play_until(played, lambda: played.frame["time"] > before + 0.6)
     played.let_go(grab)
     play_until(played, lambda: played.frame["time"] > before + 0.7)
@@ -64,7 +64,7 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     play_until(played, lambda: played.performed is not None)
     path, frames = played.performed
     bodies, rest = played.pullable()
-    assert {one.name for one in bodies} == {"Jelly", "Other"}
+    assert {body.name for body in bodies} == {"Jelly", "Other"}
     for _ in range(2):  # the pulls of a performance take the place of those of the one before
         assert pulled.keyframe(bodies, rest, read_npz(path), bpy.context.scene, 1) == 1
     played.stop()
@@ -75,18 +75,18 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     assert pull.strength == 0.0
     bpy.context.scene.frame_set(10)
     # it moves on until the worker has heard of the hand
-    np.testing.assert_allclose(pull.object.matrix_world.translation, place + [0.0, -0.1, 0.0], atol=0.03)
+    np.testing.assert_allclose(pull.object.matrix_world.translation, position + [0.0, -0.1, 0.0], atol=0.03)
     assert pull.strength == 1.0
     bpy.context.scene.frame_set(frames)
     assert pull.strength == 0.0
-    kept = Performance(jelly, bpy.context.scene, path, frames)
-    assert kept.wait() == 0, kept.progress
+    performance = Performance(jelly, bpy.context.scene, path, frames)
+    assert performance.wait() == 0, performance.progress
     performed = {}
-    for one in (jelly, other):
-        status = bake.status(one)
+    for member in (jelly, other):
+        status = bake.status(member)
         assert (status.state, status.done) == ("complete", frames), status
-        assert_plays(one, (1, frames))
-        performed[one.name] = seen_at(one, 12)[corner] - rest_of(one)[corner]
+        assert_plays(member, (1, frames))
+        performed[member.name] = seen_at(member, 12)[corner] - rest_of(member)[corner]
     assert performed["Jelly"][1] < -0.03 < performed["Other"][1], performed
     # the solver does as the hand did
     jelly.conjac.edge_length = 0.06
@@ -95,7 +95,7 @@ def test_two_bodies_are_recorded_and_a_hand_becomes_a_pull(jelly):  # noqa: F811
     np.testing.assert_allclose(baked[1], performed["Jelly"][1], rtol=0.35)
 
 
-def test_a_performance_that_is_gone_is_refused(jelly, tmp_path):  # noqa: F811
+def test_a_performance_that_was_deleted_is_refused(jelly, tmp_path):  # noqa: F811
     with pytest.raises(NoSuchThing, match="the recorded performance is missing"):
         Performance(jelly, bpy.context.scene, tmp_path / "gone.npz", 3)
     assert jelly.conjac.use_scene_range

@@ -10,14 +10,14 @@ from played import jelly, kept_tets, play, play_until, seen, unfilled  # noqa: E
 
 
 def go_on(played, seconds):
-    """Play on for so long in its own time; return places of the first body afterwards, (n, 3)."""
+    """Play for a time of its own clock, and return positions of the first body afterwards, (n, 3)."""
     until = played.frame["time"] + seconds
     play_until(played, lambda: played.frame["time"] > until)
     return seen(played.bodies()[0])
 
 
 def take(played, settings, seconds):
-    """Play on until other settings were taken, and for so long; return how far anything jumped when they were, [m]."""
+    """Play until other settings were applied, and for a time; return the largest jump when they were [m]."""
     before, taken = seen(played.bodies()[0]), played.frame["settings"]
     play_until(played, lambda: played.frame["settings"] == taken + settings)
     jump = np.linalg.norm(seen(played.bodies()[0]) - before, axis=1).max()
@@ -34,7 +34,7 @@ def test_stiffness(jelly):  # noqa: F811
 
 
 def test_damping(jelly):  # noqa: F811
-    """A body that is braked hard hardly moves where weight comes on."""
+    """A body with strong damping hardly moves when weight is added."""
     bpy.context.scene.gravity = (0.0, 0.0, 0.0)
     played = play(jelly, 0.1)
     start = seen(jelly)
@@ -57,7 +57,7 @@ def test_gravity(jelly):  # noqa: F811
 
 
 def test_strength_of_pins(jelly):  # noqa: F811
-    """A body that is painted half all over hangs by g over the stiffness of each kg."""
+    """A body that is painted half all over sinks by g over the stiffness of each kg."""
     jelly.vertex_groups["Pin"].add(list(range(len(jelly.data.vertices))), 0.5, "REPLACE")
     jelly.conjac.soft_pins = True
     jelly.conjac.pin_stiffness, jelly.conjac.mass_damping = 200.0, 10.0
@@ -69,8 +69,8 @@ def test_strength_of_pins(jelly):  # noqa: F811
     assert hung == pytest.approx(9.81 / 200.0, rel=0.25) and firm == pytest.approx(9.81 / 2000.0, abs=2.0e-3)
 
 
-def lies(obj):
-    """Let it lie on the ground in air that is thick enough for it to lie there soon, on a slope of 24 degrees."""
+def put_on_ground(obj):
+    """Prepare a body that comes to rest on the ground soon, in thick air, on a slope of 24 degrees."""
     obj.vertex_groups.remove(obj.vertex_groups["Pin"])
     obj.conjac.youngs_modulus, obj.conjac.wobble_half_life = 5.0e4, 0.1
     obj.conjac.use_ground, obj.conjac.ground_height = True, -0.1
@@ -79,8 +79,8 @@ def lies(obj):
 
 
 def test_friction_of_the_ground(jelly):  # noqa: F811
-    """At 0.9 it stays on a slope of 24 degrees, without any it slides down it at once."""
-    lies(jelly)
+    """At 0.9 it stays on a slope of 24 degrees; without friction it slides down."""
+    put_on_ground(jelly)
     played = play(jelly, 0.3)
     at = seen(jelly)[:, 0].mean()
     stays = go_on(played, 0.3)[:, 0].mean() - at
@@ -91,8 +91,8 @@ def test_friction_of_the_ground(jelly):  # noqa: F811
 
 
 def test_friction_of_the_body(jelly):  # noqa: F811
-    """On a collider it slides where its own friction is taken away."""
-    lies(jelly)
+    """It slides on a collider when its own friction becomes zero."""
+    put_on_ground(jelly)
     jelly.conjac.use_ground = False
     bpy.ops.mesh.primitive_cube_add(size=2.0, location=(0.0, 0.0, -1.1))
     bpy.ops.conjac.add_collider()

@@ -14,7 +14,7 @@ from conjac.conjac_addon.playback import liveliness  # noqa: E402
 from conjac.solver.frames.beside import Lively  # noqa: E402
 
 
-def told(obj):
+def liveliness_of(obj):
     return place.cache_of(place.job_folder(obj)).diagnostics.liveliness()[obj.name]
 
 
@@ -30,7 +30,7 @@ def test_a_bake_draws_a_curve_for_each_node_and_free_takes_them_away(scene):  # 
     obj = add_jelly()
     obj.conjac.adaptive = True
     assert obj.conjac.bake() == 0
-    known, curves = told(obj), curves_of(obj)
+    known, curves = liveliness_of(obj), curves_of(obj)
     assert [curve.data_path for curve in curves] == ['["Liveliness 1"]']
     points = points_of(curves[0])
     assert points[:, 0].tolist() == list(range(1, LAST + 1)) == known.frames.tolist()
@@ -70,9 +70,9 @@ def test_the_artists_own_animation_stays(scene):  # noqa: F811
         obj.keyframe_insert("location", index=2, frame=frame)
     action = obj.animation_data.action
     obj["Liveliness of Ears"] = 0.5
-    one = Lively(np.array([1, 2, 4], np.int32), np.array([[0.0], [0.5], [0.25]], np.float32), np.ones((3, 1), bool))
+    lively = Lively(np.array([1, 2, 4], np.int32), np.array([[0.0], [0.5], [0.25]], np.float32), np.ones((3, 1), bool))
     for _ in range(2):
-        assert liveliness.show(obj, one) is None
+        assert liveliness.show(obj, lively) is None
         assert obj.animation_data.action == action and len(compat.fcurves(obj)) == 2
         assert points_of(curves_of(obj)[0]).tolist() == [[1.0, 0.0], [2.0, 0.5], [4.0, 0.25]]
     scene.frame_set(3)
@@ -94,6 +94,6 @@ def test_an_action_of_a_library_is_left_as_it_is(scene, tmp_path):  # noqa: F811
     obj.animation_data.action = bpy.data.actions["Borrowed"]
     if hasattr(obj.animation_data, "action_suitable_slots"):
         obj.animation_data.action_slot = obj.animation_data.action.slots[0]
-    one = Lively(np.array([1], np.int32), np.ones((1, 1), np.float32), np.ones((1, 1), bool))
-    assert "cannot be changed" in liveliness.show(obj, one)
+    lively = Lively(np.array([1], np.int32), np.ones((1, 1), np.float32), np.ones((1, 1), bool))
+    assert "cannot be changed" in liveliness.show(obj, lively)
     assert "Liveliness 1" not in obj and not curves_of(obj)

@@ -1,4 +1,4 @@
-"""The menu of every button and field of ours opens a page of the manual that is there."""
+"""The menu of every button and field of ConJac opens an existing page of the manual."""
 
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -10,7 +10,7 @@ from drawn_panels import Context, FakeLayout, panels
 
 
 def ours():
-    """Names of all operators and settings, as Blender asks for their page."""
+    """Return names of all operators and settings, as Blender asks for their page."""
     names = [f"bpy.ops.conjac.{name}" for name in dir(bpy.ops.conjac)]
     for group in bpy.types.PropertyGroup.__subclasses__():
         if group.__name__.startswith("CONJAC_"):
@@ -18,7 +18,7 @@ def ours():
     return names
 
 
-def found(name):
+def page_of(name):
     """Return the address that Blender's own *Online Manual* opens."""
     from bl_operators.wm import WM_OT_doc_view_manual
 
@@ -31,13 +31,13 @@ def file_of(url):
 
 def test_every_operator_and_setting_has_a_page(addon):
     assert len(ours()) > 150
-    missing = [name for name in ours() if not file_of(found(name) or "file:///nowhere").is_file()]
+    missing = [name for name in ours() if not file_of(page_of(name) or "file:///nowhere").is_file()]
     assert not missing
-    assert found("bpy.ops.conjac.add_cut").endswith("docs/cuts.md")
-    assert found("bpy.types.CONJAC_Settings.integrator").endswith("docs/integrators.md")
-    assert found("bpy.ops.conjac.bake").endswith("README.md")
+    assert page_of("bpy.ops.conjac.add_cut").endswith("docs/cuts.md")
+    assert page_of("bpy.types.CONJAC_Settings.integrator").endswith("docs/integrators.md")
+    assert page_of("bpy.ops.conjac.bake").endswith("README.md")
     addon.unregister()
-    assert "cuts.md" not in (found("bpy.ops.conjac.add_cut") or "")
+    assert "cuts.md" not in (page_of("bpy.ops.conjac.add_cut") or "")
     addon.register()
 
 
@@ -57,8 +57,8 @@ def test_an_installed_extension_opens_its_own_web_pages(addon, tmp_path, monkeyp
     monkeypatch.setattr(manual, "PAGES", tmp_path / "manual")
     manual_pages.write_pages(manual.PAGES)
     for name in ours():
-        assert file_of(found(name)).suffix == ".html" and file_of(found(name)).is_file(), name
-    url = found("bpy.ops.conjac.bake")
+        assert file_of(page_of(name)).suffix == ".html" and file_of(page_of(name)).is_file(), name
+    url = page_of("bpy.ops.conjac.bake")
     assert url.endswith("index.html#for-artists")
     assert f'id="{urlparse(url).fragment}"' in file_of(url).read_text(encoding="utf-8")
 
@@ -67,6 +67,6 @@ def test_an_installed_extension_opens_its_own_web_pages(addon, tmp_path, monkeyp
 def test_the_panels_header_opens_the_manual(soft_cube, place):
     log = []
     panel = type("Panel", (), {"layout": FakeLayout(log)})()
-    (cls,) = [one for one in panels() if one.bl_idname == f"CONJAC_PT_{place}"]
+    (cls,) = [prop for prop in panels() if prop.bl_idname == f"CONJAC_PT_{place}"]
     cls.draw_header_preset(panel, Context(soft_cube))
     assert log == [("operator", "wm.url_open")]

@@ -1,4 +1,4 @@
-"""Pins and any map are drawn over the object itself, with a legend, and the scene has no object more."""
+"""Pins and any map are drawn over the object itself, with a legend, and no object is added to the scene."""
 
 import bpy
 import numpy as np
@@ -26,12 +26,12 @@ def test_a_map_is_dark_where_it_is_zero_and_bright_where_one_a_little_above_the_
     weigh(soft_cube, "Stiffness", {0: 1.0, 1: 0.5})
     soft_cube.conjac.stiffness_group = "Stiffness"
     bpy.context.view_layer.update()
-    places, triangles, tints = marks.heat(soft_cube, "stiffness", bpy.context)
-    assert places.shape == (8, 3) and triangles.shape == (12, 3) and triangles.max() == 7
+    positions, triangles, tints = marks.heat(soft_cube, "stiffness", bpy.context)
+    assert positions.shape == (8, 3) and triangles.shape == (12, 3) and triangles.max() == 7
     world = np.array([soft_cube.matrix_world @ vertex.co for vertex in soft_cube.data.vertices])
-    away = np.linalg.norm(places - world, axis=1)
+    away = np.linalg.norm(positions - world, axis=1)
     assert away == pytest.approx(np.full(8, 0.002 * 4.0), rel=1e-3)
-    assert (np.linalg.norm(places - (3.0, 0.0, 0.0), axis=1) > np.linalg.norm(world - (3.0, 0.0, 0.0), axis=1)).all()
+    assert (np.linalg.norm(positions - (3.0, 0.0, 0.0), axis=1) > np.linalg.norm(world - (3.0, 0.0, 0.0), axis=1)).all()
     light = tints[:, :3] @ (0.2, 0.7, 0.1)
     assert light[0] > 1.5 * light[1] > 3.0 * light[2] and np.ptp(light[2:]) == 0.0
 
@@ -72,14 +72,14 @@ def test_the_button_shows_a_map_another_one_and_none(soft_cube, marks):
     manager.conjac_heat = "none"
 
 
-def test_hard_and_soft_pins_are_told_apart(soft_cube, marks):
+def test_hard_and_soft_pins_are_drawn_differently(soft_cube, marks):
     assert marks.pinned(soft_cube, bpy.context) is None
     weigh(soft_cube, "Pin", {0: 1.0, 1: 0.75, 2: 0.25})
     bpy.context.view_layer.update()
     soft_cube.conjac.soft_pins = False
-    assert [len(held) for held in marks.pinned(soft_cube, bpy.context)] == [2, 0]
+    assert [len(points) for points in marks.pinned(soft_cube, bpy.context)] == [2, 0]
     soft_cube.conjac.soft_pins = True
-    assert [len(held) for held in marks.pinned(soft_cube, bpy.context)] == [1, 2]
+    assert [len(points) for points in marks.pinned(soft_cube, bpy.context)] == [1, 2]
 
 
 SCRIPT = """

@@ -1,4 +1,4 @@
-"""The buttons that set mechanisms up, in real Blender."""
+"""Buttons that set mechanisms up, in real Blender."""
 
 import math
 
@@ -17,8 +17,8 @@ from conjac.solver.job.load import load  # noqa: E402
 
 def active(obj):
     bpy.context.view_layer.objects.active = obj
-    for one in bpy.context.scene.objects:
-        one.select_set(one == obj)
+    for scene_object in bpy.context.scene.objects:
+        scene_object.select_set(scene_object == obj)
 
 
 def test_a_ragdoll_leaves_out_fingers_and_controls(scene, tmp_path):  # noqa: F811
@@ -46,7 +46,8 @@ def test_a_ragdoll_leaves_out_fingers_and_controls(scene, tmp_path):  # noqa: F8
 
 
 def dancer():
-    """Hips, a spine of two, legs whose knees are bent a little, and arms in two halves each, as Rigify has them."""
+    """Return an armature of hips, a spine of two, legs with slightly bent knees, and arms in two halves each, as Rigify
+    has them."""
     bones = [("Hips", (0, 0, 1), (0, 0, 1.15), None, False), ("Spine", (0, 0, 1.15), (0, 0.02, 1.3), "Hips", True),
              ("Chest", (0, 0.02, 1.3), (0, 0, 1.5), "Spine", True)]
     for side, x in (("L", 1), ("R", -1)):
@@ -75,7 +76,7 @@ def test_a_ragdoll_gets_limits_where_the_rig_says_none(scene, tmp_path):  # noqa
         assert joints[name]["kind"] == "revolute"
         assert high - low == pytest.approx(math.radians(150)) and 0.0 < min(-low, high) < 0.2
     assert joints["Arm.L.001"]["kind"] == joints["Arm.R.001"]["kind"] == "fixed"
-    # what is long turns far, what is short little; what somebody has said stays
+    # what is long turns far, what is short little; what an artist has set stays
     assert joints["Thigh.L"]["high"] == pytest.approx([math.pi / 2, math.pi / 4, math.pi / 2])
     assert math.radians(25) < joints["Chest"]["high"][0] < math.radians(65)
     assert joints["Arm.R"]["high"][0] == pytest.approx(math.pi / 2)
@@ -99,7 +100,7 @@ def test_a_row_of_long_bones_has_no_knees(scene):  # noqa: F811
 
 
 def test_what_is_light_beside_its_branch_falls_with_it(scene, tmp_path):  # noqa: F811
-    """A part of a face; where its parent stays, as in rigs of controls, it is stiff with what holds it."""
+    """A bone of a face falls with its branch; where its parent is fixed, as in rigs of controls, its joint is stiff."""
     bones = [("ORG-chest", (0, 0, 1), (0, 0, 1.5), None, False), ("Chest", (0, 0, 1), (0, 0, 1.5), None, False),
              ("Arm", (0, 0, 1.5), (0.4, 0, 1.5), "Chest", False), ("Wart", (0, 0, 1.5), (0, 0.05, 1.5), "Chest", False),
              ("Mole", (0, 0, 1.4), (0, -0.05, 1.4), "ORG-chest", False)]
@@ -132,12 +133,12 @@ def test_a_ragdoll_that_slides_on_the_ground_comes_to_rest(scene):  # noqa: F811
     assert (rig.conjac.friction, rig.conjac.friction_coefficient) == ("coulomb", 0.5)
     assert bpy.ops.conjac.bake() == {"FINISHED"}
 
-    def place_at(frame):
+    def position_at(frame):
         scene.frame_set(frame)
         return world_of(rig, "Log")[0, 3]
 
-    assert place_at(5) - place_at(4) > 0.01  # it slides on when it is let go
-    assert abs(place_at(14) - place_at(12)) < 1e-4  # and stops within v / (μ g), five frames
+    assert position_at(5) - position_at(4) > 0.01  # it slides on when it is let go
+    assert abs(position_at(14) - position_at(12)) < 1e-4  # and stops within v / (μ g), five frames
 
 
 def test_drive_by_animation_then_let_go(scene, tmp_path):  # noqa: F811
@@ -210,7 +211,7 @@ def skinned(rig):
     return obj
 
 
-def test_jiggle_holds_the_skin_by_its_bones_except_where_it_is_soft(scene, tmp_path):  # noqa: F811
+def test_jiggle_attaches_the_skin_to_its_bones_except_where_it_is_soft(scene, tmp_path):  # noqa: F811
     rig = add_chain(2)
     obj = skinned(rig)
     obj.vertex_groups.new(name="Soft").add([v.index for v in obj.data.vertices if v.co.z > 0], 1.0, "REPLACE")
@@ -218,7 +219,7 @@ def test_jiggle_holds_the_skin_by_its_bones_except_where_it_is_soft(scene, tmp_p
     assert obj.conjac.enabled and [(a.part, a.group) for a in obj.conjac.attachments] == [("B0", "B0 Held"),
                                                                                        ("B1", "B1 Held")]
     document, job = job_of(rig, tmp_path)
-    weights = sum(job.array(one["weights"]) for one in document["bodies"][0]["attach"])
+    weights = sum(job.array(attachment["weights"]) for attachment in document["bodies"][0]["attach"])
     z = np.array([v.co.z for v in obj.data.vertices])
     np.testing.assert_array_equal(weights, (z <= 0).astype(float))
     bpy.ops.conjac.jiggle(nodes=0)  # again: nothing is doubled
@@ -231,7 +232,7 @@ def test_jiggle_holds_the_skin_by_its_bones_except_where_it_is_soft(scene, tmp_p
 @pytest.mark.parametrize("simulated,deep,wobble", [(True, 0.1, 9.81 * 0.1 * 1.45 / 0.15),
                                                    (False, 1.0, (2.5 / 0.147) ** 2)])
 def test_flesh_is_as_soft_as_its_depth_lets_it_be(scene, simulated, deep, wobble):  # noqa: F811
-    """A bar one end of which, `deep` long, is soft: it wobbles at 2.5 Hz, or hangs down by 15 % of that."""
+    """A bar one end of which, `deep` long, is soft: it wobbles at 2.5 Hz, or sags by 15 % of that length."""
     rig = add_chain(2)
     rig.conjac.enabled = simulated
     obj = skinned(rig)
@@ -245,7 +246,7 @@ def test_flesh_is_as_soft_as_its_depth_lets_it_be(scene, simulated, deep, wobble
 
 
 @pytest.mark.long
-def test_jiggle_suggests_dynamic_nodes_where_nothing_is_held(scene):  # noqa: F811
+def test_jiggle_suggests_dynamic_nodes_where_nothing_is_pinned(scene):  # noqa: F811
     rig = add_chain(2)
     obj = skinned(rig)
     obj.conjac.mesher, obj.conjac.edge_length = "grid", 0.1
@@ -266,10 +267,10 @@ def test_jiggle_without_a_mechanism_pins_to_the_animation(scene, tmp_path):  # n
     body = load(tmp_path).scene.bodies[0]
     assert body.pin.weights is not None
     soft = obj.vertex_groups["Soft"].index
-    share = np.mean([any(g.group == soft for g in v.groups) for v in obj.data.vertices])
-    assert 0.3 < share < 0.6  # what is far from the bones, until the artist paints it
+    fraction = np.mean([any(g.group == soft for g in v.groups) for v in obj.data.vertices])
+    assert 0.3 < fraction < 0.6  # what is far from the bones, until the artist paints it
     assert obj.conjac.solver.stage_solver == "quick" and obj.conjac.is_property_set("youngs_modulus")
-    assert not obj.conjac.use_ground and not len(obj.conjac.handles)  # it is held, and every node of it moves
+    assert not obj.conjac.use_ground and not len(obj.conjac.handles)  # it is pinned, and every node of it moves
 
 
 def test_attachments_are_added_and_removed(scene):  # noqa: F811
@@ -278,16 +279,16 @@ def test_attachments_are_added_and_removed(scene):  # noqa: F811
     obj.conjac.enabled = True
     rig.data.bones.active = rig.data.bones["B1"]
     bpy.ops.conjac.add_attachment()
-    one = obj.conjac.attachments[0]
-    assert one.object == rig and one.part == "B1"
+    attachment = obj.conjac.attachments[0]
+    assert attachment.object == rig and attachment.part == "B1"
     bpy.ops.conjac.remove_attachment(index=0)
     assert not len(obj.conjac.attachments)
 
 
 def test_a_tyre_is_attached_to_the_selected_rim_and_carries_it(scene):  # noqa: F811
-    """The mechanism falls for ever until what hangs on it has something to stand on."""
+    """The mechanism has a hint that it falls until something attached to it has a ground."""
     def falls():
-        return any(one.key == "falls" for one in advice.look_at(cart, scene))
+        return any(hint.key == "falls" for hint in advice.look_at(cart, scene))
 
     bpy.ops.rigidbody.world_add()
     for name, x in (("Chassis", 0.0), ("Rim", 1.5)):
@@ -309,7 +310,8 @@ def test_a_tyre_is_attached_to_the_selected_rim_and_carries_it(scene):  # noqa: 
     bpy.ops.conjac.add_attachment()  # the only mechanism there is
     axle.object2.select_set(True)
     bpy.ops.conjac.add_attachment()
-    assert [(one.object, one.part) for one in tyre.conjac.attachments] == [(cart, ""), (cart, "Rim")]
+    assert [(attachment.object, attachment.part) for attachment in tyre.conjac.attachments] == [
+        (cart, ""), (cart, "Rim")]
     assert falls()
     bpy.ops.mesh.primitive_plane_add(size=9.0)
     bpy.ops.conjac.add_collider()

@@ -1,4 +1,4 @@
-"""Panels of mechanisms, of the empties that join rigid bodies, and of what hangs on a mechanism."""
+"""Panels of mechanisms, of the empties that join rigid bodies, and of soft bodies attached to a mechanism."""
 
 import bpy
 from drawn_panels import drawn, mechanism
@@ -26,7 +26,7 @@ def test_every_setting_of_a_mechanism_can_be_reached(soft_cube):
     soft_cube.conjac.attachments.add().object = rig
     shown |= props(soft_cube)
     for group in (part, rig.conjac.mechanism, rig.conjac.mechanism.springs[0], soft_cube.conjac.attachments[0]):
-        there = {one.identifier for one in group.bl_rna.properties if not one.is_hidden}
+        there = {prop.identifier for prop in group.bl_rna.properties if not prop.is_hidden}
         assert there - {"rna_type", "name"} <= shown
     assert "conjac_motor_target" in shown
     assert {"step", "use_ground", "integrator", "cache_folder", "frame_start"} <= shown
@@ -37,7 +37,7 @@ def test_an_empty_that_joins_rigid_bodies_shows_its_joint(soft_cube):
     bpy.ops.rigidbody.world_add()
     bpy.ops.object.empty_add()
     empty = bpy.context.object
-    assert not [one for one in drawn(empty) if one[0] != "label"]
+    assert not [item for item in drawn(empty) if item[0] != "label"]
     bpy.ops.rigidbody.constraint_add(type="HINGE")
     shown = {name for kind, name in drawn(empty) if kind == "prop"}
     assert {"stiffness", "friction", "motor", "planar"} <= shown and "role" not in shown

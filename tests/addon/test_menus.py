@@ -1,4 +1,4 @@
-"""F3 finds what stands in a menu: every operator has a line in Object > ConJac, and buttons where artists look."""
+"""F3 finds the entries of menus: every operator has a line in Object > ConJac, and has buttons where artists look."""
 
 import bpy
 import pytest
@@ -33,7 +33,7 @@ def test_every_operator_has_a_line_in_the_object_menu(soft_cube):
 
 
 def test_the_menu_and_those_that_it_opens_fit_a_small_screen(soft_cube):
-    """A screen of 1080 pixels shows some forty lines; what does not fit is scrolled away, *Add Soft Body* first."""
+    """A screen of 1080 pixels shows some forty lines; others are scrolled away, *Add Soft Body* first."""
     from conjac.conjac_addon.ui import menus
 
     assert len(lines_of(menus.CONJAC_MT_object, soft_cube)) <= 20
@@ -65,7 +65,7 @@ def test_what_only_changes_settings_draws_the_panels_again(soft_cube, name, monk
 
 
 def skinned():
-    """A cube that an armature deforms, which is no ragdoll."""
+    """Return a cube that an armature deforms, which is no ragdoll."""
     bpy.ops.object.armature_add()
     rig = bpy.context.object
     bpy.ops.mesh.primitive_cube_add()

@@ -1,4 +1,4 @@
-"""Rigs and rigid body objects that are mirrored by a negative scale begin where they stand and move as in a mirror."""
+"""Rigs and rigid body objects that a negative scale mirrors start where they are and move like a mirror image."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ BONES = ("B0", "B1", "B2")
 
 
 def swinging(name, scale=(1, 1, 1)):
-    """A posed chain of bones on a hinge, with a limit and a motor that tell one side of an axis from the other."""
+    """Return a posed chain of bones on a hinge, with a limit and a motor that are not symmetric about its axis."""
     rig = add_chain(3, name=name)
     rig.scale = scale
     for bone in rig.pose.bones:
@@ -64,7 +64,7 @@ def test_a_bone_that_its_own_pose_mirrors_begins_so(scene):  # noqa: F811
     bpy.context.view_layer.objects.active = rig
     assert bpy.ops.conjac.bake() == {"FINISHED"}
     scene.frame_set(1)
-    assert [world_of(rig, name) for name in BONES[:2]] == [pytest.approx(one, abs=5e-6) for one in posed]
+    assert [world_of(rig, name) for name in BONES[:2]] == [pytest.approx(pose, abs=5e-6) for pose in posed]
     assert bpy.ops.conjac.free_bake() == {"FINISHED"} and tuple(rig.pose.bones["B1"].scale) == (1, 1, -1)
 
 

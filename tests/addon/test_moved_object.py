@@ -1,4 +1,4 @@
-"""An object that is moved or turned keeps its tetrahedra; a scaled one is meshed anew."""
+"""An object that is moved or turned reuses its tetrahedra; a scaled one is meshed anew."""
 
 import bpy
 import numpy as np
@@ -10,7 +10,7 @@ from solver.meshing.volume import tet_volumes
 
 
 def meshed(obj, folder):
-    """The hash of its tetrahedra, the tetrahedra in the world, and the file that keeps them."""
+    """Return the hash of an object's tetrahedra, the tetrahedra in the world, and the file that stores them."""
     from conjac.conjac_addon import gather
 
     gather.write_job(obj, bpy.context.scene, folder)
@@ -31,8 +31,8 @@ def test_a_moved_and_turned_object_keeps_its_tetrahedra(soft_cube, tmp_path, uni
     assert tet_volumes(there.nodes, there.tets).sum() == pytest.approx(size, rel=1e-5)
 
     soft_cube.location, soft_cube.rotation_euler = (7.3, -2.1, 40.0), (0.3, 1.2, -2.5)
-    moved_key, moved, kept = meshed(soft_cube, tmp_path)
-    assert moved_key == key and kept == files
+    moved_key, moved, path = meshed(soft_cube, tmp_path)
+    assert moved_key == key and path == files
     assert np.array_equal(moved.tets, there.tets)
     world = np.array(soft_cube.matrix_world, dtype=float)
     corners = np.array([v.co for v in soft_cube.data.vertices]) @ world[:3, :3].T + world[:3, 3]

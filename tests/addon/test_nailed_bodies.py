@@ -1,4 +1,4 @@
-"""Nails in real Blender: an Empty holds a part of the body from its frame on, takes it along, and lets it go."""
+"""Nails in real Blender: an Empty pins a part of the body from its frame on, moves it along, and releases it."""
 
 import json
 
@@ -18,7 +18,7 @@ NAIL = 4
 
 
 def add_nail(obj, frame=NAIL, at=(0.0, 0.0, -0.1), radius=0.06):
-    """Along X below the hanging cube's middle."""
+    """Add a nail along X below the hanging cube's middle."""
     bpy.context.scene.frame_set(frame)
     bpy.context.view_layer.objects.active = obj
     bpy.ops.conjac.add_nail()
@@ -32,7 +32,7 @@ def job_of(obj, folder):
     return json.loads((folder / "scene.json").read_text())["bodies"][0]
 
 
-def test_where_a_nail_lies_and_moves_is_gathered_in_metres(scene, tmp_path):  # noqa: F811
+def test_the_pose_and_motion_of_a_nail_are_gathered_in_metres(scene, tmp_path):  # noqa: F811
     obj = add_jelly()
     scene.unit_settings.scale_length = 0.1
     nail = add_nail(obj, 5, at=(0.1, 0.2, 0.3))
@@ -54,7 +54,7 @@ def test_where_a_nail_lies_and_moves_is_gathered_in_metres(scene, tmp_path):  # 
     assert 0.03 < (motion[5] @ [*moving["head"], 1.0])[2] < 0.05
 
 
-def test_what_is_held_follows_the_empty_and_is_let_go(scene):  # noqa: F811
+def test_nailed_vertices_follow_the_empty_and_are_released(scene):  # noqa: F811
     obj = add_jelly()
     nail = add_nail(obj)
     for frame, x in ((NAIL, 0.0), (9, 0.05)):
@@ -63,14 +63,14 @@ def test_what_is_held_follows_the_empty_and_is_let_go(scene):  # noqa: F811
     nail.is_drawn, nail.until = True, 10
     assert obj.conjac.bake(wait=True) == 0
     low = (rest_of(obj)[:, 2] < -0.099) & (np.abs(rest_of(obj)[:, 1]) < 0.05)
-    held, carried, after = (seen_at(obj, frame)[low] for frame in (NAIL, 10, 12))
-    assert np.abs(carried - held - [0.0, 0.05, 0.0]).max() < 2e-3
+    at_nail, carried, after = (seen_at(obj, frame)[low] for frame in (NAIL, 10, 12))
+    assert np.abs(carried - at_nail - [0.0, 0.05, 0.0]).max() < 2e-3
     assert np.abs(after - carried).max() > 2e-3
     log = Cache(place.job_folder(obj) / "cache").cut_frames()
     assert log == [NAIL, 10]
 
 
-def test_what_cannot_be_a_nail_is_told(scene, tmp_path):  # noqa: F811
+def test_what_cannot_be_a_nail_is_reported(scene, tmp_path):  # noqa: F811
     obj = add_jelly()
     nail = add_nail(obj, 30)
     with pytest.raises(BadInput, match='"Jelly": its nail at frame 30 would hold nothing.*from frame 1 to 11'):
@@ -98,7 +98,7 @@ def test_a_changed_nail_makes_the_bake_stale(scene, tmp_path):  # noqa: F811
 
 
 def add_flag():
-    """Upright cloth beside a pole, one metre long; nothing is pinned."""
+    """Add upright cloth beside a pole, one metre long; nothing is pinned."""
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=8, y_subdivisions=5, size=1.0, location=(0.5, 0.0, 2.0),
                                     rotation=(np.pi / 2, 0.0, 0.0))
     flag = bpy.context.object
@@ -107,7 +107,7 @@ def add_flag():
 
 
 def test_a_flag_is_torn_off_its_nails(scene):  # noqa: F811
-    """A new nail stands across the cloth; at a corner it holds what is near until it lets go, and all of it falls."""
+    """A new nail is across the cloth; at a corner it pins near vertices until it is released, and all of it falls."""
     flag = add_flag()
     for z, until in ((2.5, 4), (1.5, 7)):
         bpy.ops.conjac.add_nail()

@@ -1,5 +1,5 @@
-"""Library overrides made by Blender's own commands: settings, entries and a bake of their own are there again after the
-file was saved and opened."""
+"""Library overrides made by Blender's own commands have their settings, entries and bake after the file was saved and
+opened."""
 
 import numpy as np
 import pytest
@@ -17,8 +17,8 @@ def saved_asset(scene, path):  # noqa: F811
     obj = add_jelly()
     asset = bpy.data.collections.new("Asset")
     scene.collection.children.link(asset)
-    for one in obj.users_collection:
-        one.objects.unlink(obj)
+    for scene_object in obj.users_collection:
+        scene_object.objects.unlink(obj)
     asset.objects.link(obj)
     assert obj.conjac.bake() == 0
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
@@ -35,20 +35,20 @@ def overridden(path):
 
 def local():
     """Return the one mesh object of this file."""
-    found, = (obj for obj in bpy.data.objects if obj.type == "MESH" and obj.library is None)
-    return found
+    obj_local, = (obj for obj in bpy.data.objects if obj.type == "MESH" and obj.library is None)
+    return obj_local
 
 
 def test_a_linked_jelly_is_overridden_set_baked_saved_and_opened_again(scene, tmp_path):  # noqa: F811
     library = tmp_path / "library.blend"
-    theirs = saved_asset(scene, library)
+    original = saved_asset(scene, library)
     (tmp_path / "shot").mkdir()
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.frame_end = LAST
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot" / "shot.blend"))
     obj = overridden(library)
     assert obj.override_library is not None and obj.conjac.kind == "soft_body"
-    np.testing.assert_allclose(seen_at(obj, LAST), theirs, atol=1e-6)  # it plays the library's until its own
+    np.testing.assert_allclose(seen_at(obj, LAST), original, atol=1e-6)  # it plays the library's until its own
     obj.conjac.youngs_modulus = 9.0e3
     bpy.context.view_layer.objects.active = obj
     assert bpy.ops.conjac.add_pull() == {"FINISHED"}
@@ -58,8 +58,8 @@ def test_a_linked_jelly_is_overridden_set_baked_saved_and_opened_again(scene, tm
         empty.keyframe_insert("location", frame=frame)
     bpy.context.scene.frame_set(1)
     assert obj.conjac.bake() == 0
-    mine, frames = seen_at(obj, LAST), frames_of(obj)
-    assert np.abs(mine - theirs).max() > 0.01 and place.job_folder(obj).is_relative_to(tmp_path / "shot")
+    override, frames = seen_at(obj, LAST), frames_of(obj)
+    assert np.abs(override - original).max() > 0.01 and place.job_folder(obj).is_relative_to(tmp_path / "shot")
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     obj = local()
@@ -69,4 +69,4 @@ def test_a_linked_jelly_is_overridden_set_baked_saved_and_opened_again(scene, tm
     assert frames_of(obj) == frames
     # the library's own bake is as it was
     bpy.ops.wm.open_mainfile(filepath=str(library))
-    np.testing.assert_array_equal(seen_at(local(), LAST), theirs)
+    np.testing.assert_array_equal(seen_at(local(), LAST), original)

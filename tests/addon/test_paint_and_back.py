@@ -142,7 +142,7 @@ def test_names_that_half_of_the_panel_would_cut_have_all_of_it(soft_cube, monkey
 
 
 def test_what_is_drawn_before_the_first_count_does_not_count(soft_cube, monkeypatch):
-    """Panels are drawn many times a second: weights are read by the timer alone."""
+    """Panels are drawn many times a second, so only the timer reads weights."""
     from conjac.conjac_addon.ui import painted_state
 
     weigh(soft_cube, "Pin", {0: 1.0})
@@ -213,5 +213,5 @@ def test_every_button_that_cannot_be_pressed_says_why(addon, kind):
     for name in dir(bpy.ops.conjac):
         button = getattr(bpy.ops.conjac, name)
         if not button.poll() and "INTERNAL" not in button.bl_options:
-            said = refusal(button)
-            assert "context is incorrect" not in said and len(said.partition(".poll()")[2].strip()) > 8, (name, said)
+            error = refusal(button)
+            assert "context is incorrect" not in error and len(error.partition(".poll()")[2].strip()) > 8, (name, error)

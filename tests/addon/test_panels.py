@@ -101,16 +101,16 @@ def test_damping_is_grey_where_the_integrator_has_one_of_its_own(soft_cube, add)
     assert ("grey", "beta") in drawn(obj)
 
 
-def test_an_integrator_that_knows_no_friction_is_told_of(soft_cube):
-    def told():
+def test_an_integrator_without_friction_has_a_hint(soft_cube):
+    def is_hinted():
         return "has no friction" in " ".join(str(text) for kind, text in drawn(soft_cube) if kind == "label")
 
     soft_cube.conjac.integrator = "str_bdf2"
-    assert not told()
+    assert not is_hinted()
     soft_cube.conjac.friction = "coulomb"
-    assert told()
+    assert is_hinted()
     soft_cube.conjac.integrator = "ssdirk2"
-    assert not told()
+    assert not is_hinted()
 
 
 def test_what_means_nothing_with_the_present_method_is_grey(soft_cube):
@@ -133,13 +133,13 @@ def test_a_map_begins_with_a_button_and_then_has_a_group_to_choose(soft_cube):
 
 
 def test_one_hint_says_that_method_and_integrator_do_not_go_together(soft_cube):
-    def told():
+    def labels():
         return " ".join(str(text) for kind, text in drawn(soft_cube) if kind == "label")
 
     soft_cube.conjac.method, soft_cube.conjac.integrator = "conjac", "midpoint"
-    assert "moves every node" in told() and "has its own iterations" not in told()
+    assert "moves every node" in labels() and "has its own iterations" not in labels()
     soft_cube.conjac.integrator = "bdf2"
-    assert "moves every node" not in told() and "has its own iterations" in told()
+    assert "moves every node" not in labels() and "has its own iterations" in labels()
 
 
 def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
@@ -151,10 +151,10 @@ def test_material_maps_show_both_ends_once_there_is_one(soft_cube):
 
     from conjac.conjac_addon.ui import painted
 
-    begun = {f"{key}_{what}" for key in ("poisson_ratio", "density") for what in ("group", "invert")}
-    assert fields() == {"carry", *begun}  # and Stiffness is a button
+    properties = {f"{key}_{what}" for key in ("poisson_ratio", "density") for what in ("group", "invert")}
+    assert fields() == {"carry", *properties}  # and Stiffness is a button
     soft_cube.conjac.density_group = "Density"
-    assert fields() == {"carry", *begun, "density", "density_high"}
+    assert fields() == {"carry", *properties, "density", "density_high"}
     soft_cube.vertex_groups.new(name="Stiffness")
     soft_cube.conjac.material, soft_cube.conjac.fiber_material = "mooney_rivlin", "astvk"
     assert fields() > {"stiffness_group", "stiffness_invert", "youngs_modulus", "youngs_modulus_high",
@@ -166,20 +166,20 @@ def test_contact_can_be_set_and_says_whom_it_touches(soft_cube):
     def labels(obj):
         return " ".join(text for kind, text in drawn(obj) if kind == "label")
 
-    said = soft_cube.conjac.contact
+    contact = soft_cube.conjac.contact
     shown = {name for kind, name in drawn(soft_cube) if kind == "prop"}
-    said.is_collider = True
+    contact.is_collider = True
     shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
     for key in ("all", "collection"):
-        said.collides_with = key
+        contact.collides_with = key
         shown |= {name for kind, name in drawn(soft_cube) if kind == "prop"}
-    assert set(said.bl_rna.properties.keys()) - {"rna_type", "name"} <= shown
+    assert set(contact.bl_rna.properties.keys()) - {"rna_type", "name"} <= shown
     assert "touches nothing yet: choose the Collection" in labels(soft_cube)
-    said.collection = chosen = bpy.data.collections.new("Chosen")
+    contact.collection = chosen = bpy.data.collections.new("Chosen")
     assert '"Chosen" has no collider' in labels(soft_cube)
     chosen.objects.link(soft_cube)  # it is no other than itself
     assert '"Chosen" has no collider' in labels(soft_cube)
-    said.collides_with, said.itself = "all", True
+    contact.collides_with, contact.itself = "all", True
     bpy.ops.mesh.primitive_plane_add()
     plane = bpy.context.object
     bpy.ops.conjac.add_collider()
@@ -194,16 +194,16 @@ def test_contact_can_be_set_and_says_whom_it_touches(soft_cube):
 
 
 def test_pins_that_yield_without_self_collision_say_what_they_do_to_the_body(soft_cube):
-    def told():
+    def is_hinted():
         return "it passes through itself" in " ".join(text for kind, text in drawn(soft_cube) if kind == "label")
 
-    said = soft_cube.conjac.contact
-    said.collides_with = "all"
-    assert not told()
-    said.pins_yield = True
-    assert told()
-    said.itself = True
-    assert not told()
+    contact = soft_cube.conjac.contact
+    contact.collides_with = "all"
+    assert not is_hinted()
+    contact.pins_yield = True
+    assert is_hinted()
+    contact.itself = True
+    assert not is_hinted()
 
 
 def test_every_operator_has_a_button(soft_cube):
@@ -261,14 +261,14 @@ def test_every_operator_has_a_button(soft_cube):
     bpy.context.object.conjac.kind = "rope"
     buttons |= {name for kind, name in drawn(bpy.context.object) if kind == "operator"}
     only_while_baking = {"conjac.pause", "conjac.cancel", "conjac.break_lock"}
-    asked = {"conjac.shared_bakes"}  # by windows
-    asked |= {"conjac.use_take", "conjac.compare_take", "conjac.remove_take"}  # where there is one: test_takes.py
-    asked |= {"conjac.record_live", "conjac.as_played"}  # while it plays live, and then: test_bake_as_played.py
-    asked |= {"conjac.collide_with_itself"}  # where a bake shows that it is needed: test_through_itself.py
-    asked |= {"conjac.make_own"}  # beside what a button has chosen: test_by_button.py
+    elsewhere = {"conjac.shared_bakes"}  # by windows
+    elsewhere |= {"conjac.use_take", "conjac.compare_take", "conjac.remove_take"}  # where there is one: test_takes.py
+    elsewhere |= {"conjac.record_live", "conjac.as_played"}  # while it plays live, and then: test_bake_as_played.py
+    elsewhere |= {"conjac.collide_with_itself"}  # where a bake shows that it is needed: test_through_itself.py
+    elsewhere |= {"conjac.make_own"}  # beside what a button has chosen: test_by_button.py
     # in Object > Quick Effects and in Add: test_quick_effects.py, test_ready_scenes.py
     quick = {"conjac.quick_jelly", "conjac.quick_cloth", "conjac.add_ready", "conjac.add_sample"}
-    assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | asked | quick
+    assert {f"conjac.{name}" for name in dir(bpy.ops.conjac)} == buttons | only_while_baking | elsewhere | quick
 
 
 def test_another_object_shows_one_button_or_nothing(addon):
@@ -276,8 +276,8 @@ def test_another_object_shows_one_button_or_nothing(addon):
     assert drawn(bpy.context.object) == [("operator", "conjac.add_soft_body"), ("operator", "conjac.add_cloth"),
                                            ("operator", "conjac.add_collider")]
     bpy.ops.object.light_add()
-    assert not [one for one in drawn(bpy.context.object) if one[0] != "label"]
-    assert not [one for one in drawn(None) if one[0] != "label"]
+    assert not [item for item in drawn(bpy.context.object) if item[0] != "label"]
+    assert not [entry for entry in drawn(None) if entry[0] != "label"]
 
 
 def test_the_hints_an_artist_needs(soft_cube):
@@ -304,25 +304,25 @@ def test_fields_show_the_digits_of_their_numbers(soft_cube):
                 assert round(prop.default, prop.precision) == pytest.approx(prop.default, rel=0.01), prop.identifier
 
 
-def test_a_number_too_small_for_its_field_is_told_below(soft_cube):
-    def told():
+def test_a_number_too_small_for_its_field_is_shown_below(soft_cube):
+    def hints():
         return [text for kind, text in drawn(soft_cube) if kind == "label" and str(text).startswith("Tolerance")]
 
     soft_cube.conjac.integrator, soft_cube.conjac.method = "bdf2", "vanilla"
-    assert told() == []
+    assert hints() == []
     soft_cube.conjac.tolerance = 1.0e-8
-    assert told() == ["Tolerance is 1e-08"]
+    assert hints() == ["Tolerance is 1e-08"]
 
 
 def test_the_tab_is_there_where_nothing_suitable_is_selected(addon):
-    """It vanished with the selection, and came back elsewhere."""
+    """The tab once vanished with the selection, and appeared elsewhere again."""
     for obj in (None, bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))):
-        said = " ".join(str(one) for one in drawn(obj))
-        assert "Select a mesh" in said and "conjac.add_soft_body" not in said
+        text = " ".join(str(item) for item in drawn(obj))
+        assert "Select a mesh" in text and "conjac.add_soft_body" not in text
         assert drawn(obj, "physics") == []
 
 
-def test_a_pin_group_of_another_name_is_told(soft_cube):
+def test_a_pin_group_of_another_name_has_a_hint(soft_cube):
     """Renaming the group unpinned the body without a warning."""
     group = soft_cube.vertex_groups.new(name="Pin")
     group.add([0, 1, 2, 3], 1.0, "REPLACE")
@@ -334,7 +334,7 @@ def test_a_pin_group_of_another_name_is_told(soft_cube):
 
 
 def test_the_panel_goes_in_the_order_of_work_and_the_solver_comes_last(soft_cube):
-    """Look, paint, holds and collisions stand above all words of the solver."""
+    """Look, paint, pins and collisions are above all settings of the solver."""
     from conjac.conjac_addon.ui import panels as made
 
     def in_order(kind):
@@ -379,7 +379,7 @@ def test_parts_of_a_section_are_drawn_in_it_and_not_where_it_is_folded(soft_cube
         made._draw(type("Panel", (), {"layout": Folded([]), "bl_space_type": "VIEW_3D"})(), Context(soft_cube))
         expected = [(section.key, section.inside) for section in made.SECTIONS
                     if made.BODY in section.of and section.inside not in folded]
-        assert [one for one in Folded.seen if one[0] != "notes"] == expected
+        assert [item for item in Folded.seen if item[0] != "notes"] == expected
     # what is a part of nothing that is shown stands by itself
     rig = mechanism()
     Folded.folded, Folded.seen = frozenset(), []

@@ -1,4 +1,4 @@
-"""Play Live in real Blender: a body moves on its own object, and nothing of that is kept anywhere."""
+"""Play Live in real Blender: a body moves on its own object, and nothing of that is stored."""
 
 import importlib.util
 import os
@@ -28,22 +28,22 @@ def labels(obj):
 
 def test_it_moves_on_the_object_and_leaves_nothing(unfilled):  # noqa: F811
     jelly = unfilled  # noqa: F811
-    rest, modifiers = rest_of(jelly), [one.name for one in jelly.modifiers]
+    rest, modifiers = rest_of(jelly), [modifier.name for modifier in jelly.modifiers]
     blocks = {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "node_groups", "cache_files")}
     played = play(jelly)
     assert live.is_played(jelly) and live.played(jelly) is played
     assert "A bake is exact" in labels(jelly)
     moved = seen(jelly)
     assert moved[:, 2].min() < rest[:, 2].min() - 0.001  # it sags
-    held = rest[:, 2] > 0.09
-    np.testing.assert_allclose(moved[held], rest[held], atol=1e-5)
+    pinned = rest[:, 2] > 0.09
+    np.testing.assert_allclose(moved[pinned], rest[pinned], atol=1e-5)
     np.testing.assert_array_equal(rest_of(jelly), rest)  # the mesh itself is as it was
     folder = played._folder
     played.stop()
     assert played.ended == "" and not live.is_played(jelly)
     assert "A bake is exact" not in labels(jelly)
     np.testing.assert_array_equal(seen(jelly), rest)
-    assert [one.name for one in jelly.modifiers] == modifiers and jelly.data.shape_keys is None
+    assert [modifier.name for modifier in jelly.modifiers] == modifiers and jelly.data.shape_keys is None
     assert blocks == {name: len(getattr(bpy.data, name)) for name in blocks}
     assert not folder.exists() and played._worker.exit_code is not None
 
@@ -54,7 +54,7 @@ def test_modifiers_below_are_applied_to_what_moves(jelly):  # noqa: F811
     play(jelly)
     moved = seen(jelly)
     assert len(moved) == whole > len(jelly.data.vertices)
-    assert [one.name for one in jelly.modifiers] == ["ConJac Live", "Smooth"]
+    assert [modifier.name for modifier in jelly.modifiers] == ["ConJac Live", "Smooth"]
 
 
 def test_it_is_shown_over_a_bake_which_plays_on_afterwards(jelly):  # noqa: F811
@@ -63,7 +63,7 @@ def test_it_is_shown_over_a_bake_which_plays_on_afterwards(jelly):  # noqa: F811
     bpy.context.scene.frame_set(3)
     baked = seen(jelly)
     played = play(jelly, 0.5)
-    assert [one.name for one in jelly.modifiers] == ["ConJac", "ConJac Live"]
+    assert [modifier.name for modifier in jelly.modifiers] == ["ConJac", "ConJac Live"]
     assert np.abs(seen(jelly) - baked).max() > 1e-4
     played.stop()
     np.testing.assert_array_equal(seen(jelly), baked)
@@ -79,7 +79,7 @@ def test_a_file_that_is_saved_meanwhile_has_nothing_of_it(jelly, tmp_path):  # n
     assert b"ConJac Live" not in path.read_bytes()
     bpy.ops.wm.open_mainfile(filepath=str(path))
     assert played.ended is not None and played._worker.exit_code is not None
-    assert [one.name for one in bpy.data.objects["Jelly"].modifiers] == []
+    assert [modifier.name for modifier in bpy.data.objects["Jelly"].modifiers] == []
 
 
 def test_what_blender_saved_by_itself_is_mended_when_it_is_loaded(jelly, tmp_path):  # noqa: F811
@@ -94,7 +94,7 @@ def test_what_blender_saved_by_itself_is_mended_when_it_is_loaded(jelly, tmp_pat
     assert b"ConJac Live" in path.read_bytes()
     played.stop()
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    assert [one.name for one in bpy.data.objects["Jelly"].modifiers] == []
+    assert [modifier.name for modifier in bpy.data.objects["Jelly"].modifiers] == []
 
 
 def test_undo_while_it_plays_and_after_it_has_ended(jelly):  # noqa: F811
@@ -132,17 +132,17 @@ def test_a_mesh_that_changes_ends_it_with_a_sentence(jelly):  # noqa: F811
 
 
 def test_a_render_beside_it_is_not_disturbed(jelly, monkeypatch):  # noqa: F811
-    """test_window_live.py has a real one behind a window."""
+    """Rendering is simulated here; test_window_live.py has a real one behind a window."""
     played = play(jelly)
-    told, shown = [], seen(jelly)
+    writes, shown = [], seen(jelly)
     monkeypatch.setattr(session, "is_rendering", lambda: True)
-    monkeypatch.setattr(played._board, "write_control", lambda *words: told.append(words))
+    monkeypatch.setattr(played._board, "write_control", lambda *words: writes.append(words))
     jelly.location.x = 0.5
     for _ in range(20):
         assert played.tick()
         time.sleep(0.01)
     np.testing.assert_array_equal(seen(jelly), shown)
-    assert not told and not shape.find(jelly).show_render  # a render shows the object as it is, or its bake
+    assert not writes and not shape.find(jelly).show_render  # a render shows the object as it is, or its bake
     monkeypatch.undo()
     before = played.frame["time"]
     play_until(played, lambda: played.frame["time"] > before)
@@ -154,7 +154,7 @@ def test_keyframes_lead_it_while_the_timeline_plays(jelly):  # noqa: F811
         jelly.location.x = x
         jelly.keyframe_insert("location", index=0, frame=frame)
     scene.frame_set(1)
-    rest, held = rest_of(jelly), rest_of(jelly)[:, 2] > 0.09
+    rest, pinned = rest_of(jelly), rest_of(jelly)[:, 2] > 0.09
     played = play(jelly)
     for frame in range(1, 13):
         scene.frame_set(frame)
@@ -162,7 +162,7 @@ def test_keyframes_lead_it_while_the_timeline_plays(jelly):  # noqa: F811
         play_until(played, lambda before=before: played.frame["time"] > before + 1 / 24)
     assert jelly.location.x == pytest.approx(0.3)
     swung = seen(jelly)
-    np.testing.assert_allclose(swung[held], rest[held], atol=1e-3)
+    np.testing.assert_allclose(swung[pinned], rest[pinned], atol=1e-3)
     assert np.linalg.norm(swung - rest, axis=1).max() > 0.005  # what hangs lags behind
 
 
@@ -171,7 +171,7 @@ def test_edit_mode_ends_it_with_a_sentence(jelly):  # noqa: F811
     bpy.ops.object.mode_set(mode="EDIT")
     assert not played.tick() and "it is in Edit Mode" in played.ended
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert [one.name for one in jelly.modifiers] == []
+    assert [modifier.name for modifier in jelly.modifiers] == []
 
 
 def test_an_object_that_is_deleted_ends_it_with_a_sentence(jelly):  # noqa: F811
@@ -185,9 +185,9 @@ def test_a_hand_pulls_it(jelly):  # noqa: F811
     played = play(jelly)
     low = seen(jelly)
     corner = int(np.argmin(low.sum(axis=1)))
-    place = np.array(jelly.matrix_world) @ [*low[corner], 1.0]
-    grab = played.take(place[:3])
-    played.pull(grab, place[:3] + [-0.1, 0.0, 0.0], harder=4.0)
+    position = np.array(jelly.matrix_world) @ [*low[corner], 1.0]
+    grab = played.take(position[:3])
+    played.pull(grab, position[:3] + [-0.1, 0.0, 0.0], harder=4.0)
     before = played.frame["time"]
     play_until(played, lambda: played.frame["time"] > before + 0.5)
     assert seen(jelly)[corner, 0] < low[corner, 0] - 0.03
@@ -200,7 +200,7 @@ def test_the_wheel_makes_a_hand_stronger_and_weaker(jelly):  # noqa: F811
 
     played = play(jelly, 0.05)
     hand = Hand(played)
-    assert not hand.handle(None, SimpleNamespace(type="WHEELUPMOUSE"))  # it is Blender's own while nothing is held
+    assert not hand.handle(None, SimpleNamespace(type="WHEELUPMOUSE"))  # it is Blender's own while nothing is grabbed
     hand._grab = played.take(np.zeros(3))
     for event, strength in (("WHEELUPMOUSE", HARDER), ("WHEELUPMOUSE", HARDER**2), ("WHEELDOWNMOUSE", HARDER)):
         assert hand.handle(None, SimpleNamespace(type=event))
@@ -234,12 +234,12 @@ def test_a_collider_with_keyframes_pushes_it(jelly):  # noqa: F811
 def test_what_is_pinned_follows_the_object_that_is_moved(jelly):  # noqa: F811
     played = play(jelly)
     rest = rest_of(jelly)
-    held = rest[:, 2] > 0.09
+    pinned = rest[:, 2] > 0.09
     jelly.location = (0.3, 0.0, 0.0)
     bpy.context.view_layer.update()
     before = played.frame["time"]
     play_until(played, lambda: played.frame["time"] > before + 0.3)
-    np.testing.assert_allclose(seen(jelly)[held], rest[held], atol=1e-4)
+    np.testing.assert_allclose(seen(jelly)[pinned], rest[pinned], atol=1e-4)
 
 
 def test_a_collider_that_is_moved_pushes_it(jelly):  # noqa: F811
@@ -251,8 +251,8 @@ def test_a_collider_that_is_moved_pushes_it(jelly):  # noqa: F811
     jelly.conjac.contact.collides_with = "all"
     fill(jelly)
     played = play(jelly, 1.5)
-    lies = (seen(jelly)[:, 2] + jelly.location.z).min()
-    assert -0.03 < lies < 0.03, lies
+    lowest = (seen(jelly)[:, 2] + jelly.location.z).min()
+    assert -0.03 < lowest < 0.03, lowest
     for k in range(30):
         floor.location.z = -0.5 + 0.2 * (k + 1) / 30
         bpy.context.view_layer.update()
@@ -269,8 +269,8 @@ def test_a_scaled_scene_and_a_turned_object_look_the_same(jelly):  # noqa: F811
     fill(jelly)
     rest = rest_of(jelly)
     play(jelly, 0.1)
-    moved, held = seen(jelly), rest[:, 2] > 0.09
-    np.testing.assert_allclose(moved[held], rest[held], atol=1e-4)
+    moved, pinned = seen(jelly), rest[:, 2] > 0.09
+    np.testing.assert_allclose(moved[pinned], rest[pinned], atol=1e-4)
     assert 0.0005 < rest[:, 2].min() - moved[:, 2].min() < 0.1
 
 
@@ -285,7 +285,7 @@ def test_a_bake_ends_it_and_is_the_same_as_without(jelly):  # noqa: F811
     bpy.context.scene.frame_end = 2
     played = play(jelly)
     assert jelly.conjac.bake() == 0 and played.ended == ""
-    assert [one.name for one in jelly.modifiers] == ["ConJac"]
+    assert [modifier.name for modifier in jelly.modifiers] == ["ConJac"]
     baked = frames_of(jelly)
     bpy.ops.conjac.free_bake()
     assert jelly.conjac.bake() == 0 and frames_of(jelly) == baked
@@ -296,7 +296,7 @@ def test_switching_the_extension_off_ends_it(jelly):  # noqa: F811
 
     played = play(jelly)
     conjac.unregister()
-    assert played.ended == "" and [one.name for one in jelly.modifiers] == []
+    assert played.ended == "" and [modifier.name for modifier in jelly.modifiers] == []
     conjac.register()
 
 

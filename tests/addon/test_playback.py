@@ -1,4 +1,4 @@
-"""Baked frames shown by real Blender: every format gives back the frames, at and between frames, and undoes itself."""
+"""Baked frames shown by real Blender: every format reproduces them, at and between frames, and can be removed."""
 
 from itertools import chain, pairwise
 from pathlib import Path
@@ -40,7 +40,7 @@ def evaluated(obj, frame, subframe=0.0):
 
 
 def make_frames(obj, first=FIRST, last=LAST, vertices=None):
-    """Frames unlike each other at every vertex."""
+    """Return frames that differ at every vertex."""
     rest = positions(obj.data).copy() if vertices is None else np.zeros((vertices, 3), np.float32)
     rng = np.random.default_rng(0)
     data = [(rest + rng.normal(0, 0.2, rest.shape)).astype(np.float32) for _ in range(first, last + 1)]
@@ -71,7 +71,7 @@ def test_each_format_can_be_changed_for_each_other_one(tmp_path):
     keys = list(playback.formats())
     # each after each other one and after itself, once: a de Bruijn sequence
     after_each = [key for i, first in enumerate(keys)
-                  for key in (first, *chain(*((first, one) for one in keys[i + 1:])))]
+                  for key in (first, *chain(*((first, later) for later in keys[i + 1:])))]
     assert len({*pairwise([*after_each, keys[0]])}) == len(after_each) == len(keys) ** 2
     for key in (*after_each, keys[0]):
         playback.show(obj, bpy.context.scene, frames, tmp_path / "jelly", key)
@@ -108,7 +108,7 @@ def test_the_saved_file_plays_without_the_extension(key, tmp_path):
 
 
 def add_rig(obj):
-    """A Lattice that moves the object, a Simple Deform, then Subdivision and Solidify."""
+    """Add a Lattice that moves the object, a Simple Deform, then Subdivision and Solidify."""
     cage = bpy.data.objects.new("Cage", bpy.data.lattices.new("Cage"))
     bpy.context.scene.collection.objects.link(cage)
     lattice = obj.modifiers.new("Cage", "LATTICE")
@@ -155,7 +155,7 @@ def test_corrections_after_the_rig_stand_above_the_mark():
     assert modifier.place(obj) == 0
 
 
-def test_a_modifier_that_took_our_name_is_renamed_and_kept(tmp_path):
+def test_a_modifier_that_took_our_name_is_renamed_and_stays(tmp_path):
     obj = make_object()
     obj.modifiers.new("ConJac", "SOLIDIFY")
     playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "jelly", "pc2")
@@ -223,11 +223,11 @@ def test_modifiers_that_were_renamed_come_back_too(tmp_path):
     for name, shown in (("One", True), ("Two", False)):
         obj.modifiers.new(name, "SIMPLE_DEFORM").show_viewport = shown
     playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "jelly", "shapekeys")
-    one, two = obj.modifiers
-    one.name, two.name, one.name = "Other", "One", "Two"
+    first, second = obj.modifiers
+    first.name, second.name, first.name = "Other", "One", "Two"
     with playback.set_aside(obj):
-        assert (one.show_viewport, two.show_viewport) == (True, False)
-    assert not one.show_viewport
+        assert (first.show_viewport, second.show_viewport) == (True, False)
+    assert not first.show_viewport
     playback.hide(obj)
     assert [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers] == [("Two", True, True),
                                                                                  ("One", False, True)]
@@ -294,7 +294,7 @@ def test_a_finished_pc2_is_not_written_again(tmp_path):
     np.testing.assert_allclose(evaluated(obj, LAST), other.read(LAST), atol=1e-6)
 
 
-def test_alembic_holds_the_object_where_it_stands_and_its_uvs(tmp_path):
+def test_alembic_has_the_pose_of_the_object_and_its_uvs(tmp_path):
     obj = make_object()
     frames = make_frames(obj)
     obj.hide_set(True)
@@ -311,7 +311,7 @@ def test_alembic_holds_the_object_where_it_stands_and_its_uvs(tmp_path):
 
 @pytest.mark.parametrize("key, other", [("abc", "jelly.usdc"), ("pc2", "jelly.mdd")])
 def test_a_format_takes_away_its_own_modifier_alone(tmp_path, key, other):
-    """Another format may play by the same type of modifier: USD by Alembic's, MDD by PC2's."""
+    """Another format may play by a modifier of the same type: USD by Alembic's, MDD by PC2's."""
     obj = make_object()
     playback.show(obj, bpy.context.scene, make_frames(obj), tmp_path / "jelly", key)
     mark = modifier.find(obj)

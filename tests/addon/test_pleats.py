@@ -18,10 +18,10 @@ def test_two_rows_of_a_panel_that_are_sewn_together_make_a_pleat(scene):  # noqa
     mesh = bmesh.new()
     mesh.from_mesh(panel.data)
     mesh.verts.ensure_lookup_table()
-    for one, other in zip(left, right):
-        mesh.edges.new((mesh.verts[one], mesh.verts[other]))
-    for one in middle:  # the side to which it folds
-        mesh.verts[one].co.z += 0.01
+    for vertex, opposite in zip(left, right):
+        mesh.edges.new((mesh.verts[vertex], mesh.verts[opposite]))
+    for vertex in middle:  # the side to which it folds
+        mesh.verts[vertex].co.z += 0.01
     mesh.to_mesh(panel.data)
     mesh.free()
     assert bpy.ops.conjac.add_cloth() == {"FINISHED"} and panel.conjac.use_sewing

@@ -1,4 +1,4 @@
-"""Presets of materials and fabrics: Blender's own way of keeping them, ours with a source each."""
+"""Presets of materials and fabrics are stored like Blender's own, each with its source."""
 
 import bpy
 import pytest
@@ -10,7 +10,7 @@ def test_the_files_and_the_page_are_what_the_table_says():
     there = {path: path.read_text(encoding="utf-8") for path in presets.FOLDER.glob("*/*.py")}
     assert there == presets.files(), "run `make manual`"
     assert presets.PAGE.read_text(encoding="utf-8") == presets.page(), "run `make manual`"
-    assert all(one.source for kind in presets.KINDS.values() for one in kind)
+    assert all(preset.source for kind in presets.KINDS.values() for preset in kind)
 
 
 @pytest.mark.parametrize("kind", presets.KINDS)
@@ -19,14 +19,14 @@ def test_blender_finds_ours_and_each_sets_what_it_says(soft_cube, kind):
     folders = bpy.utils.preset_paths(f"conjac/{kind}")
     assert str(presets.FOLDER / kind) in folders
     settings = soft_cube.conjac
-    for one in presets.KINDS[kind]:
-        bpy.ops.script.execute_preset(filepath=str(presets.FOLDER / kind / presets.file_name(one.name)),
+    for preset in presets.KINDS[kind]:
+        bpy.ops.script.execute_preset(filepath=str(presets.FOLDER / kind / presets.file_name(preset.name)),
                                       menu_idname=f"CONJAC_MT_presets_{kind}")
-        for name, value in one.settings.items():
+        for name, value in preset.settings.items():
             prop = settings.bl_rna.properties[name]
-            assert getattr(settings, name) == (value if isinstance(value, str) else pytest.approx(value)), one.name
+            assert getattr(settings, name) == (value if isinstance(value, str) else pytest.approx(value)), preset.name
             if prop.type == "FLOAT":
-                assert prop.hard_min <= value <= prop.hard_max, f"{one.name}: {name}"
+                assert prop.hard_min <= value <= prop.hard_max, f"{preset.name}: {name}"
 
 
 def test_the_panel_shows_the_menu_of_what_the_object_is(soft_cube):

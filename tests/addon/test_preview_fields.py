@@ -1,4 +1,4 @@
-"""Fibers as lines and maps as colours, drawn over the body: what the solver carried into its volume."""
+"""Fibers as lines and maps as colors of the solver's volume, drawn over the body."""
 
 import bpy
 import numpy as np
@@ -10,7 +10,8 @@ from test_setup_operators import reason
 
 @pytest.fixture()
 def bar(soft_cube, tmp_path):
-    """A bar of 1 × 1 × 2 m, turned by a quarter about x and moved; its upper half (object z > 0) painted "Bone"."""
+    """Return a bar of 1 × 1 × 2 m, turned by a quarter about x and moved; its upper half (object z > 0) painted
+    "Bone"."""
     soft_cube.conjac.cache_folder = str(tmp_path)
     soft_cube.conjac.mesher, soft_cube.conjac.edge_length = "grid", 0.5
     bpy.context.scene.unit_settings.scale_length = 0.5
@@ -35,14 +36,14 @@ def test_stiffness_is_dark_where_soft_and_bright_where_painted(bar):
     assert (faces.title, faces.low, faces.high) == ("Young's Modulus (kPa)", "11.55", "866")
     np.testing.assert_allclose([faces.corners.min(axis=(0, 1)), faces.corners.max(axis=(0, 1))],
                                [[-1, -1, -1], [1, 1, 1]], atol=1e-6)
-    heights, shares = faces.corners[:, :, 2].mean(axis=1), faces.shares
-    assert len(shares) == 2 * 2 * (4 * 4 + 2 * 4 * 8)
-    assert shares[heights < -0.9].max() <= 0.1 and shares[heights > 0.9].min() >= 0.9
-    assert np.corrcoef(heights, shares)[0, 1] > 0.95
+    heights, fractions = faces.corners[:, :, 2].mean(axis=1), faces.shares
+    assert len(fractions) == 2 * 2 * (4 * 4 + 2 * 4 * 8)
+    assert fractions[heights < -0.9].max() <= 0.1 and fractions[heights > 0.9].min() >= 0.9
+    assert np.corrcoef(heights, fractions)[0, 1] > 0.95
     sides = faces.corners[:, 1:] - faces.corners[:, :1]
     outward = np.einsum("bi,bi->b", np.cross(sides[:, 0], sides[:, 1]), faces.corners.mean(axis=1))
     assert (outward > 0).all()
-    assert [one.name for one in bpy.data.objects] == ["Cube"] and not bpy.data.materials
+    assert [scene_object.name for scene_object in bpy.data.objects] == ["Cube"] and not bpy.data.materials
 
 
 def test_one_value_everywhere_is_one_color(bar):
@@ -68,7 +69,7 @@ def test_a_map_that_the_material_does_not_have_is_refused(bar):
 
 
 def test_previews_stand_beside_each_other_and_go_together(bar, tmp_path):
-    """And are nothing of the file."""
+    """Previews add nothing to the file."""
     from conjac.conjac_addon.operators import previews
 
     bar.conjac.fiber_material, bar.conjac.fiber_field = "astvk", "straight"
@@ -111,17 +112,17 @@ def test_tetrahedra_that_are_there_are_not_made_again(bar, monkeypatch):
     from conjac.conjac_addon.operators import still
 
     bpy.ops.conjac.preview_tets()
-    said = []
+    messages = []
 
     class Watched(still.Worker):
         def messages(self, wait=0.0):
-            found = super().messages(wait)
-            said.extend(found)
-            return found
+            received = super().messages(wait)
+            messages.extend(received)
+            return received
 
     monkeypatch.setattr(still, "Worker", Watched)
     bpy.ops.conjac.preview_field(field="density")
-    assert {message.get("stage") for message in said} == {None, "fields"}
+    assert {message.get("stage") for message in messages} == {None, "fields"}
 
 
 def test_what_is_shown_is_taken_away_by_a_button_beside_the_one_that_showed_it(bar):
@@ -140,7 +141,7 @@ def test_what_is_shown_is_taken_away_by_a_button_beside_the_one_that_showed_it(b
 
 
 def test_parts_that_are_one_in_the_tetrahedra_are_marked_before_a_bake(bar, monkeypatch):
-    """The solver names them (tests/world/test_fused.py); here a line of a hair's length, in the world."""
+    """The solver names them (tests/world/test_fused.py); this test draws a line of a hair's length, in the world."""
     from conjac.conjac_addon.operators import still
 
     run = still.run

@@ -15,7 +15,7 @@ from conjac.solver.errors import BadInput  # noqa: E402
 
 
 def add_pull(obj, at=(0.0, 0.0, -0.1), radius=0.08, stiffness=200.0):
-    """At the hanging cube's lower face."""
+    """Add a pull at the hanging cube's lower face."""
     bpy.context.view_layer.objects.active = obj
     assert bpy.ops.conjac.add_pull() == {"FINISHED"}
     pull = obj.conjac.pulls[-1]
@@ -80,7 +80,7 @@ def test_a_pull_with_its_first_settings_takes_a_new_body_along(scene, size):  # 
     assert 0.8 < moved[0] < 1.2 and abs(moved[2]) < 0.15
 
 
-def test_what_cannot_be_a_pull_is_told(scene, tmp_path):  # noqa: F811
+def test_what_cannot_be_a_pull_is_reported(scene, tmp_path):  # noqa: F811
     obj = add_jelly()
     pull = add_pull(obj)
     empty, pull.object = pull.object, None

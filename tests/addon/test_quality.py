@@ -1,4 +1,4 @@
-"""Draft, Good and Best: edges and steps against those of a new body, which stay the artist's to change."""
+"""Draft, Good and Best change edges and steps relative to those of a new body, and the artist can still edit them."""
 
 import bpy
 import numpy as np
@@ -82,7 +82,8 @@ def test_what_has_no_tetrahedra_has_longer_or_shorter_steps(addon, add):
 
 @pytest.mark.long
 def test_best_lands_nearer_to_a_finer_bake_than_good_and_good_than_a_draft(addon):
-    """By the height of its middle over the time in which it lands and comes up, of a shape that nothing is tuned on."""
+    """The height of its middle is compared over the time in which it lands and bounces, for a shape that no constant is
+    tuned on."""
     from played import seen
 
     bpy.context.scene.frame_end = 24

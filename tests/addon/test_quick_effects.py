@@ -17,7 +17,7 @@ def seen(obj, frame):
 
 
 def default_cube():
-    """As a new scene has it: two metres, its middle in the origin, eight vertices."""
+    """Return the cube of a new scene: two metres, around the origin, eight vertices."""
     bpy.ops.mesh.primitive_cube_add(size=2.0)
     return bpy.context.object
 
@@ -41,17 +41,17 @@ def test_the_default_cube_falls_from_above_the_ground_and_is_fine_enough(addon):
     assert bpy.ops.conjac.quick_jelly() == {"FINISHED"}
     assert cube.conjac.kind == "soft_body" and len(cube.data.vertices) == 8, "its mesh is as it was"
     bpy.context.view_layer.update()
-    places = seen(cube, 1)
-    assert len(places) > 300 and places[:, 2].min() == pytest.approx(1.0)
-    assert np.ptp(places, axis=0).max() == pytest.approx(2.0)
+    positions = seen(cube, 1)
+    assert len(positions) > 300 and positions[:, 2].min() == pytest.approx(1.0)
+    assert np.ptp(positions, axis=0).max() == pytest.approx(2.0)
     assert cube.conjac.use_ground and cube.conjac.ground_height == 0.0
     from conjac.conjac_addon.gather import count_at_mark
 
-    assert count_at_mark(cube) == len(places), "the subdivision stands above what is simulated"
+    assert count_at_mark(cube) == len(positions), "the subdivision stands above what is simulated"
 
 
 @pytest.mark.parametrize("prepared", ["parent", "keyframes", "pin"])
-def test_what_something_else_places_is_not_lifted(addon, prepared):
+def test_what_a_parent_or_keyframes_or_pins_position_is_not_lifted(addon, prepared):
     cube = default_cube()
     if prepared == "parent":
         bpy.ops.object.empty_add()
@@ -86,21 +86,22 @@ def pinned_heights(obj):
     """Return z, in the simulated mesh, of hard-pinned vertices and of the others."""
     mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     index = obj.vertex_groups[obj.conjac.pin_group].index
-    held = [any(one.group == index and one.weight > 0.5 for one in vertex.groups) for vertex in mesh.vertices]
+    pinned = [any(membership.group == index and membership.weight > 0.5 for membership in vertex.groups)
+              for vertex in mesh.vertices]
     heights = np.array([vertex.co.z for vertex in mesh.vertices])
-    return heights[held], heights[~np.array(held)]
+    return heights[pinned], heights[~np.array(pinned)]
 
 
 @pytest.mark.parametrize("shape", ["cube", "uv_sphere"])
-def test_it_hangs_by_its_top_where_the_artist_asks_for_that(addon, shape):
-    """A cube has no vertices between its top and its bottom, so the border is that of the faces it is given."""
+def test_it_hangs_by_its_top_with_the_option(addon, shape):
+    """A cube has no vertices between its top and its bottom, so the border is that of its new faces."""
     getattr(bpy.ops.mesh, f"primitive_{shape}_add")()
     obj = bpy.context.object
     bpy.ops.conjac.quick_jelly(hangs_by=0.2)
     bpy.context.view_layer.update()
-    held, free = pinned_heights(obj)
+    pinned, free = pinned_heights(obj)
     assert obj.location.z == 0.0 and not obj.conjac.soft_pins
-    assert held.min() > 0.6 - 1e-6 and held.max() == pytest.approx(1.0) and free.max() < 0.6 + 1e-6
+    assert pinned.min() > 0.6 - 1e-6 and pinned.max() == pytest.approx(1.0) and free.max() < 0.6 + 1e-6
 
 
 def test_painted_pins_stay_as_they_are(addon):
@@ -116,12 +117,12 @@ def test_a_poke_pushes_its_top_as_the_bake_begins_and_lets_go(addon):
     bpy.ops.conjac.quick_jelly(poked=0.25)
     pull, = cube.conjac.pulls
     assert cube.location.z == 0.0
-    found = []
+    tops = []
     for frame in (11, 15, 16):
         scene.frame_set(frame)
-        found.append((*pull.object.location, pull.strength))
-    assert np.allclose(found[0], [0.0, 0.0, 1.0, 1.0]) and np.allclose(found[1], [0.5, 0.0, 1.0, 1.0])
-    assert found[2][3] == 0.0
+        tops.append((*pull.object.location, pull.strength))
+    assert np.allclose(tops[0], [0.0, 0.0, 1.0, 1.0]) and np.allclose(tops[1], [0.5, 0.0, 1.0, 1.0])
+    assert tops[2][3] == 0.0
 
 
 @pytest.mark.long

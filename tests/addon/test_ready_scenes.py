@@ -1,4 +1,4 @@
-"""Add > ConJac > Examples: each ready scene stands at the 3D cursor, and a bake of it ends well and moves."""
+"""Add > ConJac > Examples: each ready scene is added at the 3D cursor, and its bake completes and moves."""
 
 import bpy
 import numpy as np

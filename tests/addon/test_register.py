@@ -1,4 +1,4 @@
-"""Registering and unregistering leaves nothing behind, however often."""
+"""Registering and unregistering leave nothing behind, however often."""
 
 import gc
 
@@ -7,14 +7,14 @@ import pytest
 
 
 def conjac_classes():
-    """Every registered class of ours: property groups do not stand in bpy.types."""
+    """Return every registered class of ConJac; property groups are not in bpy.types."""
     bases = (bpy.types.Operator, bpy.types.Panel, bpy.types.PropertyGroup, bpy.types.AddonPreferences, bpy.types.Menu)
     return [cls for base in bases for cls in base.__subclasses__()
             if cls.__name__.startswith("CONJAC_") and cls.is_registered]
 
 
 def registered():
-    """Everything that an extension can leave behind in Blender."""
+    """Return everything that an extension can leave behind in Blender."""
     handlers = {name: len(value) for name in dir(bpy.app.handlers)
                 if isinstance(value := getattr(bpy.app.handlers, name), list)}
     classes = {cls.__name__ for cls in conjac_classes()}
@@ -54,8 +54,8 @@ def test_a_part_that_fails_takes_the_others_back(monkeypatch):
 
 
 @pytest.mark.parametrize("part", ["menus", "presets", "overlays"])
-def test_a_part_that_fails_late_is_the_error_that_is_told(monkeypatch, part):
-    """On Blender 4.2 one was, and "list.remove(x): x not in list" was all that an artist saw."""
+def test_a_part_that_fails_late_is_the_error_that_is_reported(monkeypatch, part):
+    """On Blender 4.2 the artist saw only "list.remove(x): x not in list" of a later error."""
     import conjac
     from conjac.conjac_addon import ui
 
@@ -74,7 +74,7 @@ def test_a_part_that_fails_late_is_the_error_that_is_told(monkeypatch, part):
 
 
 def test_presets_are_in_the_menu_of_a_blender_that_knows_no_other_folders(monkeypatch):
-    """4.2 searches for presets only in its own folders."""
+    """Blender 4.2 searches for presets only in its own folders."""
     import conjac
     from conjac.conjac_addon import compat
     from conjac.conjac_addon.ui import presets
@@ -97,37 +97,38 @@ def test_presets_are_in_the_menu_of_a_blender_that_knows_no_other_folders(monkey
 
 
 def _is_blenders(cls, prop):
-    """Whether Blender's own base of operators for presets brings a property along."""
+    """Whether a property comes from Blender's own base of operators for presets."""
     return "preset_subdir" in vars(cls) and prop.identifier in {"remove_name", "remove_active"}
 
 
 def test_every_tooltip_is_a_sentence_without_a_full_stop(addon):
-    told = []
+    tooltips = []
     for cls in conjac_classes():
         rna = cls.bl_rna
         if issubclass(cls, bpy.types.Operator):
             module, _, name = cls.bl_idname.partition(".")
             rna = getattr(getattr(bpy.ops, module), name).get_rna_type()
-            told.append((cls.__name__, rna.name, rna.description))
+            tooltips.append((cls.__name__, rna.name, rna.description))
         if issubclass(cls, bpy.types.Panel):
-            told.append((cls.__name__, cls.bl_label, "a panel has no tooltip"))
+            tooltips.append((cls.__name__, cls.bl_label, "a panel has no tooltip"))
             continue
         inherited = set(rna.base.properties.keys()) if rna.base else {"name"}
-        told += [(f"{cls.__name__}.{prop.identifier}", prop.name, prop.description)
-                 for prop in rna.properties
+        tooltips += [(f"{cls.__name__}.{prop.identifier}", prop.name, prop.description)
+                     for prop in rna.properties
                      if prop.identifier not in inherited | {"rna_type", "name"} and not _is_blenders(cls, prop)]
-    assert len(told) > 50
-    for owner, label, description in told:
+    assert len(tooltips) > 50
+    for owner, label, description in tooltips:
         assert description and not description.endswith("."), owner
         small = {"per", "of", "on", "at", "by", "from", "to", "and", "the", "as"}
         assert all(word[:1].isupper() or word in small or not word.isalpha() for word in label.split()), (owner, label)
 
 
 def test_what_blender_keeps_of_settings_to_its_end_does_not_keep_bpy():
-    """Blender 4.2 crashes at exit over it."""
+    """Blender 4.2 crashes at exit over a reference to bpy."""
     import inspect
 
     from conjac.conjac_addon import settings
 
-    kept = [function for group in settings.classes for function in vars(group).values() if inspect.isfunction(function)]
-    assert kept and not [function.__qualname__ for function in kept if "bpy" in function.__globals__]
+    functions = [function for group in settings.classes for function in vars(group).values()
+                 if inspect.isfunction(function)]
+    assert functions and not [function.__qualname__ for function in functions if "bpy" in function.__globals__]

@@ -1,7 +1,5 @@
-"""Parts of a mechanism may be renamed after the bake: bones, rigid objects, joints, obstacles, flesh.
-
-Nothing is stale by a name, nothing is solved anew, and what plays goes on on the same bone or object.
-"""
+"""Parts of a mechanism may be renamed after the bake: bones, rigid objects, joints, obstacles, flesh. No bake is stale
+by a name, nothing is solved again, and playback continues on the same bone or object."""
 
 import numpy as np
 import pytest
@@ -30,7 +28,7 @@ def seen(obj, frame):
 
 
 def swinging():
-    """A post, a ring of three that hangs on it, and two obstacles."""
+    """Return a post, a ring of three that hangs on it, and two obstacles."""
     post = add_box("Post", (0, 0, 2), active=False)
     arms = [add_box(name, (x, 0, z)) for name, x, z in (("Arm", 0.3, 2), ("Hand", 0.6, 1.7), ("Rod", 0.3, 1.4))]
     joints = [join("HINGE", post, arms[0], (0, 0, 2), (np.pi / 2, 0, 0)), join("POINT", arms[0], arms[1], (0.6, 0, 2)),
@@ -39,30 +37,30 @@ def swinging():
     blocks = [add_box(name, (x, 0, 0), active=False) for name, x in (("Block", 0.0), ("Crate", 3.0))]
     obstacles = bpy.data.collections.new("Obstacles")
     bpy.context.scene.collection.children.link(obstacles)
-    for one in blocks:
-        bpy.context.view_layer.objects.active = one
+    for block in blocks:
+        bpy.context.view_layer.objects.active = block
         bpy.ops.rigidbody.object_remove()
-        for collection in one.users_collection:
-            collection.objects.unlink(one)
-        obstacles.objects.link(one)
+        for collection in block.users_collection:
+            collection.objects.unlink(block)
+        obstacles.objects.link(block)
     owner.conjac.mechanism.obstacles = obstacles
     bpy.context.view_layer.objects.active = owner
     return owner, arms, joints, blocks
 
 
 def copied(rig, name):
-    """A bone that is copied in Edit Mode."""
+    """Return a bone that is copied in Edit Mode."""
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.armature.select_all(action="DESELECT")
     bone = rig.data.edit_bones[name]
     bone.use_connect = False  # else its head is its parent's, which is not selected
     bone.select = bone.select_head = bone.select_tail = True
-    before = {one.name for one in rig.data.edit_bones}
+    before = {edit_bone.name for edit_bone in rig.data.edit_bones}
     assert bpy.ops.armature.duplicate() == {"FINISHED"}
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.context.view_layer.update()
-    return next(one for one in rig.pose.bones if one.name not in before)
+    return next(bone for bone in rig.pose.bones if bone.name not in before)
 
 
 def test_renamed_rigid_objects_keep_their_bake(scene):  # noqa: F811
@@ -72,8 +70,8 @@ def test_renamed_rigid_objects_keep_their_bake(scene):  # noqa: F811
     assert owner.conjac.bake() == 0 and bake.status(owner).state == "complete", bake.status(owner).text
     before, shown = written(owner), {obj: seen(obj, LAST) for obj in (arm, hand)}
     arm.name, hand.name = "Zebra", "Arm"
-    for k, one in enumerate((*joints, *blocks)):
-        one.name = f"{9 - k} renamed"
+    for k, block in enumerate((*joints, *blocks)):
+        block.name = f"{9 - k} renamed"
     assert bake.status(owner).state == "complete", bake.status(owner).text
     assert owner.conjac.bake() == 0
     assert written(owner) == before
@@ -99,8 +97,8 @@ def test_renamed_bones_and_flesh_keep_their_bake(scene):  # noqa: F811
     rig = add_chain(2)
     flesh = [add_flesh(rig), add_flesh(rig)]
     flesh[1].name = "Other"
-    for one in flesh:
-        one.conjac.mesher, one.conjac.edge_length, one.conjac.youngs_modulus = "grid", 0.15, 1.0e5
+    for soft_body in flesh:
+        soft_body.conjac.mesher, soft_body.conjac.edge_length, soft_body.conjac.youngs_modulus = "grid", 0.15, 1.0e5
     bpy.context.view_layer.objects.active = rig
     assert rig.conjac.bake() == 0 and bake.status(rig).state == "complete"
     before = written(rig)
@@ -110,7 +108,7 @@ def test_renamed_bones_and_flesh_keep_their_bake(scene):  # noqa: F811
     rig.data.bones["B1"].name = "A Tip"
     flesh[0].name = "Zzz"
     assert bake.status(rig).state == "complete", bake.status(rig).text
-    for _ in range(2):  # also when it was told once
+    for _ in range(2):  # also after it was reported once
         assert rig.conjac.bake() == 0
         assert bake.status(rig).state == "complete", bake.status(rig).text
         bpy.context.scene.frame_set(LAST)
@@ -121,7 +119,7 @@ def test_renamed_bones_and_flesh_keep_their_bake(scene):  # noqa: F811
 
 @pytest.mark.parametrize("how", ["undo", "close"])
 def test_a_bake_that_was_undone_or_not_saved_plays_again_also_after_renames(scene, how):  # noqa: F811
-    """Properties of bones and objects are gone then, their UUIDs too, and the frames on disk are not."""
+    """Properties of bones and objects and their UUIDs are lost then, and the frames on disk are not."""
     name = add_chain(3).name
     bpy.ops.wm.save_mainfile()
     bpy.ops.ed.undo_push(message="before")
@@ -164,22 +162,22 @@ def test_a_copied_bone_is_another_one(scene):  # noqa: F811
 def test_constraints_that_were_renamed_and_moved_come_back(scene):  # noqa: F811
     rig, constraint = add_rig()
     bone = rig.pose.bones["B1"]
-    mine = bone.constraints.new("COPY_ROTATION")  # muted by the artist
-    mine.target, mine.mute, mine.name = constraint.target, True, "Mine"
+    own_constraint = bone.constraints.new("COPY_ROTATION")  # muted by the artist
+    own_constraint.target, own_constraint.mute, own_constraint.name = constraint.target, True, "Mine"
     for kind in ("LIMIT_SCALE", "COPY_ROTATION"):
         bone.constraints.new(kind)
     bone.constraints[3].target = constraint.target
     assert rig.conjac.bake() == 0
-    assert all(one.mute for one in bone.constraints)
+    assert all(constraint.mute for constraint in bone.constraints)
     bone.constraints[0].name, bone.constraints[3].name = "First", "Last"
     bone.constraints.move(0, 2)
     bone.constraints.move(3, 1)
     assert bake.status(rig).state == "complete", bake.status(rig).text
     with action.set_aside(rig):
-        assert {one.name for one in bone.constraints if one.mute} == {"Mine"}
-    assert all(one.mute for one in bone.constraints)
+        assert {constraint.name for constraint in bone.constraints if constraint.mute} == {"Mine"}
+    assert all(constraint.mute for constraint in bone.constraints)
     free(rig)
-    assert {one.name for one in bone.constraints if one.mute} == {"Mine"}
+    assert {constraint.name for constraint in bone.constraints if constraint.mute} == {"Mine"}
 
 
 def test_what_a_bake_muted_on_a_copied_bone_comes_back_too(scene):  # noqa: F811
@@ -189,4 +187,4 @@ def test_what_a_bake_muted_on_a_copied_bone_comes_back_too(scene):  # noqa: F811
     assert copy.constraints[0].mute
     free(rig)
     assert not rig.pose.bones["B1"].constraints[0].mute and not copy.constraints[0].mute
-    assert not any(action.CALLED in one for one in rig.pose.bones)
+    assert not any(action.CALLED in bone for bone in rig.pose.bones)

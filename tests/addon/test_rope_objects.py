@@ -1,4 +1,4 @@
-"""Ropes in real Blender: of chains of edges and of curves, baked, played back, tied."""
+"""Ropes in real Blender are made of chains of edges and of curves, baked, played back, and tied."""
 
 import bpy
 import numpy as np
@@ -13,10 +13,10 @@ from solver.job.load import load
 
 
 def add_chain(links=12, length=1.0, faces=(), name="Rope"):
-    """A level chain of edges, a metre above the ground."""
-    places = np.stack([np.linspace(0.0, length, links + 1), np.zeros(links + 1), np.full(links + 1, 2.0)], 1)
+    """Add a level chain of edges, a metre above the ground."""
+    positions = np.stack([np.linspace(0.0, length, links + 1), np.zeros(links + 1), np.full(links + 1, 2.0)], 1)
     mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(places.tolist(), [(k, k + 1) for k in range(links)], faces)
+    mesh.from_pydata(positions.tolist(), [(k, k + 1) for k in range(links)], faces)
     obj = bpy.data.objects.new(name, mesh)
     bpy.context.collection.objects.link(obj)
     bpy.context.view_layer.objects.active = obj
@@ -64,8 +64,8 @@ def test_a_curve_becomes_a_rope_as_thick_as_its_bevel(scene):  # noqa: F811
     without_look(rope)
     rest, last = rest_of(rope), seen_at(rope, 12)
     assert np.abs(lengths(rope, last) / lengths(rope, rest) - 1.0).max() < 1e-4
-    held = np.abs(last - rest).max(axis=1) < 1e-6
-    assert held.sum() == 1 and np.abs(last - rest).max() > 0.2
+    fixed = np.abs(last - rest).max(axis=1) < 1e-6
+    assert fixed.sum() == 1 and np.abs(last - rest).max() > 0.2
 
 
 def test_each_spline_of_a_curve_is_a_strand(scene, tmp_path):  # noqa: F811
@@ -80,15 +80,15 @@ def test_each_spline_of_a_curve_is_a_strand(scene, tmp_path):  # noqa: F811
     scene.collection.objects.link(fringe)
     bpy.context.view_layer.objects.active = fringe
     assert bpy.ops.conjac.add_rope() == {"FINISHED"}
-    found, array = gathered(bpy.context.object, tmp_path)
-    [body] = found.bodies
+    read, array = gathered(bpy.context.object, tmp_path)
+    [body] = read.bodies
     x, edges = array(body.surface.vertices), array(body.rope.edges)
     assert len(x) == 12 and len(edges) == 9 and np.allclose(x[edges[:, 0], 1], x[edges[:, 1], 1])
     assert np.allclose(x[array(body.pin.weights) > 0.5], [[0.0, y, 2.0] for y in (0.0, 0.1, 0.2)])
 
 
 def test_a_bevel_by_another_curve_stays(scene):  # noqa: F811
-    """A square of 6 cm is led along the rope, where a round bevel would have as many sides as its resolution says."""
+    """A square of 6 cm is extruded along the rope, where a round bevel would have as many sides as its resolution."""
     shapes = {}
     for name, resolution in (("square", None), ("round", 2)):
         bpy.ops.curve.primitive_bezier_curve_add(location=(0.0, 0.0, 2.0))
@@ -119,8 +119,8 @@ def test_its_numbers_and_pins_stand_in_the_job(scene, tmp_path):  # noqa: F811
     obj.conjac.wobble_half_life, obj.conjac.rope_keeps_shape, obj.conjac.most_stretch = 0.5, True, 0.25
     paint(obj, "Pin", [0], 1.0)
     paint(obj, "Pin", [4], 0.5)
-    found, array = gathered(obj, tmp_path)
-    [body] = found.bodies
+    read, array = gathered(obj, tmp_path)
+    [body] = read.bodies
     assert body.rope.length.kind == "springy" and body.rope.length.params == {
         "axial_stiffness": 250.0, "most_stretch": 0.25}
     assert body.wobble_half_life == 0.5 and body.rope.keeps_shape
@@ -147,8 +147,8 @@ def test_its_twist_and_its_half_life_may_have_keyframes(scene, tmp_path):  # noq
         obj.keyframe_insert("conjac.rope_twist", frame=frame)
         obj.keyframe_insert("conjac.wobble_half_life", frame=frame)
     scene.frame_set(1)
-    found, array = gathered(obj, tmp_path)
-    [body] = found.bodies
+    read, array = gathered(obj, tmp_path)
+    [body] = read.bodies
     turns, halves = array(body.rope.twist), array(body.wobble_half_life)
     assert turns[0] == 0.0 and turns[-1] == pytest.approx(6.0) and (np.diff(turns) >= 0.0).all()
     assert halves[0] == 1.0 and halves[-1] == pytest.approx(0.5) and len(turns) == len(halves) == load(tmp_path).samples
@@ -158,7 +158,7 @@ def test_its_twist_and_its_half_life_may_have_keyframes(scene, tmp_path):  # noq
 
 
 def test_it_hangs_on_what_moves_its_pins(scene):  # noqa: F811
-    """A hook to an Empty above ConJac carries its end."""
+    """A hook to an Empty above ConJac moves its end."""
     obj = add_chain(8)
     bpy.ops.conjac.add_rope()
     paint(obj, "Pin", [0])
@@ -195,8 +195,8 @@ def test_it_is_welded_to_a_soft_body_and_carries_it(scene):  # noqa: F811
     cube.select_set(True)
     bpy.context.view_layer.objects.active = rope
     assert bpy.ops.conjac.add_weld() == {"FINISHED"}
-    for one in (rope, cube):
-        one.conjac.use_ground = False
+    for scene_object in (rope, cube):
+        scene_object.conjac.use_ground = False
     assert cube.conjac.bake(wait=True) == 0
     without_look(rope)
     rest, last = rest_of(rope), seen_at(rope, 12)
@@ -226,8 +226,8 @@ def test_what_is_no_rope_is_refused_in_a_sentence(scene, tmp_path):  # noqa: F81
     point = bpy.data.objects.new("Point", data)
     bpy.context.collection.objects.link(point)
     bpy.context.view_layer.objects.active = point
-    for one in bpy.context.selected_objects:
-        one.select_set(False)
+    for selected_object in bpy.context.selected_objects:
+        selected_object.select_set(False)
     with pytest.raises(RuntimeError, match="has no length"):
         bpy.ops.conjac.add_rope()
 

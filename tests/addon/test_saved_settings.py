@@ -1,7 +1,6 @@
-"""A .blend keeps the meaning of its settings whatever the catalogue learns afterwards.
-
-tests/data/settings_before_versions.blend was saved by the ConJac of commit ad61bff, which numbered menus by position.
-"""
+"""A .blend preserves the meaning of its settings when the catalogue changes afterwards.
+tests/data/settings_before_versions.blend was saved by the ConJac of commit ad61bff, which numbered menus by
+position."""
 
 import subprocess
 import sys
@@ -105,7 +104,7 @@ def test_it_stays_up_to_date_when_it_is_saved(old_file, tmp_path):
     assert (settings.kind, settings.solver.beta, settings.solver.integrator) == ("soft_body", 2.0, "quasistatic")
 
 
-def test_saving_tells_the_version_of_settings_made_since(soft_cube, tmp_path):
+def test_saving_stores_the_version_of_settings_made_since(soft_cube, tmp_path):
     from conjac.conjac_addon.settings import VERSION
 
     bpy.ops.object.empty_add()
@@ -170,11 +169,11 @@ def test_settings_of_a_newer_conjac_are_refused_with_a_sentence(soft_cube, newer
 
     soft_cube.conjac.mesher, soft_cube.conjac.cache_folder = "grid", str(tmp_path)
     newer(soft_cube.conjac)
-    told, buttons = sentences(soft_cube)
-    assert words in told and "Update ConJac" in told and not buttons
+    labels, buttons = sentences(soft_cube)
+    assert words in labels and "Update ConJac" in labels and not buttons
     assert cli.run(["bake"]) == cli.run(["bake", "--object", "Cube"]) == 2
-    said = capfd.readouterr().err
-    assert said.count(words) == 2 and "Traceback" not in said and '"Cube": its' in said
+    output = capfd.readouterr().err
+    assert output.count(words) == 2 and "Traceback" not in output and '"Cube": its' in output
     assert soft_cube.conjac.bake() == 2
     assert not list(tmp_path.rglob("scene.json"))
 
@@ -182,8 +181,8 @@ def test_settings_of_a_newer_conjac_are_refused_with_a_sentence(soft_cube, newer
 def test_choosing_another_mends_an_unknown_choice(soft_cube):
     newer_choice(soft_cube.conjac)
     soft_cube.conjac.material = "arap"
-    told, buttons = sentences(soft_cube)
-    assert "57" not in told and "conjac.bake" in buttons
+    labels, buttons = sentences(soft_cube)
+    assert "57" not in labels and "conjac.bake" in buttons
 
 
 def test_saving_leaves_the_version_of_a_newer_conjac(soft_cube, tmp_path):
@@ -211,7 +210,7 @@ def test_handlers_are_there_once_and_go(addon):
 # ---- names that scripts know
 
 
-def test_every_old_name_reads_and_writes_what_took_its_place(soft_cube):
+def test_every_old_name_reads_and_writes_what_replaced_it(soft_cube):
     from conjac.conjac_addon.settings import CONJAC_Solver
 
     settings = soft_cube.conjac

@@ -12,7 +12,7 @@ from benchmarks.seen import inside
 
 
 def drawn(obj, frame):
-    """Vertices in the world and triangles as they are drawn."""
+    """Return vertices in the world and triangles of the drawn mesh."""
     bpy.context.scene.frame_set(frame)
     seen = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     mesh = seen.to_mesh()
@@ -49,7 +49,7 @@ def test_a_ball_that_lands_on_an_edge_is_not_seen_through_it(addon, tmp_path):
 @pytest.mark.parametrize("fineness, fits, simplify", [(1, False, 0.0), (3, True, 0.0), (4, True, 0.0), (5, True, 0.003),
                                                       (6, True, 0.003)])
 def test_a_new_body_touches_by_its_mesh_where_that_is_no_coarser_than_its_tetrahedra(addon, fineness, fits, simplify):
-    """And by fewer faces where it is finer."""
+    """A finer mesh collides by fewer faces."""
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=fineness, radius=0.2)
     bpy.ops.conjac.add_soft_body()
     contact = bpy.context.object.conjac.contact
@@ -58,7 +58,7 @@ def test_a_new_body_touches_by_its_mesh_where_that_is_no_coarser_than_its_tetrah
 
 @pytest.mark.parametrize("cuts, fits", [(0, False), (3, True), (9, True)])
 def test_a_box_does_so_where_its_faces_are_twice_as_large_as_its_tetrahedra_too(addon, cuts, fits):
-    """Measured by the edge length that it gets, not by a finer one."""
+    """The faces are compared with the edge length that the body gets, not with a finer one."""
     bpy.ops.mesh.primitive_cube_add(size=0.3)
     if cuts:
         bpy.ops.object.mode_set(mode="EDIT")
@@ -84,7 +84,7 @@ def test_a_cut_switches_it_off_and_what_was_set_stays(addon):
 @pytest.mark.long
 @pytest.mark.parametrize("turn, lean", [(45.0, 0.0), (20.0, 12.0)])
 def test_a_ball_much_finer_than_its_tetrahedra_is_not_seen_through_either(addon, tmp_path, monkeypatch, turn, lean):
-    """On an edge, and on a block that is tilted otherwise than in the row."""
+    """It lands on an edge, and on a block that is tilted otherwise than in the benchmark's row."""
     monkeypatch.setattr(seen, "FRAMES", 12)
     deepest, _ = seen.landed(tmp_path / "landing", 5, turn, lean, True)
     assert deepest < 0.3  # of a thousandth, where one is the goal; it was ten by tetrahedra

@@ -1,4 +1,4 @@
-"""Set Jiggle: a body is as stiff as its slowest wobble needs, as its pins hold it."""
+"""Set Jiggle: a body gets the stiffness that its slowest wobble needs under its pins."""
 
 import bpy
 import numpy as np
@@ -9,7 +9,7 @@ from gathered_jobs import paint
 
 @pytest.fixture()
 def hung(soft_cube, tmp_path):
-    """A bar four times as long as wide that hangs from its upper end."""
+    """Return a bar four times as long as wide that hangs from its upper end."""
     bpy.context.scene.unit_settings.scale_length = 0.1
     soft_cube.conjac.cache_folder = str(tmp_path)
     soft_cube.scale = (1, 1, 4)
@@ -17,7 +17,7 @@ def hung(soft_cube, tmp_path):
     return soft_cube
 
 
-def found(obj):
+def frequency_of(obj):
     """Return the slowest wobble that a bake itself finds [Hz]."""
     from conjac.conjac_addon.operators import still
 
@@ -31,10 +31,10 @@ def found(obj):
 
 
 def test_it_wobbles_as_asked(hung):
-    before, stiffness = found(hung), hung.conjac.youngs_modulus
+    before, stiffness = frequency_of(hung), hung.conjac.youngs_modulus
     painted = hung.conjac.youngs_modulus_high
     assert bpy.ops.conjac.set_wobble(hertz=4.0) == {"FINISHED"}
-    assert found(hung) == pytest.approx(4.0, rel=0.01)
+    assert frequency_of(hung) == pytest.approx(4.0, rel=0.01)
     times = hung.conjac.youngs_modulus / stiffness
     # its weight, which makes a hanging bar stiffer across, stays as it is
     assert 1.01 * (4.0 / before) ** 2 < times < 1.1 * (4.0 / before) ** 2
@@ -42,11 +42,11 @@ def test_it_wobbles_as_asked(hung):
 
 
 def test_what_is_painted_goes_along(hung):
-    """Both ends of a map: the lower half is ten times as stiff."""
+    """Both ends of a map are scaled: the lower half is ten times as stiff."""
     hung.conjac.youngs_modulus_high = 10.0 * hung.conjac.youngs_modulus
     paint(hung, "Stiffness", [v.index for v in hung.data.vertices if v.co.z < 0])
     bpy.ops.conjac.set_wobble(hertz=4.0)
-    assert found(hung) == pytest.approx(4.0, rel=0.01)
+    assert frequency_of(hung) == pytest.approx(4.0, rel=0.01)
     assert hung.conjac.youngs_modulus_high == pytest.approx(10.0 * hung.conjac.youngs_modulus, rel=0.01)
 
 
@@ -60,7 +60,7 @@ def test_it_can_be_undone(hung):
     assert bpy.data.objects["Cube"].conjac.youngs_modulus == np.float32(stiffness)
 
 
-def test_what_is_held_all_over_is_refused_in_one_sentence(hung):
+def test_what_is_pinned_all_over_is_refused_in_one_sentence(hung):
     paint(hung, "Pin", range(len(hung.data.vertices)))
     with pytest.raises(RuntimeError, match='"Cube": every node is pinned, so nothing can move. Unpaint'):
         bpy.ops.conjac.set_wobble()

@@ -49,7 +49,7 @@ def test_lengths_are_scaled_once(soft_cube):
     assert si(settings, "density", scene) == 900.0
 
 
-def test_two_entries_that_mean_different_things_by_one_key_get_two_properties(addon, monkeypatch):
+def test_two_entries_that_use_one_key_differently_get_two_properties(addon, monkeypatch):
     from conjac.conjac_addon import settings
     from conjac.solver import catalogue
     from conjac.solver.catalogue import Entry, Param
@@ -86,7 +86,7 @@ def test_settings_of_a_linked_object_can_be_overridden(soft_cube, tmp_path):
 
 
 def test_a_name_that_is_no_setting_is_refused(soft_cube):
-    """A slip in a script was taken and forgotten."""
+    """A misspelled name in a script once had no effect and no message."""
     settings = soft_cube.conjac
     for group in (settings, settings.solver, settings.contact, settings.mechanism, settings.handles.add()):
         with pytest.raises(AttributeError):

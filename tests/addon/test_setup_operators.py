@@ -1,4 +1,4 @@
-"""Adding, painting, handles, preview and removing: the buttons, their greyed-out reasons and their errors."""
+"""Buttons for adding, painting, handles, preview and removing: their greyed-out reasons and their errors."""
 
 import bpy
 import numpy as np
@@ -6,7 +6,7 @@ import pytest
 
 
 def reason(operator):
-    """Why a button is grey: what Blender answers when it is pressed all the same."""
+    """Return Blender's answer when a grey button is pressed."""
     with pytest.raises(RuntimeError) as caught:
         operator()
     return str(caught.value)
@@ -55,7 +55,7 @@ def test_a_linked_object_cannot_be_changed(soft_cube, tmp_path):
 
 
 def test_an_overridden_character_gets_handles_and_a_preview(soft_cube, tmp_path):
-    """Its collection cannot be changed, so what is made for it stands in the scene's own."""
+    """Its collection cannot be changed, so new objects are in the scene's own."""
     from conjac.conjac_addon.operators import previews
 
     asset = bpy.data.collections.new("Asset")
@@ -170,7 +170,7 @@ def test_a_body_that_is_being_baked_cannot_be_removed(soft_cube, tmp_path):
 
 
 def test_preview_shows_the_very_tetrahedra_of_the_bake(soft_cube, tmp_path):
-    """The mesher runs in its own process, and the bake finds its result instead of making it again."""
+    """The mesher runs in its own process, and the bake reuses its result."""
     from conjac.conjac_addon import bake, gather
     from conjac.conjac_addon.operators import previews
     from solver.job import hashes, load, stages
@@ -182,9 +182,9 @@ def test_preview_shows_the_very_tetrahedra_of_the_bake(soft_cube, tmp_path):
     for _ in range(2):  # the second takes the first one's place
         assert bpy.ops.conjac.preview_tets() == {"FINISHED"}
     # 2 x 2 x 4 cells of six tetrahedra between 3 x 3 x 5 nodes, in the object's own space
-    places = np.unique(previews.shown[soft_cube.session_uid]["conjac_tets"].ends, axis=0)
-    assert len(places) == 45 and [o.name for o in bpy.data.objects] == ["Cube"]
-    np.testing.assert_allclose([places.min(axis=0), places.max(axis=0)], [[-1, -1, -1], [1, 1, 1]], atol=1e-6)
+    positions = np.unique(previews.shown[soft_cube.session_uid]["conjac_tets"].ends, axis=0)
+    assert len(positions) == 45 and [o.name for o in bpy.data.objects] == ["Cube"]
+    np.testing.assert_allclose([positions.min(axis=0), positions.max(axis=0)], [[-1, -1, -1], [1, 1, 1]], atol=1e-6)
 
     folder = bake.job_folder(soft_cube)
     gather.write_job(soft_cube, bpy.context.scene, folder)
@@ -231,8 +231,8 @@ def test_painting_an_override_whose_mesh_is_not_local_is_refused_with_a_sentence
         local.data.override_create(remap_local_usages=True)
     bpy.context.view_layer.objects.active = local
     for name in ("pin", "dynamic"):  # one that is there, and one that is not
-        said = reason(lambda name=name: bpy.ops.conjac.add_group(map=name))
-        assert "Its mesh is linked from another file" in said and "Traceback" not in said
+        error = reason(lambda name=name: bpy.ops.conjac.add_group(map=name))
+        assert "Its mesh is linked from another file" in error and "Traceback" not in error
     assert local.mode == "OBJECT" and local.vertex_groups.keys() == ["Pin"]
     local.select_set(True)
     bpy.ops.object.make_local(type="SELECT_OBDATA")

@@ -1,4 +1,4 @@
-"""Sharp Edges in the panels: friction of edges, a preview, and which settings do nothing for it."""
+"""Sharp Edges in the panels: friction of edges, a preview, and settings without effect on such cloth."""
 
 import json
 
@@ -27,7 +27,7 @@ def add_table():
     assert bpy.ops.conjac.add_collider() == {"FINISHED"}
 
 
-def said_of(obj, scene, folder):  # noqa: F811
+def messages_of(obj, scene, folder):  # noqa: F811
     write_job(obj, scene, folder)
     return json.loads((folder / "scene.json").read_text())["bodies"][0]["cloth"]["eulerian"]
 
@@ -36,13 +36,13 @@ def test_friction_of_edges_is_the_cloths_where_it_says_so(scene, tmp_path):  # n
     add_table()
     obj = add_sharp_cloth(cells=4)
     obj.conjac.sharp_friction = 0.25
-    assert "friction" not in said_of(obj, scene, tmp_path / "a")
+    assert "friction" not in messages_of(obj, scene, tmp_path / "a")
     obj.conjac.sharp_own_friction = True
     assert changed_settings(obj, scene, tmp_path / "a") == ["Edge Friction"]
-    assert said_of(obj, scene, tmp_path / "b")["friction"] == 0.25
+    assert messages_of(obj, scene, tmp_path / "b")["friction"] == 0.25
     obj.conjac.sharp_capstan = True
     assert changed_settings(obj, scene, tmp_path / "b") == ["Rope Friction"]
-    assert said_of(obj, scene, tmp_path / "c")["capstan"] is True
+    assert messages_of(obj, scene, tmp_path / "c")["capstan"] is True
     assert changed_settings(obj, scene, tmp_path / "c") == []
 
 
@@ -81,14 +81,14 @@ def test_it_hangs_on_a_soft_body_that_is_baked_with_it(scene):  # noqa: F811
     holder.vertex_groups.remove(holder.vertex_groups["Pin"])
     obj = add_sharp_cloth(cells=4)
     group = obj.vertex_groups.new(name="Holder")
-    held = [k for k, one in enumerate(obj.data.vertices) if abs(one.co.x) < 0.1 and abs(one.co.y) < 0.1]
-    group.add(held, 1.0, "REPLACE")
+    attached = [k for k, vertex in enumerate(obj.data.vertices) if abs(vertex.co.x) < 0.1 and abs(vertex.co.y) < 0.1]
+    group.add(attached, 1.0, "REPLACE")
     obj.conjac.attachments.add().object = holder
     scene.frame_end = 3
     with pytest.raises(RuntimeError, match="Let them collide with each other"):
         bpy.ops.conjac.bake()
-    for one in (obj, holder):
-        one.conjac.contact.collides_with = "all"
+    for scene_object in (obj, holder):
+        scene_object.conjac.contact.collides_with = "all"
     assert bpy.ops.conjac.bake() == {"FINISHED"}
     cache = place.cache_of(place.job_folder(obj))
     sheet, flesh = cache.sheets(3)["Cloth"], cache.frame(3)["Holder"]

@@ -1,4 +1,4 @@
-"""Cloth with Sharp Edges in real Blender, by the artist's own buttons: baked, played, and kept on other vertices."""
+"""Cloth with Sharp Edges in real Blender, by the artist's own buttons: baked, played, and stored for other vertices."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_a_tablecloth_bends_at_the_edges_of_a_table(scene):  # noqa: F811
     rest = len(obj.data.vertices)
     scene.frame_end = 3
     assert bpy.ops.conjac.bake() == {"FINISHED"}
-    assert [one.type for one in obj.modifiers] == ["MESH_SEQUENCE_CACHE", "NODES"]
+    assert [modifier.type for modifier in obj.modifiers] == ["MESH_SEQUENCE_CACHE", "NODES"]
     cache = place.cache_of(place.job_folder(obj))
     assert cache.sheet_names() == ["Tablecloth"] and cache.frames_done() == [1, 2, 3]
     for frame in (1, 2, 3):
@@ -47,4 +47,4 @@ def test_a_tablecloth_bends_at_the_edges_of_a_table(scene):  # noqa: F811
     assert np.abs(np.abs(points[:, :2]).max(axis=1) - 0.151).max() < 1e-5 and np.abs(points[:, 2] - 1e-3).max() < 1e-5
     # the mesh's own vertices where their place in the cloth is
     assert bpy.ops.conjac.export(format="pc2") == {"FINISHED"}
-    assert len(seen_at(obj, 3)) == rest and [one.type for one in obj.modifiers] == ["MESH_CACHE"]
+    assert len(seen_at(obj, 3)) == rest and [modifier.type for modifier in obj.modifiers] == ["MESH_CACHE"]

@@ -69,24 +69,24 @@ def coordinates(mesh):
 
 
 def corners_of(mesh):
-    found = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("vertex_index", found)
-    return found
+    corners = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("vertex_index", corners)
+    return corners
 
 
 def maps_of(mesh):
-    found = {}
+    maps = {}
     for layer in mesh.uv_layers:
         values = np.empty(2 * len(mesh.loops), np.float32)
         layer.uv.foreach_get("vector", values)
-        found[layer.name] = values.reshape(-1, 2)
-    return found
+        maps[layer.name] = values.reshape(-1, 2)
+    return maps
 
 
 def colours(mesh, name):
-    one = mesh.attributes[name]
-    values = np.empty(4 * len(one.data), np.float32)
-    one.data.foreach_get("color", values)
+    attribute = mesh.attributes[name]
+    values = np.empty(4 * len(attribute.data), np.float32)
+    attribute.data.foreach_get("color", values)
     return values.reshape(-1, 4)
 
 
@@ -148,7 +148,7 @@ def judge(obj, meshes):
         # the material of the column of faces at rest that each face's middle lies in
         column = np.floor(middle[:, 0] * 8).clip(0, 7)
         assert (index == np.minimum((column + 0.5) / 8 * 3, 2).astype(int)).all() and set(index) == {0, 1, 2}
-        weight = np.array([sum(one.weight for one in vertex.groups) for vertex in mesh.vertices])
+        weight = np.array([sum(membership.weight for membership in vertex.groups) for vertex in mesh.vertices])
         assert np.abs(weight - X[:, 0]).max() < 1e-4
         tint = colours(mesh, "Tint")
         assert np.abs(tint[:, :2] - X[corners]).max() < 1e-4
@@ -156,14 +156,14 @@ def judge(obj, meshes):
 
 def creases(mesh):
     """Edges whose faces turn by more than 40 degrees, as pairs of vertices."""
-    normals, found = {}, set()
+    normals, sharp = {}, set()
     for polygon in mesh.polygons:
         for pair in polygon.edge_keys:
             normals.setdefault(tuple(sorted(pair)), []).append(polygon.normal)
-    for pair, (one, *other) in normals.items():
-        if other and one.angle(other[0]) > np.deg2rad(40.0):
-            found.add(pair)
-    return found
+    for pair, (normal, *others) in normals.items():
+        if others and normal.angle(others[0]) > np.deg2rad(40.0):
+            sharp.add(pair)
+    return sharp
 
 
 def test_alembic_has_the_faces_of_each_frame_with_all_that_the_artist_painted(scene):  # noqa: F811
@@ -171,17 +171,17 @@ def test_alembic_has_the_faces_of_each_frame_with_all_that_the_artist_painted(sc
     assert obj.conjac.export == "abc"
     meshes = bake_by_hand(obj)
     assert bpy.ops.conjac.export(format="abc") == {"FINISHED"}
-    assert [one.type for one in obj.modifiers] == ["MESH_SEQUENCE_CACHE", "NODES"]
+    assert [modifier.type for modifier in obj.modifiers] == ["MESH_SEQUENCE_CACHE", "NODES"]
     judge(obj, meshes)
     mesh = evaluated(obj, 3)
-    assert [one.name for one in mesh.materials] == ["Red", "Green", "Blue"]
+    assert [material.name for material in mesh.materials] == ["Red", "Green", "Blue"]
     assert all(polygon.use_smooth for polygon in mesh.polygons)
     # between two frames with other faces nothing is blended
     scene.frame_set(2, subframe=0.5)
     assert len(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices) == len(meshes[1].x)
     # the artist's mesh is untouched, and nothing is left behind
-    assert len(obj.data.vertices) == 81 and [one.name for one in obj.data.uv_layers] == ["UVMap", "Second.one two"]
-    assert len(bpy.data.scenes) == 1 and [one.name for one in bpy.data.objects] == ["Sheet", "Sheet Rest"]
+    assert len(obj.data.vertices) == 81 and [layer.name for layer in obj.data.uv_layers] == ["UVMap", "Second.one two"]
+    assert len(bpy.data.scenes) == 1 and [shown.name for shown in bpy.data.objects] == ["Sheet", "Sheet Rest"]
 
 
 def test_cloth_that_is_shaded_smooth_has_creases_where_it_folds(scene):  # noqa: F811
@@ -190,7 +190,7 @@ def test_cloth_that_is_shaded_smooth_has_creases_where_it_folds(scene):  # noqa:
     assert bpy.ops.conjac.export(format="abc") == {"FINISHED"}
     mesh = evaluated(obj, 2)
     assert 0 < len(creases(mesh)) < 0.5 * len(mesh.edges)
-    assert creases(mesh) == {tuple(sorted(one.vertices)) for one in mesh.edges if one.use_edge_sharp}
+    assert creases(mesh) == {tuple(sorted(edge.vertices)) for edge in mesh.edges if edge.use_edge_sharp}
 
 
 def test_it_plays_from_the_saved_file_without_the_extension(scene, tmp_path):  # noqa: F811
@@ -237,7 +237,7 @@ def test_other_formats_keep_the_artists_vertices(scene, key):  # noqa: F811
     bpy.ops.conjac.export(format="abc")
     assert len(evaluated(obj, 2).vertices) != len(rest) and obj.data.shape_keys is None
     playback.hide(obj)
-    assert not obj.modifiers and [one.name for one in bpy.data.objects] == ["Sheet"] and not bpy.data.node_groups
+    assert not obj.modifiers and [shown.name for shown in bpy.data.objects] == ["Sheet"] and not bpy.data.node_groups
     assert np.array_equal(seen_at(obj, 3), rest)
 
 
@@ -247,11 +247,11 @@ def test_modifiers_below_stay_below(scene):  # noqa: F811
     obj.conjac.simulate_after = "MESH"
     meshes = bake_by_hand(obj)
     bpy.ops.conjac.export(format="abc")
-    assert [one.type for one in obj.modifiers] == ["MESH_SEQUENCE_CACHE", "NODES", "SOLIDIFY"]
+    assert [modifier.type for modifier in obj.modifiers] == ["MESH_SEQUENCE_CACHE", "NODES", "SOLIDIFY"]
     assert len(evaluated(obj, 3).vertices) == 2 * len(meshes[2].x)
 
 
-def test_another_mesh_than_the_baked_one_is_said(scene):  # noqa: F811
+def test_another_mesh_than_the_baked_one_is_reported(scene):  # noqa: F811
     obj = add_sheet()
     bake_by_hand(obj)
     obj.data.vertices.add(1)
@@ -263,7 +263,7 @@ def test_another_mesh_than_the_baked_one_is_said(scene):  # noqa: F811
     assert BadMesh.code == "bad_mesh"
 
 
-def test_more_maps_than_blender_has_room_for_are_told(scene, capfd):  # noqa: F811
+def test_more_maps_than_blender_has_room_for_are_reported(scene, capfd):  # noqa: F811
     obj = add_sheet()
     for k in range(6):
         obj.data.uv_layers.new(name=f"More {k}")

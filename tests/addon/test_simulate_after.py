@@ -15,7 +15,7 @@ from conjac.conjac_addon.playback import modifier, simulate_after  # noqa: E402
 
 
 def names(obj):
-    return [one.name for one in obj.modifiers]
+    return [modifier.name for modifier in obj.modifiers]
 
 
 def add_half(name="Half"):
@@ -112,7 +112,7 @@ def test_the_mark_of_an_override_is_found_after_loading(scene, tmp_path):  # noq
     obj.modifiers["ConJac"].name = "My Wobble"
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
-    obj = next(one for one in bpy.data.objects if one.library is None)
+    obj = next(scene_object for scene_object in bpy.data.objects if scene_object.library is None)
     assert modifier.find(obj) is not None and modifier.find(obj) == obj.modifiers["My Wobble"]
 
 

@@ -64,9 +64,9 @@ def test_friction_is_painted_as_a_vertex_group(balls, scene, tmp_path):  # noqa:
     part = nodes_of(load_plainly(tmp_path))
     # none below, all of it above
     friction, x = part.contacts[0]._friction, part.rest
-    mine = np.intersect1d(part.contacts[0].surfaces.nodes, np.arange(part.bodies_in_world[0].nodes.stop))
-    height = x[mine, 2] - low.location.z
-    assert friction[mine][height > 0.03].min() > 0.45 and friction[mine][height < -0.03].max() < 0.05
+    nodes = np.intersect1d(part.contacts[0].surfaces.nodes, np.arange(part.bodies_in_world[0].nodes.stop))
+    height = x[nodes, 2] - low.location.z
+    assert friction[nodes][height > 0.03].min() > 0.45 and friction[nodes][height < -0.03].max() < 0.05
     assert gather.changed_settings(low, scene, tmp_path) == []
 
 
@@ -101,7 +101,7 @@ def test_a_collection_joins_those_in_it_alone(balls, scene):  # noqa: F811
 
 
 def test_two_bodies_fall_onto_each_other(balls, scene):  # noqa: F811
-    """With the button: both play without intersections, and both have the same report."""
+    """The button bakes both: both play without intersections, and have one report."""
     low, high = balls
     bpy.context.view_layer.objects.active = high
     assert bpy.ops.conjac.bake() == {"FINISHED"}
@@ -181,7 +181,7 @@ def test_free_takes_one_and_leaves_the_other(balls, scene):  # noqa: F811
 
 
 def test_a_bake_in_a_file_never_saved_is_taken_along(scene, tmp_path):  # noqa: F811
-    """One was baked alone before it touched the other: that bake is not lost either."""
+    """One body was baked alone before it touched the other: that bake is not lost either."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.frame_end = 3
     bpy.context.scene.render.fps = 24
@@ -204,15 +204,15 @@ def test_a_bake_in_a_file_never_saved_is_taken_along(scene, tmp_path):  # noqa: 
     assert place.job_folder(high) != place.job_folder(low) and len(frames_of(high)) == 3
 
 
-def test_what_crosses_at_the_start_is_told_by_name_and_selected(balls, scene):  # noqa: F811
+def test_what_crosses_at_the_start_is_reported_by_name_and_selected(balls, scene):  # noqa: F811
     low, high = balls
     bpy.context.view_layer.objects.active = low
     assert bpy.ops.conjac.select_crossing() == {"FINISHED"} and low.mode == "OBJECT"
     high.location.z = 0.3  # its lower face is 2 cm below the upper one of the other
     scene.frame_set(7)
-    said = []
-    assert bake.bake_object(low, report=said.append) == 2
-    assert any('"Low"' in text and '"High"' in text and "crosses" in text for text in said), said
+    messages = []
+    assert bake.bake_object(low, report=messages.append) == 2
+    assert any('"Low"' in text and '"High"' in text and "crosses" in text for text in messages), messages
     assert bpy.ops.conjac.select_crossing() == {"FINISHED"}
     assert scene.frame_current == 1 and low.mode == high.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
@@ -235,7 +235,7 @@ def test_what_crosses_is_pushed_apart_where_frames_are_given(balls, scene):  # n
     assert bake.status(low).state == "stale" and "Push Apart" in bake.status(low).text
 
 
-def test_names_that_files_cannot_tell_apart_play_each_their_own(balls, scene):  # noqa: F811
+def test_objects_whose_names_files_do_not_distinguish_play_their_own(balls, scene):  # noqa: F811
     low, high = balls
     low.name, high.name = "Ball A", "ball_a"
     paths = [place.playback_path(obj) for obj in balls]
@@ -248,15 +248,16 @@ def test_the_command_line_bakes_what_touches_once(balls, scene, capfd):  # noqa:
     low, high = balls
     scene.frame_end = 3
     assert cli.run(["bake", "--json", "--object", "High", "--object", "Low"]) == 0
-    told = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
-    assert [(one["object"], one["objects"]) for one in told if one["event"] == "baked"] == [("Low", ["Low", "High"])]
-    assert "Low, High" in [one["text"] for one in told if one["event"] == "baked"][0]
+    events = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    assert [(event["object"], event["objects"]) for event in events if event["event"] == "baked"] == [
+        ("Low", ["Low", "High"])]
+    assert "Low, High" in [event["text"] for event in events if event["event"] == "baked"][0]
     assert cli.run(["bake"]) == 0
     assert "Low, High" in capfd.readouterr().out
     assert all(bake.status(obj).state == "complete" for obj in balls)
 
 
-def test_whose_bake_plays_is_told_without_the_name_of_a_body_that_is_gone(balls, scene):  # noqa: F811
+def test_whose_bake_plays_is_shown_without_the_name_of_a_deleted_body(balls, scene):  # noqa: F811
     low, high = balls
     scene.frame_end = 2
     for touching in ("none", "all"):
@@ -337,7 +338,7 @@ def test_cloth_joins_what_it_falls_on(balls, scene, tmp_path):  # noqa: F811
     assert members.colliders(low, scene) == [sheet] and members.soft_bodies(low, scene) == [low, high]
 
 
-def test_a_body_that_is_disabled_is_told_of(balls, scene, tmp_path):  # noqa: F811
+def test_a_body_that_is_disabled_has_a_hint(balls, scene, tmp_path):  # noqa: F811
     balls[1].hide_viewport = True
     with pytest.raises(BadInput, match='"High": it is baked together with "Low", but it is disabled in viewports'):
         gather.write_job(balls[0], scene, tmp_path)
@@ -345,7 +346,7 @@ def test_a_body_that_is_disabled_is_told_of(balls, scene, tmp_path):  # noqa: F8
 
 @pytest.mark.examples
 def test_files_from_before_there_was_contact_bake_each_body_alone(addon, tmp_path):
-    """The examples in the repository were saved before, but for those of contact."""
+    """The examples in the repository without contact were saved before."""
     seen = 0
     for path in sorted(Path(__file__).parents[2].glob("examples_blend/*.blend")):
         if path.stem in ("belly", "bowl", "bridge", "crane", "ducks", "edge", "friction", "hammock", "jaws", "key",

@@ -25,8 +25,8 @@ def test_a_slow_one_says_how_long_why_and_what_to_change():
     assert alone.startswith("A frame takes 7 s") and "Edge Length" in alone and "solved together" not in alone
     assert "shorter steps" not in alone
     # what the solver itself says of a frame whose steps were halved
-    said = Halved([(1 / 48, StepFailed("an edge changed too much", "Ball"))]).describe(3)
-    piled = slow.sentence(frames(7.0, 5, after(Progress(), {"event": "log", "text": said})), 10, 0)
+    description = Halved([(1 / 48, StepFailed("an edge changed too much", "Ball"))]).describe(3)
+    piled = slow.sentence(frames(7.0, 5, after(Progress(), {"event": "log", "text": description})), 10, 0)
     assert "shorter steps" in piled and "10 bodies" in piled and "Edge Length" not in piled
 
 
@@ -39,7 +39,7 @@ def test_the_panel_shows_it_while_it_bakes(scene, monkeypatch):  # noqa: F811
     class Running:
         progress = frames(7.0, 5)
 
-    monkeypatch.setattr(session, "running_bake", lambda one: Running() if one == obj else None)
+    monkeypatch.setattr(session, "running_bake", lambda baked: Running() if baked == obj else None)
     status = type("Status", (), {"state": "baking", "mine": True})()
     [note] = sections._notes_of(obj, status)
     assert note.text.startswith("A frame takes 7 s")

@@ -1,4 +1,4 @@
-"""Bones, handles, nails and pins take vertices along exactly as drawn, in every frame, however few these are."""
+"""Bones, handles, nails and pins move vertices exactly as drawn, in every frame, however few these are."""
 
 import math
 from itertools import pairwise
@@ -20,7 +20,7 @@ ABOVE = 2.0  #: where the body is [m]
 
 
 def ball():
-    """A new soft body that is coarser than its mesh, in the air."""
+    """Return a new soft body that is coarser than its mesh, in the air."""
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=SIZE / 2, location=(0, 0, ABOVE))
     bpy.ops.conjac.add_soft_body()
     return bpy.context.object
@@ -32,7 +32,7 @@ def paint(body, group, vertices):
 
 
 def highest(body, count):
-    """So many vertices at the top of a body, numbers."""
+    """Return indices of so many vertices at the top of a body."""
     return np.argsort(-rest_of(body)[:, 2], kind="stable")[:count]
 
 
@@ -41,13 +41,13 @@ def attach(body, vertices, carrier, part):
     paint(body, "Grip", vertices)
     chosen(body, carrier)
     assert bpy.ops.conjac.add_attachment() == {"FINISHED"}
-    one = body.conjac.attachments[-1]
-    assert one.object is not None
-    one.part, one.group = part, "Grip"
+    attachment = body.conjac.attachments[-1]
+    assert attachment.object is not None
+    attachment.part, attachment.group = part, "Grip"
 
 
 def on_a_bone(count):
-    """A ball that a bone of an animated armature takes by so many vertices."""
+    """Return a ball that is attached to a bone of an animated armature by so many vertices."""
     body = ball()
     rig = add_armature([("Hold", (0, 0, ABOVE + 0.15), (0.1, 0, ABOVE + 0.15), None, False)])
     bone = rig.pose.bones["Hold"]
@@ -61,7 +61,7 @@ def on_a_bone(count):
 
 
 def on_a_handle(count):
-    """A body held by an animated rigid body in the same way."""
+    """Return a body that is attached to an animated rigid body by as few vertices."""
     bpy.ops.mesh.primitive_cube_add(size=0.1, location=(0, 0, ABOVE + 0.25))
     handle = bpy.context.object
     handle.name = "Handle"
@@ -79,7 +79,7 @@ def on_a_handle(count):
 
 
 def on_a_nail(radius):
-    """A body pierced by a nail from the third frame on, with its default radius or another one."""
+    """Return a body pierced by a nail from the third frame on, with its default radius or another one."""
     body = ball()
     bpy.context.scene.frame_set(3)
     assert bpy.ops.conjac.add_nail() == {"FINISHED"}
@@ -103,7 +103,8 @@ def on_a_nail(radius):
 
 
 def beside_spots(count):
-    """One by ConJac whose Pin is so small, with a painted spot, one that moves in its own way and a handle."""
+    """Return a body on ConJac whose Pin is as small, with a painted spot, one that moves in its own way and a
+    handle."""
     body = ball()
     body.conjac.method = "conjac"
     grip = highest(body, count)
@@ -121,28 +122,28 @@ def beside_spots(count):
     return body, grip, 1, lambda: body.matrix_world.copy()
 
 
-HOLDS = {"one vertex on a bone": lambda: on_a_bone(1), "six on a bone": lambda: on_a_bone(6),
-         "six on a handle": lambda: on_a_handle(6), "a nail": lambda: on_a_nail(None),
-         "a thin nail": lambda: on_a_nail(0.02), "one pinned beside spots": lambda: beside_spots(1),
-         "six pinned beside spots": lambda: beside_spots(6)}
+ATTACHMENTS = {"one vertex on a bone": lambda: on_a_bone(1), "six on a bone": lambda: on_a_bone(6),
+               "six on a handle": lambda: on_a_handle(6), "a nail": lambda: on_a_nail(None),
+               "a thin nail": lambda: on_a_nail(0.02), "one pinned beside spots": lambda: beside_spots(1),
+               "six pinned beside spots": lambda: beside_spots(6)}
 EASIER = {"six on a bone", "a nail", "six pinned beside spots"}  #: than the same kind of hold on less of the body
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long if name in EASIER else ())
-                                  for name in HOLDS])
+                                  for name in ATTACHMENTS])
 def test_what_is_taken_is_drawn_where_it_is_led(scene, name):  # noqa: F811
-    """To a thousandth of the size, while the rest of the body moves otherwise."""
+    """The vertices are there to a thousandth of the size, while the rest of the body moves otherwise."""
     scene.frame_end = LAST
-    body, grip, first, carrier = HOLDS[name]()
+    body, grip, first, carrier = ATTACHMENTS[name]()
     assert body.conjac.bake(wait=True) == 0
     grip = grip() if callable(grip) else grip
     assert len(grip), "something is taken"
     scene.frame_set(first)
-    begun, taken = carrier(), positions(body, first)
+    start, taken = carrier(), positions(body, first)
     off = left = 0.0
     for frame in range(first, LAST + 1):
         now = positions(body, frame)
-        motion = np.array(carrier() @ begun.inverted())
+        motion = np.array(carrier() @ start.inverted())
         led = taken @ motion[:3, :3].T + motion[:3, 3]
         away = np.linalg.norm(now - led, axis=1)
         off, left = max(off, away[grip].max()), max(left, away.max())
@@ -150,15 +151,15 @@ def test_what_is_taken_is_drawn_where_it_is_led(scene, name):  # noqa: F811
     assert left > 1e-2 * SIZE, "the rest of it moves by itself"
 
 
-@pytest.mark.parametrize("name", ["one of a ball", *(pytest.param(one, marks=pytest.mark.long)
-                                                      for one in drawn.SHAPES if one != "one of a ball")])
+@pytest.mark.parametrize("name", ["one of a ball", *(pytest.param(shape, marks=pytest.mark.long)
+                                                     for shape in drawn.SHAPES if shape != "one of a ball")])
 def test_what_is_painted_as_pin_is_drawn_where_its_animation_has_it(addon, tmp_path, monkeypatch, name):
     monkeypatch.setattr(drawn, "FRAMES", 8)
     assert drawn.per_mille(name, tmp_path) < 1.0
 
 
-def test_a_nail_between_all_nodes_holds_what_it_goes_through(scene):  # noqa: F811
-    """Nothing is near it, so that nothing stayed on it, and only the log told."""
+def test_a_nail_between_all_nodes_pins_what_it_goes_through(scene):  # noqa: F811
+    """A nail far from every node once pinned nothing, and only the log reported it."""
     scene.frame_end = 12
     bpy.ops.mesh.primitive_cube_add(size=SIZE, location=(0, 0, ABOVE))
     bpy.ops.conjac.add_soft_body()
@@ -173,7 +174,7 @@ def test_a_nail_between_all_nodes_holds_what_it_goes_through(scene):  # noqa: F8
 
 @pytest.mark.parametrize("at", [(0.013, 0.007, 0.0), (0.0, 0.0, 0.5 * SIZE)])
 def test_a_pull_smaller_than_a_tetrahedron_takes_its_body_along(scene, at):  # noqa: F811
-    """Within the body and at its skin: it was refused once the bake had begun."""
+    """Within the body and at its skin such a pull was once refused after the bake had started."""
     body = ball()
     bpy.ops.conjac.add_pull()
     pull = body.conjac.pulls[0]
@@ -184,7 +185,7 @@ def test_a_pull_smaller_than_a_tetrahedron_takes_its_body_along(scene, at):  # n
 
 
 def test_a_stiff_bar_swings_freely_about_the_one_vertex_that_is_pinned(scene):  # noqa: F811
-    """As a rigid pendulum of its size does: the vertex keeps its place and bears no torque."""
+    """It swings like a rigid pendulum of its size: the vertex stays and transmits no torque."""
     long, wide = 0.4, 0.08
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, ABOVE))
     bar = bpy.context.object

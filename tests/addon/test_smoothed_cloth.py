@@ -1,4 +1,4 @@
-"""A Subdivision Surface above simulated cloth smooths it into the objects that it lies on, and a button fixes it."""
+"""A Subdivision Surface above simulated cloth smooths it into the objects below it, and a button fixes it."""
 
 import bpy
 
@@ -13,32 +13,32 @@ def smooth_sheet():
     return sheet
 
 
-def told(obj):
-    found = [one for one in advice.look_at(obj, bpy.context.scene) if one.key == "smoothed"]
-    assert len(found) <= 1
-    return notes._of_advice(found[0], obj) if found else None
+def note_of(obj):
+    hints = [hint for hint in advice.look_at(obj, bpy.context.scene) if hint.key == "smoothed"]
+    assert len(hints) <= 1
+    return notes._of_advice(hints[0], obj) if hints else None
 
 
-def test_what_smooths_cloth_that_touches_is_told_and_simulated_after(addon):
+def test_what_smooths_cloth_that_touches_has_a_note_and_is_simulated_after(addon):
     sheet = smooth_sheet()
-    assert told(sheet) is None, "there is nothing that it could be seen in"
+    assert note_of(sheet) is None, "there is nothing that it could be seen in"
     bpy.ops.mesh.primitive_cube_add(size=0.5)
     bpy.ops.conjac.add_collider()
     bpy.context.view_layer.objects.active = sheet
-    note = told(sheet)
+    note = note_of(sheet)
     assert '"Smooth" smooths the simulated shape' in note.text
     assert note.operator == "conjac.simulate_after" and note.options == {"after": "Smooth"}
     assert bpy.ops.conjac.simulate_after(**note.options) == {"FINISHED"}
-    assert told(sheet) is None
+    assert note_of(sheet) is None
 
 
-def test_what_does_not_smooth_or_touches_nothing_is_not_told(addon):
+def test_what_does_not_smooth_or_touches_nothing_has_no_note(addon):
     bpy.ops.mesh.primitive_cube_add(size=0.5)
     bpy.ops.conjac.add_collider()
     sheet = smooth_sheet()
-    assert told(sheet) is not None
+    assert note_of(sheet) is not None
     sheet.modifiers["Smooth"].subdivision_type = "SIMPLE"
-    assert told(sheet) is None
+    assert note_of(sheet) is None
     sheet.modifiers["Smooth"].subdivision_type = "CATMULL_CLARK"
     sheet.conjac.contact.collides_with = "none"
-    assert told(sheet) is None
+    assert note_of(sheet) is None

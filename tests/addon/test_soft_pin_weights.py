@@ -1,5 +1,4 @@
-"""Soft pins from the buttons on: weights of Pin that are strengths, their keyframes, and files from before there were
-any."""
+"""Soft pins from the buttons on: weights of Pin that are strengths, their keyframes, and files of older versions."""
 
 import bpy
 import numpy as np
@@ -14,7 +13,7 @@ G = 9.81
 
 
 def add_flag(weight=0.5, group="Pin"):
-    """Level cloth of half a metre in the air, painted all over."""
+    """Add level cloth of half a metre in the air, painted all over."""
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, size=0.5, location=(0.0, 0.0, 2.0))
     flag = bpy.context.object
     assert bpy.ops.conjac.add_cloth() == {"FINISHED"}
@@ -27,7 +26,7 @@ def hung(obj, frame=LAST):
 
 
 def test_what_is_painted_half_hangs_a_little_lower(scene):  # noqa: F811
-    """By g over the stiffness, once it is at rest; 2/3 twice as firmly."""
+    """At rest it has sunk by g over the stiffness; a weight of 2/3 is twice as stiff."""
     scene.frame_end = 30
     flag = add_flag()
     flag.conjac.pin_stiffness, flag.conjac.wobble_half_life = 500.0, 0.05
@@ -53,8 +52,8 @@ def test_a_body_is_hard_where_it_is_painted_1_and_follows_its_animation_softly(s
         # seen in its own space, which moves with it
         out[stiffness] = seen_at(obj, 5) - rest
     hard, below = rest[:, 2] > 0.09, np.abs(rest[:, 2]) < 0.09
-    assert all(np.abs(one[hard]).max() < 1e-5 for one in out.values())
-    lag = {k: np.abs(one[below, 0]).max() for k, one in out.items()}
+    assert all(np.abs(array[hard]).max() < 1e-5 for array in out.values())
+    lag = {k: np.abs(positions[below, 0]).max() for k, positions in out.items()}
     assert lag[3.0e4] < 0.2 * lag[1.0] and lag[1.0] > 0.01
 
 
@@ -64,8 +63,8 @@ def test_keyframes_of_the_stiffness_are_read_at_every_sample(soft_cube, tmp_path
     for frame, value in ((1, 100.0), (4, 1000.0)):
         soft_cube.conjac.pin_stiffness = value
         soft_cube.keyframe_insert("conjac.pin_stiffness", frame=frame)
-    found, array = gathered(soft_cube, tmp_path)
-    np.testing.assert_allclose(array(found.bodies[0].pin.stiffness)[[0, 3, 6]], [100.0, 550.0, 1000.0], rtol=1e-6)
+    read, array = gathered(soft_cube, tmp_path)
+    np.testing.assert_allclose(array(read.bodies[0].pin.stiffness)[[0, 3, 6]], [100.0, 550.0, 1000.0], rtol=1e-6)
     load(tmp_path)
     from conjac.conjac_addon.gather import changed_settings
 
@@ -73,15 +72,15 @@ def test_keyframes_of_the_stiffness_are_read_at_every_sample(soft_cube, tmp_path
 
 
 def test_weights_that_fade_give_way_by_and_by(scene):  # noqa: F811
-    """A Vertex Weight Mix takes hard pins down to nothing in eight frames: soft ones on the way, and then it falls."""
+    """A Vertex Weight Mix takes pins from hard to none in eight frames, soft in between."""
     scene.frame_end = 24
     flag = add_flag(1.0)
     flag.conjac.pin_stiffness, flag.conjac.drag, flag.conjac.air_friction = 3000.0, 0.0, 0.0
     flag.conjac.wobble_half_life = 0.0
     mix = flag.modifiers.new("Release", "VERTEX_WEIGHT_MIX")
     mix.vertex_group_a, mix.mix_mode, mix.mix_set, mix.default_weight_b = "Pin", "SET", "A", 0.0
-    for when, share in ((4, 0.0), (12, 1.0)):
-        mix.mask_constant = share
+    for when, weight in ((4, 0.0), (12, 1.0)):
+        mix.mask_constant = weight
         mix.keyframe_insert("mask_constant", frame=when)
     scene.frame_set(1)
     assert flag.conjac.bake(wait=True) == 0
@@ -105,21 +104,21 @@ def test_a_number_makes_the_bake_stale(scene):  # noqa: F811
     assert bake.status(flag).state == "stale"
 
 
-def test_an_older_file_holds_hard_above_a_half_and_is_told_so(soft_cube, tmp_path):
-    """Its settings know no soft pins, as those of scripts that set the kind themselves."""
+def test_an_older_file_pins_hard_above_a_half_and_reports_it(soft_cube, tmp_path):
+    """Settings of such files, and of scripts that set the kind themselves, have no soft pins."""
     assert not soft_cube.conjac.soft_pins
     paint(soft_cube, "Pin", (0, 1, 2), 0.3)
     paint(soft_cube, "Pin", (4, 5), 0.7)
     notes = []
-    found, _ = gathered(soft_cube, tmp_path, notes=notes)
-    assert found.bodies[0].pin.stiffness is None
-    [said] = [note for note in notes if "between 0 and 1" in note]
-    assert '"Cube": 5 vertices have weights of Pin' in said and "above 0.5 they hold hard" in said
+    read, _ = gathered(soft_cube, tmp_path, notes=notes)
+    assert read.bodies[0].pin.stiffness is None
+    [message] = [note for note in notes if "between 0 and 1" in note]
+    assert '"Cube": 5 vertices have weights of Pin' in message and "above 0.5 they hold hard" in message
     soft_cube.conjac.soft_pins = True
     notes = []
-    found, array = gathered(soft_cube, tmp_path, notes=notes)
-    assert found.bodies[0].pin.stiffness == 1000.0 and not any("between 0 and 1" in note for note in notes)
-    assert sorted(array(found.bodies[0].pin.weights)[[0, 4, 7]]) == pytest.approx([0.0, 0.3, 0.7])
+    read, array = gathered(soft_cube, tmp_path, notes=notes)
+    assert read.bodies[0].pin.stiffness == 1000.0 and not any("between 0 and 1" in note for note in notes)
+    assert sorted(array(read.bodies[0].pin.weights)[[0, 4, 7]]) == pytest.approx([0.0, 0.3, 0.7])
 
 
 def test_new_bodies_have_soft_pins_and_what_was_set_stays(addon):
@@ -136,9 +135,9 @@ def test_sharp_edges_keep_hard_pins(addon, tmp_path):
     bpy.context.scene.frame_end = 2
     flag.conjac.sharp_edges = True
     notes = []
-    found, _ = gathered(flag, tmp_path, notes=notes)
-    assert found.bodies[0].pin.stiffness is None and any("Sharp Edges do not support Soft "
-                                                         "Pins" in note for note in notes)
+    read, _ = gathered(flag, tmp_path, notes=notes)
+    assert read.bodies[0].pin.stiffness is None and any("Sharp Edges do not support Soft "
+                                                        "Pins" in note for note in notes)
 
 
 def test_nothing_painted_is_refused(soft_cube, tmp_path):

@@ -10,7 +10,7 @@ from gathered_jobs import paint
 
 
 def dropped(folder, **settings):
-    """A new soft body of ConJac one metre wide, in coarse cells, that falls from half a metre; 12 frames."""
+    """Return a new soft body of ConJac one metre wide, in coarse cells, that falls from half a metre; 12 frames."""
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0, 0, 0.55))
     bpy.ops.conjac.add_soft_body()
     cube = bpy.context.object
@@ -39,8 +39,8 @@ def baked(cube, folder):
 @pytest.mark.long
 def test_where_nothing_is_painted_a_bake_finds_spots_and_wobbles(addon, tmp_path):
     cube = dropped(tmp_path, suggestions=2)
-    away, said = baked(cube, tmp_path)
-    assert away > 0.02 and "it has 2 spots that move where it swings most" in said
+    away, messages = baked(cube, tmp_path)
+    assert away > 0.02 and "it has 2 spots that move where it swings most" in messages
 
 
 @pytest.mark.long
@@ -51,8 +51,8 @@ def test_spots_of_three_kinds_bake_in_one_body(addon, tmp_path):
     for vertex, kind in ((top[1], "affine"), (top[2], "none")):
         bpy.ops.conjac.add_spots()
         bpy.ops.object.mode_set(mode="OBJECT")
-        one = cube.conjac.spots[-1]
-        one.spot = kind
-        paint(cube, one.group, [vertex])
-    away, said = baked(cube, tmp_path)
-    assert away > 0.02 and "swings most" not in said and "no free node" not in said
+        spot = cube.conjac.spots[-1]
+        spot.spot = kind
+        paint(cube, spot.group, [vertex])
+    away, messages = baked(cube, tmp_path)
+    assert away > 0.02 and "swings most" not in messages and "no free node" not in messages

@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 START = """
 import json, os, sys, traceback
 import bpy
-def fail(*told):
-    traceback.print_exception(*told)
+def fail(*error):
+    traceback.print_exception(*error)
     os._exit(1)  # bpy may hang where it ends otherwise
 sys.excepthook = fail
 before = set(sys.modules)
@@ -42,7 +42,7 @@ os._exit(0)
 
 
 @pytest.fixture(scope="module")
-def found():
+def loaded():
     ran = subprocess.run([sys.executable, "-c", START], cwd=ROOT, capture_output=True, text=True,
                          env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=300)
     lines = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
@@ -50,19 +50,19 @@ def found():
     return json.loads(lines[-1][5:])
 
 
-def test_what_registers_loads_no_numpy_and_starts_nothing_of_a_bake(found):
+def test_what_registers_loads_no_numpy_and_starts_nothing_of_a_bake(loaded):
     heavy = {"numpy", "scipy", "numba", "msgspec", "json", "subprocess", "tempfile", "tomllib", "socket", "ssl", "uuid",
              "argparse", "ctypes", "zipfile", "urllib"}
-    assert not heavy & {name.partition(".")[0] for name in found["others"]}
+    assert not heavy & {name.partition(".")[0] for name in loaded["others"]}
     waits = ("conjac_addon.gather.", "conjac_addon.playback.", "conjac_addon.bake.session", "conjac_addon.bake.place",
              "solver.frames.", "solver.job.")
-    assert not [name for name in found["registered"] if name.removeprefix("conjac.").startswith(waits)]
+    assert not [name for name in loaded["registered"] if name.removeprefix("conjac.").startswith(waits)]
 
 
-def test_few_modules_run(found):
-    """Each costs Blender's start a third of a millisecond; there are over 150."""
-    assert len(found["registered"]) <= 46
-    operators = {name for name in found["registered"] if name.startswith("conjac.conjac_addon.operators.")}
+def test_few_modules_run(loaded):
+    """Each of over 150 modules costs Blender's start a third of a millisecond."""
+    assert len(loaded["registered"]) <= 46
+    operators = {name for name in loaded["registered"] if name.startswith("conjac.conjac_addon.operators.")}
     assert {name.rpartition(".")[2] for name in operators} == {"light", "table"}
 
 
@@ -72,17 +72,17 @@ from examples_blend import addon
 addon.load().register()
 from conjac.conjac_addon import later
 from conjac.conjac_addon.operators import light, table
-told = {}
+operators = {}
 for cls in table.classes:
     first, waited = set(light.METHODS) & set(vars(cls)), not later.has_run(cls._behaves_as)
     bpy.ops.mesh.primitive_cube_add()
     may = getattr(bpy.ops.conjac, cls.bl_idname.partition(".")[2]).poll()
     behaviour = getattr(cls._behaves_as, cls.__name__)
-    told[cls.__name__] = {
+    operators[cls.__name__] = {
         "says": sorted(first), "has": sorted(name for name in light.METHODS if hasattr(behaviour, name)),
         "is": issubclass(cls, behaviour), "left": sorted({"poll", "execute"} & set(vars(cls))), "waited": waited,
         "poll": hasattr(behaviour, "poll"), "execute": hasattr(behaviour, "execute"), "may": may}
-print("FOUND" + json.dumps(told), flush=True)
+print("FOUND" + json.dumps(operators), flush=True)
 os._exit(0)
 """
 
@@ -92,22 +92,22 @@ def test_an_operator_is_what_its_module_says_from_its_first_use_on():
                          env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=300)
     lines = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
     assert lines, ran.stdout + ran.stderr
-    told = json.loads(lines[-1][5:])
-    assert len(told) > 40
-    for name, one in told.items():
+    operators = json.loads(lines[-1][5:])
+    assert len(operators) > 40
+    for name, operator in operators.items():
         # Blender calls nothing that an operator did not have when it was registered
-        assert one["says"] == one["has"], name
-        assert one["is"] and one["poll"] and one["execute"] and not one["left"], name
-    assert sum(one["waited"] for one in told.values()) > 15
-    assert told["CONJAC_OT_add_soft_body"]["may"] and not told["CONJAC_OT_bake"]["may"]
+        assert operator["says"] == operator["has"], name
+        assert operator["is"] and operator["poll"] and operator["execute"] and not operator["left"], name
+    assert sum(operator["waited"] for operator in operators.values()) > 15
+    assert operators["CONJAC_OT_add_soft_body"]["may"] and not operators["CONJAC_OT_bake"]["may"]
 
 
-def test_a_file_without_anything_of_conjac_and_leaving_blender_load_nothing(found):
-    assert found["by_startup_file"] == [] and found["by_leaving"] == []
+def test_a_file_without_anything_of_conjac_and_leaving_blender_load_nothing(loaded):
+    assert loaded["by_startup_file"] == [] and loaded["by_leaving"] == []
 
 
-def test_a_module_that_waited_is_whole_however_it_is_asked_for(addon):
-    """Names that a package gives are there, and those of modules inside of it, whichever comes first."""
+def test_a_module_that_is_loaded_late_is_complete_by_any_import(addon):
+    """A package that is loaded late has its names and those of modules inside of it, in either order."""
     from conjac.conjac_addon import bake, gather, later, playback
     from conjac.conjac_addon.gather.bones import FREE
 
@@ -133,7 +133,7 @@ os._exit(0)
 """
 
 
-def test_a_module_inside_a_package_that_waits_may_be_asked_for_first():
+def test_a_module_inside_a_package_that_is_loaded_late_may_be_imported_first():
     ran = subprocess.run([sys.executable, "-c", INSIDE], cwd=ROOT, capture_output=True, text=True,
                          env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=300)
     assert "FOUND True conjac.conjac_addon.gather.mesh" in ran.stdout, ran.stdout + ran.stderr
@@ -145,12 +145,12 @@ sys.path.insert(0, {folder!r})
 import package.later as later
 with later.loading():
     from package import part
-    told = [later.has_run(part), part.VALUE, later.has_run(part)]
-print("FOUND" + json.dumps(told))
+    states = [later.has_run(part), part.VALUE, later.has_run(part)]
+print("FOUND" + json.dumps(states))
 """
 
 
-def test_bytecode_is_kept_and_that_of_a_source_which_changed_is_not_run(tmp_path):
+def test_bytecode_is_cached_and_that_of_a_changed_source_is_not_run(tmp_path):
     folder, bytecode = tmp_path / "package", tmp_path / "bytecode"
     folder.mkdir()
     (folder / "__init__.py").touch()
@@ -163,9 +163,9 @@ def test_bytecode_is_kept_and_that_of_a_source_which_changed_is_not_run(tmp_path
                              env=os.environ | {"PYTHONPYCACHEPREFIX": str(bytecode), "PYTHONDONTWRITEBYTECODE": ""},
                              stdout=subprocess.PIPE, text=True)
         values.append(json.loads(ran.stdout.removeprefix("FOUND")))
-        [kept] = bytecode.rglob("part.*.pyc")
+        [compiled] = bytecode.rglob("part.*.pyc")
         if text == "VALUE = 1":
             # what would run is the bytecode: the same date and size, another content
-            kept.write_bytes(kept.read_bytes().replace(b"\xe9\x01\x00\x00\x00", b"\xe9\x05\x00\x00\x00"))
+            compiled.write_bytes(compiled.read_bytes().replace(b"\xe9\x01\x00\x00\x00", b"\xe9\x05\x00\x00\x00"))
     assert [value for _, value, _ in values] == [1, 5, 22]
     assert all((before, after) == (False, True) for before, _, after in values)

@@ -1,4 +1,4 @@
-"""The status of a bake is looked up once after a change, and not while they are drawn."""
+"""The status of a bake is looked up once after a change, and not while panels are drawn."""
 
 import pytest
 
@@ -14,24 +14,24 @@ from conjac.conjac_addon.bake import standing, watch  # noqa: E402
 
 @pytest.fixture()
 def looks(monkeypatch):
-    """Names of the objects that were looked at, and of those whose settings were compared."""
-    found = {"status": [], "settings": []}
+    """Return names of the objects whose status was looked up, and of those whose settings were compared."""
+    calls = {"status": [], "settings": []}
     look, compare = standing.status, gather.changed_settings
 
     def looked(obj):
-        found["status"].append(obj.name)
+        calls["status"].append(obj.name)
         return look(obj)
 
     def compared(obj, *rest):
-        found["settings"].append(obj.name)
+        calls["settings"].append(obj.name)
         return compare(obj, *rest)
 
     monkeypatch.setattr(standing, "status", looked)
     monkeypatch.setattr(gather, "changed_settings", compared)
-    return found
+    return calls
 
 
-def told(obj):
+def panel_text(obj):
     """Return the text of its main panel."""
     return " ".join(str(text) for kind, text in drawn(obj) if kind == "label")
 
@@ -61,20 +61,20 @@ def test_a_rig_of_300_bones_is_looked_at_once_until_something_changes(scene, loo
 
 def test_what_is_shown_is_what_stands(scene, looks):  # noqa: F811
     obj = add_jelly()
-    assert "Nothing is baked" in told(obj)
+    assert "Nothing is baked" in panel_text(obj)
     assert obj.conjac.bake() == 0
-    assert "All 12 frames are baked" in told(obj)
+    assert "All 12 frames are baked" in panel_text(obj)
     before = len(looks["settings"])
     for frame in (1, 5, 12):
         scene.frame_set(frame)
-        assert "All 12 frames are baked" in told(obj)
+        assert "All 12 frames are baked" in panel_text(obj)
     assert len(looks["settings"]) <= before + 1
     obj.conjac.youngs_modulus = 2.0e4
-    assert "Baked before Young's Modulus changed" in told(obj)
+    assert "Baked before Young's Modulus changed" in panel_text(obj)
     obj.conjac.youngs_modulus = 5.0e3
-    assert "All 12 frames are baked" in told(obj)
+    assert "All 12 frames are baked" in panel_text(obj)
     (bake.job_folder(obj) / "cache" / "manifest.json").unlink()  # as another program may
-    assert "All 12 frames are baked" not in told(obj)
+    assert "All 12 frames are baked" not in panel_text(obj)
 
 
 def test_undo_is_a_change(scene):  # noqa: F811
@@ -83,9 +83,9 @@ def test_undo_is_a_change(scene):  # noqa: F811
     bpy.ops.ed.undo_push(message="baked")
     obj.conjac.youngs_modulus = 2.0e4
     bpy.ops.ed.undo_push(message="stiffer")
-    assert "Young's Modulus" in told(obj)
+    assert "Young's Modulus" in panel_text(obj)
     bpy.ops.ed.undo()
-    assert "All 12 frames are baked" in told(bpy.data.objects["Jelly"])
+    assert "All 12 frames are baked" in panel_text(bpy.data.objects["Jelly"])
 
 
 def test_handlers_are_there_once_and_go(addon):

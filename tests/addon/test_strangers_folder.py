@@ -27,7 +27,7 @@ LETTER = b"a letter that exists once\n" * 40
 
 
 @pytest.fixture
-def mine(tmp_path):
+def foreign(tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()
     for name in ("letter.npy", "scene.json"):
@@ -35,67 +35,67 @@ def mine(tmp_path):
     return folder
 
 
-def untouched(mine) -> bool:
-    return {path.name: path.read_bytes() for path in mine.iterdir()} == dict.fromkeys(("letter.npy", "scene.json"),
-                                                                                      LETTER)
+def untouched(foreign) -> bool:
+    return {path.name: path.read_bytes() for path in foreign.iterdir()} == dict.fromkeys(("letter.npy", "scene.json"),
+                                                                                         LETTER)
 
 
 @pytest.mark.parametrize("name", ["", "arrays", "arrays.new"])
-def test_a_folder_that_is_a_link_is_refused(tmp_path, mine, name):
+def test_a_folder_that_is_a_link_is_refused(tmp_path, foreign, name):
     job = tmp_path / "job"
     if name:
         job.mkdir()
-    os.symlink(mine, job / name if name else job, target_is_directory=True)
+    os.symlink(foreign, job / name if name else job, target_is_directory=True)
     with pytest.raises(CacheUnwritable, match="is a link") as refused:
         folder = JobFolder(job, "Jelly")
         folder.array("nodes", np.zeros((4, 3)))
         folder.finish({"version": 1})
-    assert refused.value.object == "Jelly" and untouched(mine)
+    assert refused.value.object == "Jelly" and untouched(foreign)
 
 
 @pytest.mark.parametrize("kind", ["symbolic", "hard"])
 @pytest.mark.parametrize("name", ["scene.json", "scene.json.new", "scene.json.tmp", "arrays/nodes.npy"])
-def test_a_file_that_is_a_link_is_replaced(tmp_path, mine, name, kind):
+def test_a_file_that_is_a_link_is_replaced(tmp_path, foreign, name, kind):
     path = tmp_path / "job" / name
     path.parent.mkdir(parents=True)
-    (os.link if kind == "hard" else os.symlink)(mine / "letter.npy", path)
+    (os.link if kind == "hard" else os.symlink)(foreign / "letter.npy", path)
     folder = JobFolder(tmp_path / "job", "Jelly")
     folder.array("nodes", np.zeros((4, 3)))
     folder.finish({"version": 1})
     scene_file = tmp_path / "job/scene.json"
-    assert untouched(mine) and scene_file.read_text() and not scene_file.is_symlink()
+    assert untouched(foreign) and scene_file.read_text() and not scene_file.is_symlink()
 
 
 @pytest.mark.parametrize("kind", ["symbolic", "hard"])
 @pytest.mark.parametrize("name", ["jelly.pc2", "jelly.pc2.new"])
-def test_what_plays_is_not_written_through_a_link(tmp_path, mine, name, kind):
-    (os.link if kind == "hard" else os.symlink)(mine / "letter.npy", tmp_path / name)
+def test_what_plays_is_not_written_through_a_link(tmp_path, foreign, name, kind):
+    (os.link if kind == "hard" else os.symlink)(foreign / "letter.npy", tmp_path / name)
     writer = pc2.Writer(tmp_path / "jelly.pc2", 1)
     for _ in range(3):
         writer.append(np.ones((4, 3), np.float32))
-    assert pc2.read_header(tmp_path / "jelly.pc2") == (4, 1, 3) and untouched(mine)
+    assert pc2.read_header(tmp_path / "jelly.pc2") == (4, 1, 3) and untouched(foreign)
 
 
-def test_the_list_of_what_plays_is_not_written_through_a_link(tmp_path, mine):
+def test_the_list_of_what_plays_is_not_written_through_a_link(tmp_path, foreign):
     for name in (belongings.LIST, f"{belongings.LIST}.new", f"{belongings.LIST}.tmp"):
-        os.symlink(mine / "letter.npy", tmp_path / name)
+        os.symlink(foreign / "letter.npy", tmp_path / name)
     belongings.add(tmp_path, tmp_path / "jelly.pc2")
-    assert belongings.listed(tmp_path) == [tmp_path / "jelly.pc2"] and untouched(mine)
+    assert belongings.listed(tmp_path) == [tmp_path / "jelly.pc2"] and untouched(foreign)
 
 
 @pytest.mark.parametrize("key", ["pc2", "abc"])
-def test_a_whole_bake_beside_links(scene, mine, key):  # noqa: F811
+def test_a_whole_bake_beside_links(scene, foreign, key):  # noqa: F811
     obj, scene.frame_end = add_jelly(), 3
     folder = place.job_folder(obj)
     folder.mkdir(parents=True)
     base = place.playback_path(obj).name
     for name in (f"{base}.pc2", f"{base}.pc2.new", f"{base}.abc", f"{base}.new.abc", "scene.json", "scene.json.tmp",
                  "playback.json", "home.json", "home.json.new", "home.json.tmp"):
-        os.symlink(mine / "letter.npy", folder / name)
+        os.symlink(foreign / "letter.npy", folder / name)
     assert foreground.bake(obj, scene, key=key, report=print) == EXIT_COMPLETE
-    assert untouched(mine)
+    assert untouched(foreign)
     bpy.ops.conjac.free_bake()
-    assert untouched(mine)
+    assert untouched(foreign)
 
 
 def test_a_folder_that_vanishes_while_it_is_shown_is_not_made_anew(tmp_path):
@@ -108,7 +108,7 @@ def test_a_folder_that_vanishes_while_it_is_shown_is_not_made_anew(tmp_path):
 
 
 def test_a_short_file_is_written_anew(scene, tmp_path):  # noqa: F811
-    """Its end was lost, the header still promises it: every later bake broke at this."""
+    """A file was truncated, and its header promises more: every later bake failed on it."""
     obj = add_jelly()
     count, path = len(obj.data.vertices), tmp_path / "jelly.pc2"
     frames = Frames(1, 3, lambda frame: np.full((count, 3), frame, np.float32))
@@ -120,7 +120,7 @@ def test_a_short_file_is_written_anew(scene, tmp_path):  # noqa: F811
 
 
 def huge(path):
-    """A header that promises a terabyte."""
+    """Return a header that promises a terabyte."""
     with open(path, "wb") as stream:
         np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (2**33, 16)})
     os.truncate(path, 2**33 * 128 + 128)  # with holes
@@ -139,9 +139,9 @@ def pipe(path):
 
 
 def link(path):
-    kept = path.with_suffix(".kept")
-    shutil.copyfile("/dev/null", kept)
-    os.symlink(kept, path)
+    target = path.with_suffix(".kept")
+    shutil.copyfile("/dev/null", target)
+    os.symlink(target, path)
 
 
 ODD = [huge, other, flat, pipe, link]
@@ -159,13 +159,13 @@ def test_what_a_stranger_left_for_playing_bones_is_refused_in_a_sentence(scene, 
     for key, values in arrays.items():
         np.save(folder / f"mechanism_{key}.npy", values)
     rig = add_chain(1)
-    places = mechanism.Places(1, 1, ("B0",), lambda frame: np.eye(4)[None])
+    poses = mechanism.Places(1, 1, ("B0",), lambda frame: np.eye(4)[None])
     with memory_at_most(2**31):
-        mechanism.show(rig, places, folder, 1, 1.0)
+        mechanism.show(rig, poses, folder, 1, 1.0)
         (folder / f"mechanism_{name}.npy").unlink()
         odd(folder / f"mechanism_{name}.npy")
         with pytest.raises(BadInput, match="needed to play the bake|other frames or bones") as refused:
-            mechanism.show(rig, places, folder, 1, 1.0)
+            mechanism.show(rig, poses, folder, 1, 1.0)
     assert refused.value.object == "Rig"
 
 
@@ -179,7 +179,7 @@ def test_a_panel_lives_on_beside_what_a_stranger_left(scene, odd, name):  # noqa
     obj.location.x += 1.0
     (place.job_folder(obj) / "scene.json").touch()
     with memory_at_most(2**31):
-        assert bake.status(obj).state == "complete"  # it cannot be told that it has moved
+        assert bake.status(obj).state == "complete"  # nothing shows that it has moved
 
 
 @pytest.mark.parametrize("odd", [pipe, link])
@@ -205,7 +205,7 @@ def refused_link(*_):
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_places_that_cannot_be_are_refused_by_the_preview(tmp_path, odd):
+def test_impossible_positions_are_refused_by_the_preview(tmp_path, odd):
     (tmp_path / "scene.json").write_text('{"bodies": [{"surface": {"to_object": "to_object.npy"}}]}')
     np.save(tmp_path / "to_object.npy", np.eye(4)[None])
     assert (still.to_object(tmp_path) == np.eye(4)).all()
@@ -221,7 +221,7 @@ def test_places_that_cannot_be_are_refused_by_the_preview(tmp_path, odd):
 
 @contextmanager
 def memory_at_most(more):
-    """Inside, this process may take so many bytes more than it has."""
+    """Limit the memory that this process may allocate beyond its present size."""
     has = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (has + more, before[1]))
@@ -237,7 +237,7 @@ PRECIOUS = ("thesis.odt", "home.json", "players.json", "playback.json", "scene.j
 
 
 def fill(folder, names=PRECIOUS):
-    """Write files of the user into a folder. Returns name → content of everything in it, including hidden files."""
+    """Write files of the user into a folder, and return name → content of everything in it, including hidden files."""
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(f"precious {name}")
@@ -276,7 +276,7 @@ def test_a_folder_of_the_users_that_a_blend_names_stays_as_it_is(scene, tmp_path
 
 
 def test_what_is_not_ours_stays_where_a_bake_leaves_its_folder(scene, tmp_path):  # noqa: F811
-    """A note that the user put into a job folder is neither taken along nor deleted; what is ours leaves."""
+    """A note that the user put into a job folder is neither moved nor deleted; ConJac's files are moved."""
     obj, scene.frame_end = add_jelly(), 3
     assert obj.conjac.bake(wait=True) == EXIT_COMPLETE
     bpy.ops.wm.save_mainfile()

@@ -9,7 +9,8 @@ from test_setup_operators import reason
 
 @pytest.fixture()
 def bar(soft_cube, tmp_path):
-    """A bar four times as long as wide along its own z, held at its lower end; it stands elsewhere at frame 4."""
+    """Return a bar four times as long as wide along its own z, pinned at its lower end; at frame 4 its object has
+    moved."""
     bpy.context.scene.unit_settings.scale_length = 0.1
     soft_cube.conjac.cache_folder = str(tmp_path)
     soft_cube.conjac.mesher, soft_cube.conjac.edge_length = "grid", 0.5
@@ -23,8 +24,8 @@ def bar(soft_cube, tmp_path):
     return soft_cube
 
 
-def places(bar, frame=1):
-    """Return the places of all handles in the object's own space."""
+def handle_positions(bar, frame=1):
+    """Return the positions of all handles in the object's own space."""
     bpy.context.scene.frame_set(frame)
     inverse = bar.matrix_world.inverted()
     return np.array([inverse @ handle.object.matrix_world.translation for handle in bar.conjac.handles])
@@ -33,7 +34,7 @@ def places(bar, frame=1):
 def test_one_handle_stands_near_the_free_end_and_goes_with_the_body(bar):
     assert bpy.ops.conjac.suggest_handles(count=1) == {"FINISHED"}
     for frame in (1, 4):
-        (x, y, z), = places(bar, frame)
+        (x, y, z), = handle_positions(bar, frame)
         assert 0.4 < z < 1.0 and abs(x) < 0.6 and abs(y) < 0.6
     empty = bar.conjac.handles[0].object
     assert empty.type == "EMPTY" and empty.parent == bar and not empty.hide_select
@@ -44,7 +45,7 @@ def test_more_are_added_beside_those_there_are(bar):
     first = [handle.object for handle in bar.conjac.handles]
     bpy.ops.conjac.suggest_handles(count=1)
     assert [handle.object for handle in bar.conjac.handles][:2] == first and len(bar.conjac.handles) == 3
-    along = places(bar)
+    along = handle_positions(bar)
     away = np.linalg.norm((along[:, None] - along[None]) * (1, 1, 4), axis=-1)[~np.eye(3, dtype=bool)]
     assert away.min() > 0.9
 

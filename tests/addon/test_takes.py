@@ -16,7 +16,7 @@ from conjac.conjac_addon.bake import apart, contents, place, session, takes  # n
 
 
 def again(obj, scene):  # noqa: F811
-    """Bake as the window's button does. Returns the reports."""
+    """Bake as the window's button does, and return the reports."""
     notes = []
     assert session.Bake(obj, scene, keeps=True).wait(notes.append) == 0
     return notes
@@ -34,12 +34,12 @@ def jelly(scene):  # noqa: F811
     return obj
 
 
-def test_finished_frames_are_kept_and_played_again_and_so_are_those_after_them(jelly, scene):  # noqa: F811
+def test_finished_frames_become_a_take_that_plays_again_and_so_do_those_after_them(jelly, scene):  # noqa: F811
     first, shown = frames_of(jelly), seen_at(jelly, LAST)
     assert not listed(jelly) and not bpy.ops.conjac.use_take.poll()
     jelly.conjac.youngs_modulus = 4.0e4
-    said = again(jelly, scene)
-    assert any(f"The {LAST} previous frames are kept as take 1" in note for note in said)
+    messages = again(jelly, scene)
+    assert any(f"The {LAST} previous frames are kept as take 1" in note for note in messages)
     second = frames_of(jelly)
     assert second != first and addon_bake.status(jelly).state == "complete"
     take, = listed(jelly)
@@ -67,13 +67,13 @@ def test_compare_writes_how_far_each_vertex_is_from_the_take_in_mm(jelly, scene)
     bpy.context.view_layer.update()
     vertices = np.array([seen_at(jelly, frame) - first[frame] for frame in range(1, LAST + 1)])
     assert bpy.ops.conjac.compare_take(number=1) == {"FINISHED"}
-    found = np.array([one.value for one in jelly.data.attributes["take_difference"].data])
+    differences = np.array([element.value for element in jelly.data.attributes["take_difference"].data])
     away = 2000.0 * np.linalg.norm(vertices, axis=2)
-    np.testing.assert_allclose(found, away.max(axis=0), rtol=1e-3, atol=1e-3)
-    assert found.max() > 1.0
-    kept = apart.write(jelly, scene, 1)
-    assert kept.frames == LAST and kept.frame == 1 + int(away.max(axis=1).argmax())
-    np.testing.assert_allclose((kept.largest, kept.mean), (away.max(), away.mean()), rtol=1e-3)
+    np.testing.assert_allclose(differences, away.max(axis=0), rtol=1e-3, atol=1e-3)
+    assert differences.max() > 1.0
+    values = apart.write(jelly, scene, 1)
+    assert values.frames == LAST and values.frame == 1 + int(away.max(axis=1).argmax())
+    np.testing.assert_allclose((values.largest, values.mean), (away.max(), away.mean()), rtol=1e-3)
 
 
 def test_compare_says_what_it_cannot(jelly, scene):  # noqa: F811
@@ -94,14 +94,14 @@ def test_settings_that_a_take_was_baked_with_bring_it_back_without_a_step(jelly,
     again(jelly, scene)
     second = frames_of(jelly)
     jelly.conjac.youngs_modulus = modulus
-    said = again(jelly, scene)
-    assert any("matches the settings" in note for note in said)
+    messages = again(jelly, scene)
+    assert any("matches the settings" in note for note in messages)
     assert frames_of(jelly) == first and addon_bake.status(jelly).state == "complete"
     assert times == {path.name: path.stat().st_mtime_ns
                      for path in (place.job_folder(jelly) / "cache" / "frames").iterdir()}
     take, = listed(jelly)
-    kept = {path.stem: path.read_bytes() for path in sorted((take.folder / "cache" / "frames").glob("*.npy"))}
-    assert kept == second
+    frames = {path.stem: path.read_bytes() for path in sorted((take.folder / "cache" / "frames").glob("*.npy"))}
+    assert frames == second
     assert not (place.job_folder(jelly) / "takes" / "next").exists()
 
 
@@ -140,7 +140,7 @@ def test_a_longer_range_and_one_bake_more_make_no_take(jelly, scene):  # noqa: F
     assert not (place.job_folder(jelly) / "takes").exists()
 
 
-def test_no_more_are_kept_than_the_preferences_say_and_the_oldest_goes(jelly, scene, monkeypatch):  # noqa: F811
+def test_the_oldest_take_beyond_the_number_of_the_preferences_is_deleted(jelly, scene, monkeypatch):  # noqa: F811
     assert prefs.takes() == 8
     monkeypatch.setattr(prefs, "takes", lambda: 2)
     for _ in range(4):
@@ -172,10 +172,10 @@ def test_a_take_behind_a_link_is_none(jelly, scene, tmp_path):  # noqa: F811
     folder, away = place.job_folder(jelly), tmp_path / "mine"
     shutil.move(folder / "takes" / "1", away)
     (folder / "takes" / "1").symlink_to(away)
-    held = sorted(path for path in away.rglob("*") if path.is_file())
+    files = sorted(path for path in away.rglob("*") if path.is_file())
     assert not listed(jelly) and not bpy.ops.conjac.remove_take.poll()
     contents.remove(folder)
-    assert sorted(path for path in away.rglob("*") if path.is_file()) == held
+    assert sorted(path for path in away.rglob("*") if path.is_file()) == files
 
 
 def test_the_first_save_takes_them_along(tmp_path):

@@ -20,7 +20,7 @@ CELL = 0.05  #: [m]
 
 
 def clamp():
-    """Two arms above each other, joined at one end."""
+    """Return two arms above each other, joined at one end."""
     obj = added("Clamp", boxes([*{*block(1, 1, 3), *block(5, 1, 1), *block(5, 1, 1, (0, 0, 2))}], CELL), 0.0)
     settings = obj.conjac
     settings.enabled, settings.contact.collides_with = True, "all"
@@ -28,7 +28,7 @@ def clamp():
 
 
 def bake_by_hand(obj, present):
-    """A cache as the solver would write it: the end of the upper arm goes down through the lower one, and stays."""
+    """Write a cache like the solver's: the end of the upper arm goes down through the lower one, and stays."""
     present.frame_start, present.frame_end = 1, 4
     folder = place.job_folder(obj)
     write_job(obj, present, folder)
@@ -41,9 +41,9 @@ def bake_by_hand(obj, present):
         store.write(frame, rest - down * upper[:, None] * [0.0, 0.0, 1.0])
 
 
-def test_what_falls_through_itself_is_told_and_mended_by_a_button(scene):  # noqa: F811
+def test_what_falls_through_itself_has_a_hint_and_a_button_that_mends_it(scene):  # noqa: F811
     def hints():
-        return [one for one in advice.look_at(obj, scene) if one.key == "itself"]
+        return [hint for hint in advice.look_at(obj, scene) if hint.key == "itself"]
 
     obj = clamp()
     assert not hints()
@@ -53,8 +53,8 @@ def test_what_falls_through_itself_is_told_and_mended_by_a_button(scene):  # noq
         if examined == 4:
             break
     assert (crossing, examined) == (2, 4)
-    [found] = hints()
-    assert "in 2 of 4 baked frames" in found.text and found.operator == "conjac.collide_with_itself"
+    [hint] = hints()
+    assert "in 2 of 4 baked frames" in hint.text and hint.operator == "conjac.collide_with_itself"
     assert bpy.ops.conjac.collide_with_itself() == {"FINISHED"}
     assert obj.conjac.contact.itself and not hints()
 

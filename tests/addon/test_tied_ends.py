@@ -11,7 +11,7 @@ from conjac.conjac_addon import bake
 
 
 def flag(x, top, density=6.0):
-    """Cloth of 20 cm that hangs down from a height. density: [kg/m²]."""
+    """Return cloth of 20 cm that hangs down from a height. density: [kg/m²]."""
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, size=0.2, rotation=(np.pi / 2, 0.0, 0.0),
                                     location=(x, 0.0, top - 0.1))
     made = bpy.context.object
@@ -21,7 +21,7 @@ def flag(x, top, density=6.0):
 
 
 def top_of(cloth):
-    """The middle of the upper edge at the last frame, in the world [m]."""
+    """Return the middle of the upper edge at the last frame, in the world [m]."""
     at = np.array(cloth.matrix_world)
     rest = np.array([vertex.co for vertex in cloth.data.vertices])
     number = int(np.argmin(np.linalg.norm(rest - [0.0, 0.1, 0.0], axis=1)))
@@ -63,7 +63,7 @@ def test_a_soft_body_bears_cloth_at_a_distance(scene):  # noqa: F811
 
 
 def hanging_rope(x, low, links=6):
-    """A rope of 30 cm that is pinned at its upper end, level above a place."""
+    """Return a rope of 30 cm that is pinned at its upper end, which is above a position."""
     rope = add_chain(links)
     heights = np.linspace(low + 0.3, low, links + 1)
     rope.data.vertices.foreach_set("co", np.stack([np.full(links + 1, x), np.zeros(links + 1), heights], 1).ravel())
@@ -87,7 +87,7 @@ def test_a_rope_bears_cloth(scene):  # noqa: F811
     assert np.linalg.norm(top_of(cloth) - end) < 1e-5 and abs(end[2] - 0.3) < 1e-4
 
 
-def test_a_rope_that_is_attached_to_a_bone_holds_it_up(arm, scene):  # noqa: F811
+def test_a_rope_that_is_attached_to_a_bone_carries_it(arm, scene):  # noqa: F811
     assert bake.bake_object(arm) == 0
     alone = sunk(arm)
     rope = hanging_rope(0.6, 0.0)
@@ -95,7 +95,7 @@ def test_a_rope_that_is_attached_to_a_bone_holds_it_up(arm, scene):  # noqa: F81
     select(rope, arm)
     arm.data.bones.active = arm.data.bones["B1"]
     assert bpy.ops.conjac.add_attachment() == {"FINISHED"}
-    assert [(one.object, one.part) for one in rope.conjac.attachments] == [(arm, "B1")]
+    assert [(attachment.object, attachment.part) for attachment in rope.conjac.attachments] == [(arm, "B1")]
     assert bake.bake_object(rope) == 0
     assert bake.status(arm).state == bake.status(rope).state == "complete"
     assert abs(sunk(arm)) < 1e-3 < 0.2 * alone

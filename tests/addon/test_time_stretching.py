@@ -1,4 +1,4 @@
-"""Time Stretching plays keyframes slower or faster: pins, rigs and what is baked go with them."""
+"""Time Stretching plays keyframes slower or faster, with pins, rigs and baked frames."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ SIDEWAYS = 0.3  #: how far the bone goes from frame 1 to LAST
 
 
 def add_rigged_jelly():
-    """The jelly on a bone with keyframes, and the bone."""
+    """Add the jelly on a bone with keyframes, and return both."""
     obj = add_jelly()
     bpy.ops.object.armature_add()
     rig = bpy.context.object

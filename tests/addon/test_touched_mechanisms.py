@@ -1,4 +1,4 @@
-"""Soft bodies that hang on no bone push a mechanism's bodies and are pushed by them, in one bake."""
+"""Soft bodies that are attached to no bone push a mechanism's bodies and are pushed by them, in one bake."""
 
 import json
 
@@ -25,7 +25,7 @@ LAST = 6
 
 @pytest.fixture()
 def arm(scene):  # noqa: F811
-    """A bone that stands and one on a hinge, held level by a stiff joint; 5 cm thick."""
+    """Return an armature of a fixed bone and one on a hinge, level on a stiff joint; 5 cm thick."""
     scene.frame_end = LAST
     rig = add_chain(2)
     settings = rig.conjac
@@ -40,7 +40,7 @@ def arm(scene):  # noqa: F811
 
 
 def sunk(rig):
-    """How far the end of the hinged bone is below the other one at the last frame [m]."""
+    """Return how far the end of the hinged bone is below the other one at the last frame [m]."""
     bpy.context.scene.frame_set(LAST)
     return -(world_of(rig, "B1")[:3, 1] * 0.3)[2]
 
@@ -63,7 +63,7 @@ def test_conjac_s_jelly_presses_an_arm_down(arm, scene):  # noqa: F811
     assert (seen_at(body, LAST)[:, 2] + body.location.z).mean() > 0.06
 
 
-def test_a_jelly_that_falls_on_an_arm_presses_it_down_and_lies_on_it(arm, scene):  # noqa: F811
+def test_a_jelly_that_falls_on_an_arm_presses_it_down_and_rests_on_it(arm, scene):  # noqa: F811
     assert bake.bake_object(arm) == 0
     alone = sunk(arm)
     body = free_jelly()
@@ -74,7 +74,7 @@ def test_a_jelly_that_falls_on_an_arm_presses_it_down_and_lies_on_it(arm, scene)
     # its middle would have fallen from 17 cm to below the arm
     assert (seen_at(body, LAST)[:, 2] + body.location.z).mean() > 0.06
     assert jelly.clearance([body], range(1, LAST + 1)) > 0.0
-    # told not to, they go through each other, each in a bake of its own
+    # with the option off they go through each other, each in a bake of its own
     body.conjac.contact.collides_with = "none"
     assert members.owner(body) == body and members.soft_bodies(arm, scene) == []
     assert place.job_folder(body) != place.job_folder(arm)
@@ -99,7 +99,7 @@ def test_who_is_in_the_job_and_what_each_touches(arm, scene, tmp_path):  # noqa:
     assert [(body["name"], body["touches"]) for body in document["bodies"]] == [
         ("Near", ["Far"]), ("Far", ["Near", "Rig"]), ("Flesh", [])]
     assert gather.changed_settings(arm, scene, tmp_path / "job") == []
-    # flesh that collides touches the bones that it does not hang on, where the mechanism is told to
+    # flesh that collides touches the bones that it does not hang on, where the mechanism has the option
     flesh.conjac.contact.collides_with = "all"
     assert gather.changed_settings(arm, scene, tmp_path / "job") == ["Collides With"]
     flesh.conjac.contact.pins_yield = True  # what hangs on bones gives way as pins do
@@ -129,7 +129,7 @@ def test_cloth_moves_on_its_own_beside_flesh_that_follows(arm, scene, tmp_path):
 
 
 def test_animated_bones_that_take_nothing_along_touch_too(scene, tmp_path):  # noqa: F811
-    """They were left out of the bake, and everything went through them."""
+    """Such bones were once left out of the bake, and everything went through them."""
     rig = add_chain(3)
     for bone in rig.pose.bones:
         bone.conjac.role = "animated"
@@ -154,12 +154,12 @@ def test_a_job_that_touches_what_there_is_not_is_refused(arm, tmp_path):
 
 
 def test_a_body_that_begins_inside_a_bone_is_refused_by_name(arm):
-    body, said = free_jelly(height=0.1), []
-    assert bake.bake_object(body, report=said.append) == 2
-    assert any('"Jelly"' in text and '"B1"' in text and "at the start" in text for text in said), said
+    body, messages = free_jelly(height=0.1), []
+    assert bake.bake_object(body, report=messages.append) == 2
+    assert any('"Jelly"' in text and '"B1"' in text and "at the start" in text for text in messages), messages
 
 
-def test_bones_that_cross_a_soft_body_are_told_and_selected(arm, scene):  # noqa: F811
+def test_bones_that_cross_a_soft_body_are_reported_and_selected(arm, scene):  # noqa: F811
     body = free_jelly(height=0.145)  # 14.5 cm up, 20 cm high: half a centimetre in the arm, which is 5 cm thick
     arm.pose.bones["B0"].conjac.shape = "box"
     bpy.context.view_layer.objects.active = arm
@@ -179,30 +179,30 @@ def test_bones_that_cross_a_soft_body_are_told_and_selected(arm, scene):  # noqa
 
 
 def bump(kind, **where):
-    """A collider."""
+    """Add a collider."""
     getattr(bpy.ops.mesh, f"primitive_{kind}_add")(**where)
     assert bpy.ops.conjac.add_collider() == {"FINISHED"}
     return bpy.context.object
 
 
 def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_path):  # noqa: F811
-    """Soft bodies lie on colliders; bones bump into the collection of their mechanism alone."""
+    """Soft bodies collide with colliders; bones with the collection of their mechanism alone."""
     body = free_jelly()
-    assert not told(arm) and not bpy.ops.conjac.add_obstacles.poll()
+    assert not hints_of(arm) and not bpy.ops.conjac.add_obstacles.poll()
     floor = bump("plane", size=4.0, location=(0.0, 0.0, -0.5))
     step, bowl = bump("cube", size=0.2, location=(0.5, 1.0, -0.3)), bump("uv_sphere", location=(5, 0, 0))
     under = bump("cube", location=(0, 0, -9.0))
     arm.conjac.use_ground, arm.conjac.ground_height = True, -2.0  # which the last one is below
     bowl.data.flip_normals()  # a room
     for obj in (arm, body):
-        assert told(obj) == {"passed": 'Bones and rigid bodies pass through "Plane", "Cube": a collider, but not an '
-                                       'obstacle',
-                             "hollow": 'Bones and rigid bodies pass through "Sphere": it is hollow, so give '
-                                       "Obstacles convex pieces of it"}
+        assert hints_of(obj) == {"passed": 'Bones and rigid bodies pass through "Plane", "Cube": a collider, but not '
+                                 'an obstacle',
+                                 "hollow": 'Bones and rigid bodies pass through "Sphere": it is hollow, so give '
+                                 "Obstacles convex pieces of it"}
     bpy.context.view_layer.objects.active = body
     assert bpy.ops.conjac.add_obstacles() == {"FINISHED"}
     assert arm.conjac.mechanism.obstacles.objects.values() == [floor, step]
-    assert set(told(arm)) == {"hollow"} and bpy.ops.conjac.add_obstacles() == {"CANCELLED"} and under.users_scene
+    assert set(hints_of(arm)) == {"hollow"} and bpy.ops.conjac.add_obstacles() == {"CANCELLED"} and under.users_scene
     scene.collection.objects.unlink(bowl)
     document, job = job_of(arm, tmp_path / "job")
     slab, box = document["mechanisms"][1]["bodies"]
@@ -214,30 +214,31 @@ def test_colliders_that_bones_pass_become_obstacles_by_a_button(arm, scene, tmp_
     bpy.ops.mesh.primitive_cube_add(location=(6, 0, 0))
     arm.conjac.mechanism.obstacles.objects.link(bpy.context.object)
     document, job = job_of(arm, tmp_path / "apart")
-    assert [one["name"] for one in document["mechanisms"]] == ["Rig", "Rig Obstacles", "Rig Colliders"]
-    assert [[body["name"] for body in one["bodies"]] for one in document["mechanisms"][1:]] == [
+    assert [mechanism["name"] for mechanism in document["mechanisms"]] == ["Rig", "Rig Obstacles", "Rig Colliders"]
+    assert [[body["name"] for body in mechanism["bodies"]] for mechanism in document["mechanisms"][1:]] == [
         ["Cube.002"], ["Plane", "Cube"]]
     assert document["bodies"][0]["touches"] == ["Plane", "Cube", "Cube.001", "Rig", "Rig Obstacles"]
     assert gather.changed_settings(arm, scene, tmp_path / "apart") == []
     # one that all drive is stopped by nothing; one that touches nothing soft passes colliders all the same
     ball = bump("cube", location=(3, 3, 3))
-    assert "passed" in told(arm)
+    assert "passed" in hints_of(arm)
     arm.pose.bones["B1"].conjac.role = "animated"
-    assert not told(arm)
+    assert not hints_of(arm)
     arm.pose.bones["B1"].conjac.role = "simulated"
     arm.conjac.mechanism.touch_soft = False
-    assert told(arm) == {"passed": 'Bones and rigid bodies pass through "Cube.003": a collider, but not an obstacle'}
+    assert hints_of(arm) == {
+        "passed": 'Bones and rigid bodies pass through "Cube.003": a collider, but not an obstacle'}
     bpy.context.view_layer.objects.active = arm
-    assert bpy.ops.conjac.add_obstacles() == {"FINISHED"} and not told(arm)
+    assert bpy.ops.conjac.add_obstacles() == {"FINISHED"} and not hints_of(arm)
     assert ball in arm.conjac.mechanism.obstacles.objects.values()
 
 
-def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, monkeypatch):  # noqa: F811
+def test_of_two_mechanisms_the_second_has_a_hint_of_what_goes_through_it(arm, scene, monkeypatch):  # noqa: F811
     body, other = free_jelly(), arm.copy()
     scene.collection.objects.link(other)
     assert members.taken(arm, scene) == [] and members.taken(other, scene) == [(body, arm)]
-    said = [one.text for one in advice.look_at(other, scene) if one.key == "taken"]
-    assert said == ['"Jelly" goes through it: it is baked with "Rig", and a soft body can touch only one mechanism']
+    hints = [hint.text for hint in advice.look_at(other, scene) if hint.key == "taken"]
+    assert hints == ['"Jelly" goes through it: it is baked with "Rig", and a soft body can touch only one mechanism']
     other.conjac.mechanism.touch_soft = False
     assert members.taken(other, scene) == []
     # nothing of the jelly's own method counts in the bake of a mechanism, and its panel shows the one that does; until
@@ -248,24 +249,24 @@ def test_of_two_mechanisms_the_second_is_told_what_goes_through_it(arm, scene, m
     for module in (sections, fields):
         monkeypatch.setattr(module, "setting", lambda layout, owner, name: shown.append((owner.id_data, name)))
     sections.draw_advanced(FakeLayout([]), bpy.context)
-    assert {name for one, name in shown if one == body} & {"method", "step", "largest_deformation"} == {
+    assert {name for owner, name in shown if owner == body} & {"method", "step", "largest_deformation"} == {
         "step", "largest_deformation"}
-    assert {one for one, _ in shown} == {arm, body} and (arm, "method") in shown
+    assert {owner for owner, _ in shown} == {arm, body} and (arm, "method") in shown
 
 
-def test_the_panel_tells_who_touches_a_mechanism_from_who_hangs_on_it(arm):
+def test_the_panel_distinguishes_bodies_that_touch_a_mechanism_from_attached_ones(arm):
     for body, does in ((free_jelly(), "touches"), (add_flesh(arm), "hangs on")):
-        said = " ".join(text for kind, text in drawn(body) if kind == "label")
-        assert f"It {does} Rig and is baked with it" in said
+        labels = " ".join(text for kind, text in drawn(body) if kind == "label")
+        assert f"It {does} Rig and is baked with it" in labels
 
 
-def told(obj):
+def hints_of(obj):
     """Return the panel's text about colliders that bones pass."""
-    return {one.key: one.text for one in advice.look_at(obj, bpy.context.scene) if one.key in {"passed", "hollow"}}
+    return {hint.key: hint.text for hint in advice.look_at(obj, bpy.context.scene) if hint.key in {"passed", "hollow"}}
 
 
 def test_a_bone_rests_on_a_plane_that_the_button_gave_it(arm, scene):  # noqa: F811
-    """It fell through: a plane is no hull, and a collider no obstacle."""
+    """A bone once fell through a plane, which has no hull, and through a collider, which is no obstacle."""
     scene.frame_end = 12
     hinge = arm.pose.bones["B1"].conjac
     hinge.stiffness, hinge.damping = 0.0, 0.1
@@ -287,7 +288,7 @@ def test_flesh_that_collides_with_nothing_says_that_colliders_do_not_stop_it(arm
     flesh.conjac.contact.collides_with = "none"
 
     def keys():
-        return {one.key for one in advice.look_at(flesh, bpy.context.scene)}
+        return {hint.key for hint in advice.look_at(flesh, bpy.context.scene)}
 
     assert "apart" not in keys()
     stairs = add_ball("Stairs", 0.0, 2.0)

@@ -1,4 +1,4 @@
-"""A bake ends as it says: nothing of the artist's stands in its way unnoticed, and it leaves the scene as it was."""
+"""A bake ends as it reports: nothing in the artist's scene prevents it unnoticed, and it restores the scene."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from conjac.solver.errors import BadInput  # noqa: E402
 
 
 def moving_pin(obj, last):
-    """Animate the object, so that each frame that is read is another one."""
+    """Animate the object, so that each frame that is read differs."""
     obj.keyframe_insert("location", frame=1)
     obj.location.x = 0.1
     obj.keyframe_insert("location", frame=last)
@@ -92,9 +92,9 @@ def test_a_linked_object_is_refused_before_it_is_baked(scene, tmp_path, capfd): 
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     before = (tmp_path / "shot.blend").read_bytes()
     assert cli.run(["bake", "--save"]) == 2
-    told = capfd.readouterr()
-    assert '"Jelly": it is linked from another file' in told.out + told.err
-    assert "library override" in told.out + told.err
+    captured = capfd.readouterr()
+    assert '"Jelly": it is linked from another file' in captured.out + captured.err
+    assert "library override" in captured.out + captured.err
     assert (tmp_path / "shot.blend").read_bytes() == before
     assert not obj.modifiers and not (tmp_path / "conjac_cache").exists()
 

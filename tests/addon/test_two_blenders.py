@@ -35,7 +35,7 @@ conjac.unregister()
 os._exit(code)
 """
 
-HOLDS = """
+LOCKING_BLENDER = """
 import sys
 from pathlib import Path
 from solver.frames.lock import acquired
@@ -49,21 +49,21 @@ def test_of_two_that_begin_at_once_one_bakes_and_the_other_one_says_so(scene, tm
     obj = add_jelly()
     bpy.ops.wm.save_mainfile()
     gate = tmp_path / "gate"
-    asked = [sys.executable, "-c", ANOTHER_BLENDER, str(Path(conjac.__file__).parent), bpy.data.filepath, str(gate)]
-    both = [subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
+    command = [sys.executable, "-c", ANOTHER_BLENDER, str(Path(conjac.__file__).parent), bpy.data.filepath, str(gate)]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
     try:
-        for one in both:
-            while "READY" not in (said := one.stdout.readline()):
-                assert said, "it ended before it was asked to bake"
+        for process in both:
+            while "READY" not in (output := process.stdout.readline()):
+                assert output, "it ended before it was asked to bake"
         gate.touch()
-        told = [one.communicate(timeout=240)[0] for one in both]
+        outputs = [process.communicate(timeout=240)[0] for process in both]
     finally:
-        for one in both:
-            one.kill()
-    codes = [one.returncode for one in both]
-    assert sorted(codes) == [0, 4], told
-    refused = [json.loads(line) for line in told[codes.index(4)].splitlines() if line.startswith("{")]
-    failed = next(one for one in refused if one["event"] == "baked")
+        for process in both:
+            process.kill()
+    codes = [process.returncode for process in both]
+    assert sorted(codes) == [0, 4], outputs
+    refused = [json.loads(line) for line in outputs[codes.index(4)].splitlines() if line.startswith("{")]
+    failed = next(message for message in refused if message["event"] == "baked")
     assert failed["error"] == "cache_busy"
     assert f"already being baked by process {both[codes.index(0)].pid} on" in failed["text"], failed
     assert len(frames_of(obj)) == LAST
@@ -71,11 +71,11 @@ def test_of_two_that_begin_at_once_one_bakes_and_the_other_one_says_so(scene, tm
     assert not list(folder.glob("lock*")) and not list(folder.glob("*.new")) and not list(folder.glob("*.tmp"))
 
 
-def test_a_bake_that_another_blender_holds_is_neither_taken_nor_freed_until_its_lock_is_broken(scene):  # noqa: F811
+def test_a_bake_that_another_blender_locks_is_neither_taken_nor_freed_until_its_lock_is_broken(scene):  # noqa: F811
     obj = add_jelly()
     assert session.Bake(obj, scene).wait() == 0
     folder = place.job_folder(obj)
-    other = subprocess.Popen([sys.executable, "-c", HOLDS, str(folder)], cwd=Path(conjac.__file__).parent,
+    other = subprocess.Popen([sys.executable, "-c", LOCKING_BLENDER, str(folder)], cwd=Path(conjac.__file__).parent,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline() == "HOLDS\n" and not lock.busy(folder / "cache")
@@ -93,11 +93,11 @@ def test_a_bake_that_another_blender_holds_is_neither_taken_nor_freed_until_its_
 
 def test_what_a_blender_that_died_left_is_taken_over_and_freed(scene):  # noqa: F811
     obj = add_jelly()
-    gone = subprocess.Popen([sys.executable, "-c", "pass"])
-    gone.wait()
+    ended = subprocess.Popen([sys.executable, "-c", "pass"])
+    ended.wait()
     folder = place.own_folder(obj)
     folder.mkdir(parents=True)
-    dead = lock.Holder(gone.pid, lock.this_process().host, "1", lock.machine(), beats=True)
+    dead = lock.Holder(ended.pid, lock.this_process().host, "1", lock.machine(), beats=True)
     (folder / lock.LOCK).write_text(json.dumps(dead.__dict__))
     bake = session.Bake(obj, scene)
     assert lock.holder(folder) == lock.this_process()

@@ -26,32 +26,33 @@ def ready(warm_worker):
         time.sleep(0.1)
 
 
-def told(*argv):
-    """(exit code, messages) of a command; what differs from run to run left out."""
+def run_command(*argv):
+    """Return (exit code, messages) of a command; what differs from run to run is left out."""
     worker, messages = Worker("solver", [*map(str, argv), "--json"]), []
     while not worker.ended():
         messages += worker.messages(0.1)
     messages += worker.messages()
-    return worker.exit_code, [{key: value for key, value in one.items() if key in ("event", "frame", "code", "exit")}
-                              for one in messages if one["event"] != "stage"]
+    return worker.exit_code, [
+        {key: value for key, value in message.items() if key in ("event", "frame", "code", "exit")}
+        for message in messages if message["event"] != "stage"]
 
 
 def test_it_says_and_does_what_another_does(ready, monkeypatch, tmp_path):
-    found = {}
+    results = {}
     for name in ("forked", "started"):
         if name == "started":
             monkeypatch.setattr(worker_module, "command", lambda: (sys.executable, "-I", str(BOOT)))
         job = box_job(tmp_path / name, end=3)
-        found[name] = [told("bake", job), told("check", tmp_path / "nothing"),
-                       [path.read_bytes() for path in sorted((job / "cache" / "frames").iterdir())]]
-    assert found["forked"] == found["started"]
-    assert found["forked"][0][0] == 0 and found["forked"][1][0] == 2 and len(found["forked"][2]) == 3
+        results[name] = [run_command("bake", job), run_command("check", tmp_path / "nothing"),
+                         [path.read_bytes() for path in sorted((job / "cache" / "frames").iterdir())]]
+    assert results["forked"] == results["started"]
+    assert results["forked"][0][0] == 0 and results["forked"][1][0] == 2 and len(results["forked"][2]) == 3
 
 
 def test_it_dies_with_the_one_who_asked(ready, tmp_path):
     job = box_job(tmp_path / "job", end=2000)
     worker = Worker("solver", ["bake", str(job), "--json"])
-    while not any(one["event"] == "frame" for one in worker.messages(0.1)):
+    while not any(message["event"] == "frame" for message in worker.messages(0.1)):
         assert worker.exit_code is None, worker.last_lines
     bakes = holder(job / "cache").pid
     assert bakes != worker.pid and Path(f"/proc/{bakes}").exists()

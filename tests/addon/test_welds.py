@@ -1,4 +1,4 @@
-"""Welds from the buttons on: two cubes that stick together hang and fall as one, until the weld lets go."""
+"""Welds from the buttons on: two cubes that stick together hang and fall as one, until the weld is released."""
 
 import bpy
 import numpy as np
@@ -8,7 +8,7 @@ from conjac.conjac_addon.bake import foreground
 
 
 def two_cubes(gap=0.004):
-    """A pinned cube of 10 cm and a free one below it; the lower one is active, both are selected soft bodies."""
+    """Return a pinned cube of 10 cm and a free one below it; the lower one is active, both are selected soft bodies."""
     cubes = []
     for name, z in (("Up", 0.0), ("Down", -0.1 - gap)):
         bpy.ops.mesh.primitive_cube_add(size=0.1, location=(0, 0, z))
@@ -25,7 +25,7 @@ def two_cubes(gap=0.004):
 
 
 def seen(obj, frame):
-    """Places of its vertices in the world, (n, 3)."""
+    """Return positions of an object's vertices in the world, (n, 3)."""
     bpy.context.scene.frame_set(frame)
     shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return np.array([shown.matrix_world @ v.co for v in shown.data.vertices])
@@ -68,27 +68,28 @@ def test_what_sticks_hangs_and_falls_once_the_weld_lets_go(addon, tmp_path):
 
 
 def test_what_slides_hangs_and_goes_where_it_is_drawn_along(addon, tmp_path):
-    """A pull of 3 m/s² to the side: fixed welds hold it back, sliding ones do not, and both hold it up."""
+    """Under a sideways acceleration of 3 m/s², fixed welds restrain the cube, sliding ones do not, and both carry its
+    weight."""
     up, down = two_cubes()
     up.scale.x = 3.0  # what slides over its edge would keep its distance from that
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps, scene.gravity = 1, 5, 24, (3.0, 0.0, -9.81)
     bpy.ops.conjac.add_weld()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "slides.blend"))
-    gone, hung = {}, {}
+    moved, hanging = {}, {}
     for sliding in (False, True):
         down.conjac.welds[0].is_sliding = sliding
         assert foreground.bake_object(down, True, lambda text: None) == 0
-        places = {frame: seen(down, frame) for frame in (1, 5)}
-        gone[sliding] = (places[5] - places[1]).mean(axis=0)[0]
-        hung[sliding] = places[1][:, 2].max() - places[5][:, 2].max()
-    assert gone[False] < 0.03 and gone[True] == pytest.approx(0.5 * 3.0 * (4 / 24) ** 2, rel=0.15)
-    assert abs(hung[True]) < 2e-3, "it falls by 14 cm where nothing holds it"
+        positions = {frame: seen(down, frame) for frame in (1, 5)}
+        moved[sliding] = (positions[5] - positions[1]).mean(axis=0)[0]
+        hanging[sliding] = positions[1][:, 2].max() - positions[5][:, 2].max()
+    assert moved[False] < 0.03 and moved[True] == pytest.approx(0.5 * 3.0 * (4 / 24) ** 2, rel=0.15)
+    assert abs(hanging[True]) < 2e-3, "it falls by 14 cm where nothing holds it"
 
 
 @pytest.mark.parametrize("wrong, sentence", [
     ("nothing", "has no other object to stick to"), ("alone", "not baked with it"), ("early", "before anything moves")])
-def test_a_weld_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, sentence):
+def test_an_impossible_weld_is_refused_in_one_sentence(addon, wrong, sentence):
     from conjac.conjac_addon.gather.job import scene_settings
     from conjac.solver.errors import BadInput
 
@@ -105,7 +106,7 @@ def test_a_weld_that_cannot_hold_is_refused_in_one_sentence(addon, wrong, senten
 
 
 def test_a_weld_that_bears_less_than_hangs_on_it_breaks(addon, tmp_path):
-    """The cube weighs 981 Pa on its upper face, about twice that where it is let go."""
+    """The cube weighs 981 Pa on its upper face, and about twice that at its release."""
     up, down = two_cubes()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, 12, 24
@@ -117,7 +118,8 @@ def test_a_weld_that_bears_less_than_hangs_on_it_breaks(addon, tmp_path):
 
 
 def test_only_what_is_painted_sticks_and_weights_are_shares_of_what_it_bears(addon, tmp_path):
-    """It bears 10 kPa where it is painted 1, and a fortieth of that where it is painted so: less than hangs on it."""
+    """The weld bears 10 kPa where the weight is 1, and a fortieth of that where the weight is a fortieth: less than the
+    cube's weight."""
     from conjac.conjac_addon import bake
 
     up, down = two_cubes()
@@ -137,16 +139,16 @@ def test_only_what_is_painted_sticks_and_weights_are_shares_of_what_it_bears(add
     for weight, name, sentence in ((0.0, "Glue", "nothing of it is"),
                                    (1.0, "Gone", 'no vertex group "Gone" for a weld')):
         group.add(range(len(down.data.vertices)), weight, "REPLACE")
-        weld.group, said = name, []
-        assert foreground.bake_object(down, True, said.append) == 2
-        assert any(sentence in text for text in said), said
-    weld.group, weld.distance, said = "", 1e-4, []
-    assert foreground.bake_object(down, True, said.append) == 2
-    assert any('no point of "Down" is within 0.0001 m of "Up"' in text for text in said), said
+        weld.group, messages = name, []
+        assert foreground.bake_object(down, True, messages.append) == 2
+        assert any(sentence in text for text in messages), messages
+    weld.group, weld.distance, messages = "", 1e-4, []
+    assert foreground.bake_object(down, True, messages.append) == 2
+    assert any('no point of "Down" is within 0.0001 m of "Up"' in text for text in messages), messages
 
 
 def test_what_falls_on_another_one_sticks_from_a_frame_on(addon, tmp_path):
-    """A cube that falls past the side of another one, which is pinned: from frame 5 on it hangs where it was."""
+    """A cube falls past the side of a pinned one: from frame 5 on it hangs where it was."""
     up, down = two_cubes()
     down.location = (0.104, 0.0, 0.12)
     scene = bpy.context.scene
@@ -163,6 +165,6 @@ def test_what_falls_on_another_one_sticks_from_a_frame_on(addon, tmp_path):
     # it would fall by another 28 cm and 69 cm
     assert abs(heights[2] - heights[1]) < 0.06 and abs(heights[3] - heights[1]) < 0.06, heights
     weld.is_released, weld.until = True, 4
-    said = []
-    assert foreground.bake_object(down, True, said.append) == 2
-    assert any("lets go at frame 4, before it sticks" in text for text in said), said
+    messages = []
+    assert foreground.bake_object(down, True, messages.append) == 2
+    assert any("lets go at frame 4, before it sticks" in text for text in messages), messages

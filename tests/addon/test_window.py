@@ -1,4 +1,4 @@
-"""The panels in a real window: every section drawn by Blender itself, without a word of complaint."""
+"""Panels in a real window: every section is drawn by Blender itself without an error message."""
 
 import os
 import platform
@@ -170,8 +170,7 @@ run(artist(), 0.05)
 
 
 def in_a_window(script, tmp_path, screen="1600x2400"):
-    """Return Blender's output of a script behind its window; its own size is a tall one, that shows every section.
-    """
+    """Return Blender's output of a script behind its window, whose default size is tall enough for every section."""
     if not WINDOW.exists() or platform.machine() != "x86_64" or not sys.platform.startswith("linux"):
         pytest.skip("the tool that opens a window for the bpy wheel is not here")
     if shutil.which("xvfb-run") is None:
@@ -186,20 +185,20 @@ def in_a_window(script, tmp_path, screen="1600x2400"):
     window = ["xvfb-run", "-a", "-s", f"-screen 0 {screen}x24 +extension GLX"]
     run = subprocess.run([*window, sys.executable, str(WINDOW), str(path)], env=environment, capture_output=True,
                          text=True, timeout=560)
-    said = run.stdout + run.stderr
+    output = run.stdout + run.stderr
     for complaint in ("Traceback", "rna_uiItem", "unknown operator", "not found"):
-        assert complaint not in said, said
-    return said
+        assert complaint not in output, output
+    return output
 
 
 @pytest.mark.long
 def test_all_sections_draw_in_a_window(tmp_path):
-    said = in_a_window(SCRIPT, tmp_path)
-    assert re.search(r"all drawn \d+ cut \['Largest Deformation'\]", said), said
+    output = in_a_window(SCRIPT, tmp_path)
+    assert re.search(r"all drawn \d+ cut \['Largest Deformation'\]", output), output
 
 
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("import") is None, reason="needs ImageMagick")
 def test_the_buttons_bake_pause_cancel_and_preview_behind_a_live_window(tmp_path):
-    said = in_a_window(MODAL, tmp_path)
-    assert "all pressed" in said, said
+    output = in_a_window(MODAL, tmp_path)
+    assert "all pressed" in output, output

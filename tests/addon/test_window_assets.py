@@ -49,5 +49,5 @@ run(artist(), 0.05)
 def test_f3_adds_examples_and_the_asset_browser_shows_the_library(tmp_path, monkeypatch):
     needs_a_hand()
     monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
-    said = in_a_window(SHOWN, tmp_path, "1600x1000")
-    assert "all seen" in said, said[-3000:]
+    output = in_a_window(SHOWN, tmp_path, "1600x1000")
+    assert "all seen" in output, output[-3000:]

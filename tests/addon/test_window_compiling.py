@@ -1,4 +1,4 @@
-"""After an install the window says that kernels are compiled behind it, and gives the line back when they are."""
+"""After an install the window reports that kernels are compiled behind it, and clears the status line when they are."""
 
 import shutil
 import subprocess
@@ -33,7 +33,7 @@ def artist():
     for _ in range(4):  # drawn
         yield
     assert kernels._worker is not None
-    picture({told!r})
+    picture({shown!r})
     while kernels._worker is not None:
         yield
     for _ in range(4):
@@ -77,11 +77,11 @@ def test_the_window_says_that_kernels_are_compiled_until_they_are(tmp_path, monk
         (tmp_path / "user" / folder).mkdir(parents=True)
     kept_kernels.give(tmp_path / "user/extensions/.user/user_default", without=["definite_kernels"])
     monkeypatch.delenv("NUMBA_CACHE_DIR")  # who says it has nothing compiled behind the window
-    told, silent = tmp_path / "told.png", tmp_path / "silent.png"
-    said = in_a_window(SCRIPT.replace("{zip!r}", repr(str(build_extension.build(tmp_path / "dist"))))
-                       .replace("{told!r}", repr(str(told))).replace("{silent!r}", repr(str(silent))),
-                       tmp_path, screen="1600x1000")
-    assert "compiled ['compiled-" in said, said
+    shown, silent = tmp_path / "shown.png", tmp_path / "silent.png"
+    output = in_a_window(SCRIPT.replace("{zip!r}", repr(str(build_extension.build(tmp_path / "dist"))))
+                         .replace("{shown!r}", repr(str(shown))).replace("{silent!r}", repr(str(silent))),
+                         tmp_path, screen="1600x1000")
+    assert "compiled ['compiled-" in output, output
     before, after = (np.abs(picture[-HEIGHT:] - np.median(picture[-HEIGHT:], axis=(0, 1))).max(axis=2) > 40
-                     for picture in (pixels(told), pixels(silent)))
+                     for picture in (pixels(shown), pixels(silent)))
     assert before.sum() > 300 and (before != after).sum() > 300  # a sentence, which is gone

@@ -197,11 +197,11 @@ def artist():
 @pytest.mark.long
 def test_each_choice_after_save_as_does_what_it_says(tmp_path, monkeypatch):
     monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
-    said = in_a_window(script(SAVE_AS), tmp_path, "900x700")
-    assert "all seen" in said, said
+    output = in_a_window(script(SAVE_AS), tmp_path, "900x700")
+    assert "all seen" in output, output
 
 
 @pytest.mark.long
-def test_baking_again_asks_nothing_and_keeps_the_frames_as_a_take(tmp_path):
-    said = in_a_window(script(REPLACE), tmp_path, "900x700")
-    assert "all seen" in said, said
+def test_baking_again_has_no_dialog_and_stores_the_frames_as_a_take(tmp_path):
+    output = in_a_window(script(REPLACE), tmp_path, "900x700")
+    assert "all seen" in output, output

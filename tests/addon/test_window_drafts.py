@@ -41,7 +41,7 @@ def artist():
         yield from rest()
         seen(stages or method)
         yield from seen_where_it_is(layers)
-        moved[method] = np.stack([places(layers, frame) for frame in range(1, 11)])
+        moved[method] = np.stack([positions_at(layers, frame) for frame in range(1, 11)])
     draft, whole = moved["subspace"], moved["vanilla"]
     swung = abs(whole - whole[0]).max()
     apart = np.linalg.norm(draft - whole, axis=2).max()
@@ -57,5 +57,5 @@ run(artist(), 0.05)
 def test_a_newcomer_bakes_a_draft_and_a_mixed_bake_of_hetero(tmp_path, monkeypatch):
     needs_a_hand()
     monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
-    said = in_a_window(HETERO, tmp_path, "1200x1900")  # as tall as the panel with its last section
-    assert "all seen" in said, said[-3000:]
+    output = in_a_window(HETERO, tmp_path, "1200x1900")  # as tall as the panel with its last section
+    assert "all seen" in output, output[-3000:]

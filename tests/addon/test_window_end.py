@@ -1,4 +1,4 @@
-"""Bakes behind a real window: begun by a timer, beside a render, over a playing timeline, and with the artist's clicks.
+"""Bakes behind a real window: started by a timer, beside a render, over a playing timeline, under the artist's clicks.
 """
 
 import pytest
@@ -108,11 +108,11 @@ def artist():
 
 KEYS_AND_CLICKS = """
 lines = {{}}
-told = bpy.types.WorkSpace.status_text_set
+set_status_text = bpy.types.WorkSpace.status_text_set
 
 def listened(self, text):
     lines[self.name] = text
-    told(self, text)
+    set_status_text(self, text)
 
 bpy.types.WorkSpace.status_text_set = listened
 
@@ -205,12 +205,12 @@ def script(body):
 
 
 @pytest.mark.long
-def test_bakes_begun_by_a_timer_write_alembic_and_wait_for_a_render(tmp_path):
-    said = in_a_window(script(FROM_A_TIMER), tmp_path, "900x700")
-    assert "all seen" in said, said
+def test_bakes_started_by_a_timer_write_alembic_and_wait_for_a_render(tmp_path):
+    output = in_a_window(script(FROM_A_TIMER), tmp_path, "900x700")
+    assert "all seen" in output, output
 
 
 @pytest.mark.long
 def test_clicks_and_keys_reach_what_the_artist_means(tmp_path):
-    said = in_a_window(script(KEYS_AND_CLICKS), tmp_path, "900x700")
-    assert "all seen" in said, said
+    output = in_a_window(script(KEYS_AND_CLICKS), tmp_path, "900x700")
+    assert "all seen" in output, output

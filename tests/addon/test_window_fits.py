@@ -71,9 +71,9 @@ FREE = 4
 @pytest.mark.parametrize("kinds,opens", [(KINDS, False), (KINDS[:1], True)], ids=["folded", "as a new body opens it"])
 def test_the_tab_of_what_was_just_made_fits_a_screen_of_1080_lines(tmp_path, kinds, opens):
     script = SCRIPT.replace("{kinds}", repr(kinds)).replace("{opens}", repr(opens))
-    said = in_a_window(script, tmp_path, "1920x1080")
-    assert "all seen" in said, said[-3000:]
-    lines = [line.split() for line in said.splitlines() if line.startswith("FITS")]
+    output = in_a_window(script, tmp_path, "1920x1080")
+    assert "all seen" in output, output[-3000:]
+    lines = [line.split() for line in output.splitlines() if line.startswith("FITS")]
     assert len(lines) == len(kinds)
     for line in lines:
         numbers = [int(word) for word in line if word.isdecimal()]

@@ -73,9 +73,9 @@ def bake_it(obj):
     scene.frame_set(scene.frame_end)
     yield from seen_where_it_is(obj)
 
-def places(obj, frame):
+def positions_at(obj, frame):
     scene.frame_set(frame)
-    return places_of(obj)
+    return positions_of(obj)
 
 found_at = {{}}  # fields, by how far below the top of the sidebar they were found last [px]
 
@@ -187,11 +187,11 @@ def artist():
     rope = next(one for one in scene.objects if one.conjac.kind == "rope")
     yield from bake_it(rope)
     seen("rope_lies")
-    first, last = places(rope, 1), places(rope, 20)
+    first, last = positions_at(rope, 1), positions_at(rope, 20)
     middle = abs(first[:, 0]) < 0.2
     assert last[middle, 2].min() > 0.65, "it lies on the post"
     assert last[:, 2].min() < 0.4, "its ends hang down"
-    assert not any(inside(post, places(rope, frame)).any() for frame in range(1, 21))
+    assert not any(inside(post, positions_at(rope, frame)).any() for frame in range(1, 21))
     print("all seen", flush=True)
 
 run(artist(), 0.05)
@@ -208,9 +208,10 @@ def artist():
     yield from pick(low, (0.0, 0.0, 0.0), more=True)
     yield from find("add weld", lambda: len(low.conjac.welds) == 1, "weld")
     yield from bake_it(low)
-    assert abs(places(low, 12).mean(axis=0)[2] - places(low, 1).mean(axis=0)[2]) < 0.15, "it hangs on what is pinned"
+    sunk = positions_at(low, 12).mean(axis=0)[2] - positions_at(low, 1).mean(axis=0)[2]
+    assert abs(sunk) < 0.15, "it hangs on what is pinned"
     for frame in range(1, 13):  # and they touch nowhere
-        assert places(low, frame)[:, 2].max() < places(high, frame)[:, 2].min(), frame
+        assert positions_at(low, frame)[:, 2].max() < positions_at(high, frame)[:, 2].min(), frame
     print("all seen", flush=True)
 
 run(artist(), 0.05)
@@ -244,7 +245,7 @@ def artist():
         assert bake.status(low).state == "complete", bake.status(low)
         scene.frame_set(7)
         yield from seen_where_it_is(low)
-        gone[slides] = (places(low, 7) - places(low, 1)).mean(axis=0)
+        gone[slides] = (positions_at(low, 7) - positions_at(low, 1)).mean(axis=0)
     seen("slid")
     # 9 cm where nothing holds it along the layer, and it falls by 31 cm where nothing holds it at all
     assert gone[False][0] < 0.05 < 0.07 < gone[True][0] < 0.12, gone
@@ -274,10 +275,10 @@ def artist():
     assert bag.conjac.use_sewing
     yield from bake_it(bag)
     seen("sewn")
-    last = places(bag, 30)
+    last = positions_at(bag, 30)
     gaps = [np.linalg.norm(last[a] - last[b]) for a, b in seams]
     assert max(gaps) < 0.1, gaps  # 0.3 m at the start
-    assert not any(inside(board, places(bag, frame)).any() for frame in range(1, 31))
+    assert not any(inside(board, positions_at(bag, frame)).any() for frame in range(1, 31))
     print("all seen", flush=True)
 
 run(artist(), 0.05)
@@ -289,5 +290,5 @@ run(artist(), 0.05)
 def test_a_newcomer_makes_and_bakes_it(tmp_path, monkeypatch, journey):
     needs_a_hand()
     monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
-    said = in_a_window(journey, tmp_path, "1200x1400")  # as tall as the panel
-    assert "all seen" in said, said[-3000:]
+    output = in_a_window(journey, tmp_path, "1200x1400")  # as tall as the panel
+    assert "all seen" in output, output[-3000:]

@@ -13,7 +13,7 @@ from test_window import ROOT, in_a_window
 HEAD = """
 import os, subprocess, sys, time
 sys.path[:0] = [{tests!r}, {tests!r} + "/addon"]
-from window_steps import bpy, np, override, places_of, run, seen_where_it_is
+from window_steps import bpy, np, override, positions_of, run, seen_where_it_is
 from conjac.conjac_addon import bake, live
 from conjac.conjac_addon.bake import place, session, takes
 
@@ -74,7 +74,7 @@ def seen(name=""):
     return np.frombuffer(raw, np.uint8).reshape(-1, window().width, 3).astype(int)
 
 def height():
-    heights = places_of(cube)[:, 2] - cube.matrix_world.translation.z
+    heights = positions_of(cube)[:, 2] - cube.matrix_world.translation.z
     return float(np.ptp(heights)), float(heights.mean())
 
 def tab():
@@ -292,8 +292,8 @@ def needs_a_hand():
 def test_the_default_cube_wobbles_after_two_clicks_and_plays_by_the_third(tmp_path, monkeypatch):
     needs_a_hand()
     monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
-    said = in_a_window(FIRST_MINUTE, tmp_path, "1600x1000")
-    assert "all seen" in said, said[-3000:]
+    output = in_a_window(FIRST_MINUTE, tmp_path, "1600x1000")
+    assert "all seen" in output, output[-3000:]
     if os.environ.get("CONJAC_PICTURES"):
         crop = ["-crop", "1322x877+0+28", "+repage", "-resize", "1000x", "-dither", "None", "-colors", "96"]
         subprocess.run(["convert", str(tmp_path / "jelly.png"), *crop, str(ROOT / "docs" / "jelly.png")], check=True)
@@ -303,19 +303,19 @@ def test_the_default_cube_wobbles_after_two_clicks_and_plays_by_the_third(tmp_pa
 def test_three_clicks_lead_from_a_new_scene_to_a_bake_that_plays(tmp_path, monkeypatch):
     needs_a_hand()
     monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
-    said = in_a_window(THREE_CLICKS, tmp_path, "1600x1000")
-    assert "all seen" in said, said[-3000:]
+    output = in_a_window(THREE_CLICKS, tmp_path, "1600x1000")
+    assert "all seen" in output, output[-3000:]
 
 
 @pytest.mark.long
 def test_a_new_body_wobbles_live_while_the_timeline_plays(tmp_path):
     needs_a_hand()
-    said = in_a_window(SPACE, tmp_path, "1600x1000")
-    assert "all seen" in said, said[-3000:]
+    output = in_a_window(SPACE, tmp_path, "1600x1000")
+    assert "all seen" in output, output[-3000:]
 
 
 @pytest.mark.long
-def test_live_cancelled_gone_on_with_baked_again_saved_renamed_and_copied(tmp_path):
+def test_live_cancelled_continued_baked_again_saved_renamed_and_copied(tmp_path):
     needs_a_hand()
-    said = in_a_window(AGAIN, tmp_path, "1600x1000")
-    assert "all seen" in said, said[-3000:]
+    output = in_a_window(AGAIN, tmp_path, "1600x1000")
+    assert "all seen" in output, output[-3000:]

@@ -191,6 +191,6 @@ def test_a_newcomer_pulls_an_ear_within_fifteen_seconds(tmp_path):
                                         stage_solver={"kind": "quick"}), lambda *words: None)
     engine.step(0, Inputs(np.array([0.0, 0.0, -9.81])))
     busy = os.getloadavg()[0] > (os.cpu_count() or 1)  # then seconds say nothing, and only what happens is looked at
-    said = in_a_window(f"BUSY = {busy}\n" + script(BODY), tmp_path, "1000x700")
-    assert "all seen" in said, said
-    print("busy:", busy, said)
+    output = in_a_window(f"BUSY = {busy}\n" + script(BODY), tmp_path, "1000x700")
+    assert "all seen" in output, output
+    print("busy:", busy, output)

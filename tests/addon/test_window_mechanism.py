@@ -1,4 +1,4 @@
-"""A ragdoll in a real window: baked behind it, cancelled, gone on with, played, undone and freed."""
+"""A ragdoll in a real window: baked behind it, cancelled, continued, played, undone and freed."""
 
 import pytest
 from test_window import in_a_window
@@ -81,8 +81,8 @@ def artist():
     cache = place.cache_of(place.job_folder(rig))
     offset = np.load(place.job_folder(rig) / "arrays" / "mechanism_offsets.npy")[2]
     for frame in (1, 20, 100):
-        told = (cache.poses(frame)["pose"][2] @ np.linalg.inv(offset))[2, 3]
-        assert abs(height_at(frame) - told) < 1e-4, (frame, told, height_at(frame))
+        baked = (cache.poses(frame)["pose"][2] @ np.linalg.inv(offset))[2, 3]
+        assert abs(height_at(frame) - baked) < 1e-4, (frame, baked, height_at(frame))
     scene.frame_set(1)
     yield from seen_where_it_is(rig)
     lies = height_at(100)
@@ -128,5 +128,5 @@ run(artist(), 0.05)
 @pytest.mark.long
 def test_a_ragdoll_is_baked_cancelled_played_undone_and_freed_behind_a_live_window(tmp_path):
     needs_a_hand()
-    said = in_a_window(SCRIPT, tmp_path, screen="800x600")
-    assert "ragdoll baked" in said, said
+    output = in_a_window(SCRIPT, tmp_path, screen="800x600")
+    assert "ragdoll baked" in output, output

@@ -1,4 +1,4 @@
-"""In a real window: an error is red in the panel until it is mended, and every button below stays where it was."""
+"""In a real window: an error is red in the panel until it is fixed, and no button below moves."""
 
 import pytest
 from test_window import in_a_window
@@ -73,10 +73,10 @@ def artist():
     # beside its button a note shows more than two words
     from conjac.conjac_addon import text
     from conjac.conjac_addon.ui import notes
-    said = "Only 49 vertices: too few to bend visibly"
-    alone = text.one_line(said, sidebar()[1], notes.BESIDE)
-    beside = text.one_line(said, sidebar()[1], notes.BESIDE, notes.LINE)
-    assert beside.startswith("Only 49 vertices:") and len(beside) < len(alone) < len(said), (beside, alone)
+    sentence = "Only 49 vertices: too few to bend visibly"
+    alone = text.one_line(sentence, sidebar()[1], notes.BESIDE)
+    beside = text.one_line(sentence, sidebar()[1], notes.BESIDE, notes.LINE)
+    assert beside.startswith("Only 49 vertices:") and len(beside) < len(alone) < len(sentence), (beside, alone)
     print("all seen", flush=True)
 
 run(artist(), 0.1)

@@ -1,4 +1,4 @@
-"""Tetrahedra, a map's colours with their legend and fibers are seen over the object, none of them in the scene."""
+"""Tetrahedra, a map's colors with their legend and fibers are drawn over the object, none of them in the scene."""
 
 import pytest
 from test_window import in_a_window

@@ -1,4 +1,5 @@
-"""The overlay of sliding cloth in a real window: points and arrows are seen where it is on, and not where it is off."""
+"""The overlay of sliding cloth in a real window: points and arrows are drawn where it is on, and not where it is
+off."""
 
 import pytest
 from test_window import in_a_window

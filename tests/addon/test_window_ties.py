@@ -55,7 +55,7 @@ def artist():
     yield from bake_it(flag)
     # it swings about where it would hang at rest: by g over the strength of each vertex where none pulls its neighbors,
     # by g over their mean where all hang as one
-    hung = np.mean([(places(flag, 1) - places(flag, frame))[:, 2].mean() for frame in range(2, 17)])
+    hung = np.mean([(positions_at(flag, 1) - positions_at(flag, frame))[:, 2].mean() for frame in range(2, 17)])
     strengths = flag.conjac.pin_stiffness * np.array(weights) / (1.0 - np.array(weights))
     as_one, alone = 9.81 / strengths.mean(), (9.81 / strengths).mean()
     print("hung", hung, "as one", as_one, "alone", alone, flush=True)
@@ -104,7 +104,7 @@ def artist():
         yield from seen_where_it_is(ear)
         behind = []
         for frame in range(1, 9):
-            x = places(ear, frame)[ends, 0].mean()
+            x = positions_at(ear, frame)[ends, 0].mean()
             behind.append(abs(x - cart.matrix_world.translation.x))
         lags[share] = max(behind)
     # it hangs back by decimetres, and then it is taken along wholly
@@ -119,7 +119,7 @@ LIMIT, LEAST, MOST = "{limit}", {least}, {most}
 
 def passed(obj, frame):
     # by how much an edge is longer, or for Area Limit a face larger or smaller, than at first
-    first, last = places(obj, 1), places(obj, frame)
+    first, last = positions_at(obj, 1), positions_at(obj, frame)
     if LIMIT == "area_limit":
         obj.data.calc_loop_triangles()
         faces = np.array([list(one.vertices) for one in obj.data.loop_triangles])
@@ -215,7 +215,7 @@ def artist():
     scene.frame_set(END)
     yield from rest()
     seen("baked")
-    first, last = places(body, 1), places(body, END)
+    first, last = positions_at(body, 1), positions_at(body, END)
     fallen, free = (first - last)[:, 2].mean(), 0.5 * 9.81 * ((END - 1) / 24) ** 2
     now = carried(first, last, place)
     print("fallen", fallen, "free", free, "place", place, "now", now, flush=True)
@@ -263,6 +263,6 @@ def limited(name):
 def test_a_newcomer_ties_and_bakes_it(tmp_path, monkeypatch, journey):
     needs_a_hand()
     monkeypatch.setenv("CONJAC_SHOTS", str(tmp_path))
-    said = in_a_window(journey, tmp_path, "1200x1200")  # as tall as what is set of the panel
-    print(said[-3000:])
-    assert "all seen" in said, said[-3000:]
+    output = in_a_window(journey, tmp_path, "1200x1200")  # as tall as what is set of the panel
+    print(output[-3000:])
+    assert "all seen" in output, output[-3000:]

@@ -1,4 +1,4 @@
-"""Wires and nails in real Blender: colliders of edges or vertices only, on which cloth with Sharp Edges lies."""
+"""Wires and nails in real Blender: colliders of edges or vertices only, which carry cloth with Sharp Edges."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def add_cloth(height, sharp=True):
 
 
 def sliding_at(obj, frame):
-    """In the world: frames are in object space."""
+    """Return positions of sliding nodes in the world; frames are in object space."""
     sheet = place.cache_of(place.job_folder(obj)).sheets(frame)[obj.name]
     return sheet.x[sheet.sliding] + np.array(obj.location)
 
@@ -65,13 +65,13 @@ def test_cloth_hangs_on_nails_that_point_along_the_objects_z(scene):  # noqa: F8
     assert np.abs(np.sort(at[:, 0]) - [-0.1, -0.1, 0.12, 0.12]).max() < 1e-6
 
 
-def test_what_feels_no_wires_says_so(scene):  # noqa: F811
+def test_what_ignores_wires_reports_it(scene):  # noqa: F811
     add_thin("Wire", [(0, -1, 0), (0, 1, 0)], [(0, 1)])
     obj = add_cloth(0.004, sharp=False)
-    said = []
-    assert bake.bake_object(obj, report=said.append) == 2
-    assert '"Wire": the mesh has no faces, only loose vertices and edges' in said[-1]
-    assert "Sharp Edges" in said[-1]
+    messages = []
+    assert bake.bake_object(obj, report=messages.append) == 2
+    assert '"Wire": the mesh has no faces, only loose vertices and edges' in messages[-1]
+    assert "Sharp Edges" in messages[-1]
 
 
 def test_the_panel_says_what_a_wire_is(scene):  # noqa: F811

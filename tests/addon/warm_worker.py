@@ -61,49 +61,49 @@ def serve(path, root):
     listener.bind(path + ".new")
     listener.listen()
     os.rename(path + ".new", path)
-    asked = {}  # process: who asked for it
+    connections = {}  # process: who asked for it
     while True:
         ready, _, _ = select.select([listener, waking, 0], [], [])
         if 0 in ready:  # the tests have ended
-            for child in asked:
+            for child in connections:
                 os.kill(child, signal.SIGKILL)
             return
         if waking in ready:
             waking.recv(4096)
-        for child in list(asked):
+        for child in list(connections):
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
-                with asked.pop(child) as one:
-                    answer(one, os.waitstatus_to_exitcode(status))
+                with connections.pop(child) as connection:
+                    answer(connection, os.waitstatus_to_exitcode(status))
         if listener in ready:
-            one = listener.accept()[0]
-            request, pipes, _, _ = socket.recv_fds(one, SIZE, 3)
-            told = json.loads(request)
-            differs = told["environment"].items() ^ environment.items()
+            connection = listener.accept()[0]
+            request, pipes, _, _ = socket.recv_fds(connection, SIZE, 3)
+            caller = json.loads(request)
+            differs = caller["environment"].items() ^ environment.items()
             if any(not key.startswith("PYTEST_") for key, _ in differs):
-                answer(one, None)  # what was loaded may have read it
-                one.close()
+                answer(connection, None)  # what was loaded may have read it
+                connection.close()
             elif child := os.fork():
-                asked[child] = one
+                connections[child] = connection
             else:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                for socket_of_parent in (listener, waking, wake, *asked.values()):
+                for socket_of_parent in (listener, waking, wake, *connections.values()):
                     socket_of_parent.close()
-                begin(one, told, pipes)
+                begin(connection, caller, pipes)
             for pipe in pipes:
                 os.close(pipe)
 
 
-def answer(one, code):
+def answer(connection, code):
     try:
-        one.sendall(json.dumps(code).encode())
+        connection.sendall(json.dumps(code).encode())
     except OSError:
         pass  # who asked has gone
 
 
-def begin(one, told, pipes):
-    """In the fork: be the worker. Never returns."""
+def begin(connection, caller, pipes):
+    """Become the worker, in the forked process; never return."""
     import runpy
 
     os.setsid()
@@ -111,27 +111,27 @@ def begin(one, told, pipes):
         os.dup2(pipe, number)
         os.close(pipe)
     os.environ.clear()
-    os.environ.update(told["environment"])
-    os.chdir(told["folder"])
+    os.environ.update(caller["environment"])
+    os.chdir(caller["folder"])
 
     def end_with_who_asked():
         try:
-            one.recv(1)
+            connection.recv(1)
         finally:
             os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=end_with_who_asked, daemon=True).start()
-    sys.argv = [told["boot"]]
-    runpy.run_path(told["boot"], run_name="__main__")
+    sys.argv = [caller["boot"]]
+    runpy.run_path(caller["boot"], run_name="__main__")
     os._exit(0)
 
 
 def ask(path, boot):
-    one = socket.socket(socket.AF_UNIX)
-    one.connect(path)
-    told = {"environment": dict(os.environ), "folder": os.getcwd(), "boot": boot}
-    socket.send_fds(one, [json.dumps(told).encode()], [0, 1, 2])
-    code = json.loads(one.recv(64) or b"1")
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(path)
+    caller = {"environment": dict(os.environ), "folder": os.getcwd(), "boot": boot}
+    socket.send_fds(connection, [json.dumps(caller).encode()], [0, 1, 2])
+    code = json.loads(connection.recv(64) or b"1")
     if code is None:
         os.execv(sys.executable, [sys.executable, "-I", boot])
     if code < 0:

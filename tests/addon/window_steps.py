@@ -1,4 +1,4 @@
-"""First and last steps of scripts behind a live window: an artist's steps from a timer, and looks at the 3D View."""
+"""First and last steps of scripts behind a live window: an artist's steps from a timer, and pictures of the 3D View."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ def override():
 
 
 def look():
-    """Look at the 3D View once everything else is drawn."""
+    """Store the pixels of the 3D View once everything else is drawn."""
     import gpu
 
     _, _, width, height = gpu.state.viewport_get()
@@ -36,7 +36,8 @@ def look():
 
 
 def with_and_without(switch):
-    """The 3D View's pixels, (n, 3), where an overlay of the window manager's is off and where it is on; a generator."""
+    """Return the pixels of the 3D View, (n, 3), with an overlay of the window manager off and then on; a
+    generator."""
     bpy.types.SpaceView3D.draw_handler_add(look, (), "WINDOW", "POST_PIXEL")
     found = []
     for on in (False, True):
@@ -49,7 +50,7 @@ def with_and_without(switch):
     return found
 
 
-def places_of(obj):
+def positions_of(obj):
     """Return the vertices of an object at this frame, or the ends of its bones, in the world, (n, 3) [m]."""
     at = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     matrix = np.array(at.matrix_world)
@@ -79,10 +80,8 @@ def save_picture(picture, path):
 
 
 def seen_where_it_is(obj):
-    """Look whether the screen shows an object where it is at this frame, and nowhere else; a generator.
-
-    What changes in the 3D View as the object is hidden has to lie around its vertices or bones.
-    """
+    """Check that the screen shows an object where it is at this frame, and nowhere else; a generator. Pixels of the 3D
+    View that change as the object is hidden must be near its vertices or bones."""
     with override():
         view, space = bpy.context.region, bpy.context.space_data
     window = bpy.context.window_manager.windows[0]
@@ -111,7 +110,7 @@ def seen_where_it_is(obj):
         setattr(owner, name, value)
     obj.select_set(selected)
     bpy.context.view_layer.objects.active = active
-    at = np.array([location_3d_to_region_2d(view, space.region_3d, Vector(place)) for place in places_of(obj)])
+    at = np.array([location_3d_to_region_2d(view, space.region_3d, Vector(position)) for position in positions_of(obj)])
     pixels = np.stack((abs(found[1] - found[0]).max(axis=2) > 8).nonzero()[::-1], axis=1)
     around = 16  # half the thickness of a rope or a bone, and of an outline [px]
     inside = ((pixels > at.min(axis=0) - around) & (pixels < at.max(axis=0) + around)).all(axis=1)
@@ -127,7 +126,7 @@ def close_dialog():
 
 
 def run(steps, every):
-    """Go on with a generator after so many seconds each, and end Blender with it."""
+    """Advance a generator after so many seconds each, and end Blender with it."""
     if bpy.app.version >= (5, 3):
         # it says in a dialog at its start that it draws by OpenGL, where there is no Vulkan
         bpy.app.timers.register(close_dialog, first_interval=1.0)

@@ -23,9 +23,9 @@ STEP = 1 / 48  #: of these jobs [s], two a frame
 
 
 def run(*arguments) -> tuple[int, list[dict], str]:
-    """(exit code, JSON events, stderr) of a command that runs to its end."""
-    code, said, errors = forked_command.run(*arguments, "--json")
-    return code, [json.loads(line) for line in said.splitlines()], errors
+    """Return (exit code, JSON events, stderr) of a command that runs to its end."""
+    code, output, errors = forked_command.run(*arguments, "--json")
+    return code, [json.loads(line) for line in output.splitlines()], errors
 
 
 def until_frame(process, frame: int) -> None:
@@ -38,8 +38,8 @@ def until_frame(process, frame: int) -> None:
 
 
 def events_of(process) -> list[dict]:
-    said, errors = process.communicate(timeout=120)
-    return [json.loads(line) for line in said.splitlines()]
+    output, errors = process.communicate(timeout=120)
+    return [json.loads(line) for line in output.splitlines()]
 
 
 def contents(job: Path) -> dict[str, bytes]:
@@ -48,7 +48,7 @@ def contents(job: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
-    """A job baked in one run, and its output."""
+    """Return a job that was baked in one run, and its output."""
     job = box_job(tmp_path_factory.mktemp("unbroken") / "job", end=END, step=STEP)
     return job, run("bake", job)
 
@@ -72,7 +72,7 @@ def test_a_bake_says_the_protocol_and_writes_every_frame(unbroken):
 
 
 def test_the_bake_is_of_this_box(unbroken):
-    """The pinned face follows its motion; the free end, set off by the swing and gravity, does not stay behind it."""
+    """The pinned face follows its motion; the free end, set off by the swing and gravity, moves further."""
     job, _ = unbroken
     nodes, pinned = np.load(job / "arrays/nodes.npy"), np.load(job / "arrays/pinned.npy")
     motion = np.load(job / "arrays/pin_motion.npy")
@@ -85,7 +85,7 @@ def test_the_bake_is_of_this_box(unbroken):
     assert np.abs((later - first)[free, 2] - (later - first)[pinned, 2].mean()).max() > 1e-3
 
 
-def test_finished_frames_are_told_at_once_without_the_solver(unbroken):
+def test_finished_frames_are_reported_at_once_without_the_solver(unbroken):
     job, _ = unbroken
     for extra in ([], ["--resume"], ["--frames", "3-7"]):
         code, events, errors = run("bake", job, *extra)
@@ -117,7 +117,7 @@ def test_kill_9_then_resume_gives_the_same_bytes(unbroken, tmp_path):
 
 @pytest.mark.long
 def test_a_free_body_that_lands_resumes_to_the_same_bytes(tmp_path):
-    """It is not pinned, the ground pushes back and holds it on a slope: friction starts from its earlier value."""
+    """A body without pins lands on a slope and stays there by friction, which starts from its earlier value."""
     jobs = []
     for name in ("whole", "broken off"):
         job = box_job(tmp_path / name, end=25, motion=False,
@@ -157,7 +157,7 @@ def test_a_stop_on_request_exits_75_and_resumes_to_the_same_bytes(unbroken, tmp_
 
 
 def test_an_end_of_input_does_not_stop_a_bake(tmp_path):
-    """Cron and queues give an empty stdin; `run` gives /dev/null, and here a pipe is closed at once."""
+    """Cron and queues give an empty stdin; `run` gives /dev/null, and this test closes a pipe at once."""
     process = forked_command.Started("bake", box_job(tmp_path, end=3), "--json")
     process.stdin.close()
     assert events_of(process)[-1]["code"] == 0
@@ -171,7 +171,7 @@ def test_the_second_signal_kills():
     assert (ran.stdout, ran.returncode) == ("True\n", -signal.SIGTERM)
 
 
-def test_a_reader_that_has_gone_stops_the_bake(tmp_path):
+def test_a_reader_that_closed_its_pipe_stops_the_bake(tmp_path):
     job = box_job(tmp_path / "job", end=END, step=STEP)
     process = forked_command.Started("bake", job, "--json")
     until_frame(process, 3)
@@ -224,7 +224,7 @@ def test_a_motion_that_blows_up_stops_with_advice_and_keeps_earlier_frames(tmp_p
 
 
 def test_numbers_that_overflow_stop_with_advice_alone(tmp_path):
-    """Not with numpy's warnings, which name lines of ConJac."""
+    """numpy's warnings, which name lines of ConJac, are not printed."""
     job = box_job(tmp_path / "job", end=3, gravity=[0.0, 0.0, -1e29], integrator={"kind": "backward_euler"})
     code, events, errors = run("bake", job)
     assert (code, errors) == (3, "") and events[-2]["code"] == "diverged"
@@ -293,7 +293,7 @@ def test_a_full_disk_stops_the_bake_and_keeps_its_frames(tmp_path):
         subprocess.run(["umount", str(job / "cache")], check=True)
 
 
-def test_an_unwritable_place_is_said(tmp_path):
+def test_an_unwritable_folder_is_reported(tmp_path):
     job = box_job(tmp_path / "job", end=3)
     (job / "cache").write_text("a file stands here")
     code, events, _ = run("bake", job)
@@ -330,11 +330,11 @@ def test_people_read_sentences(unbroken, tmp_path, capsys):
     assert cli.main(["check", str(job)]) == 0
     assert "45 nodes, 96 tetrahedra" in capsys.readouterr().out
     assert cli.main(["info", str(job / "cache")]) == 0
-    said = capsys.readouterr().out
-    assert f"All {END} frames are baked" in said and 'Body "Ear": 45 vertices' in said
+    output = capsys.readouterr().out
+    assert f"All {END} frames are baked" in output and 'Body "Ear": 45 vertices' in output
     assert cli.main(["info", str(tmp_path)]) == 2
-    told = capsys.readouterr()
-    assert told.out == "" and "there is no cache" in told.err.lower()
+    captured = capsys.readouterr()
+    assert captured.out == "" and "there is no cache" in captured.err.lower()
 
 
 def test_check_refuses_the_open_sheet_that_a_bake_refuses(tmp_path):
@@ -357,7 +357,7 @@ def test_check_of_a_surface_needs_no_mesher(tmp_path):
     assert code == 0 and events[0]["event"] == "summary" and not events[0]["bodies"][0]["exact"]
 
 
-def test_tets_are_made_once_and_kept_for_the_bake(tmp_path):
+def test_tets_are_made_once_and_stored_for_the_bake(tmp_path):
     """A surface that is a box, filled with a grid: 4 x 2 x 2 cells."""
     job = surface_job(tmp_path / "job")
     corners = np.array([[x, y, z] for x in (0, 0.2) for y in (0, 0.1) for z in (0, 0.1)])
@@ -387,8 +387,8 @@ def test_a_defect_is_reported_as_one(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr("solver.job.estimate.estimate", broken)
     assert cli.main(["check", str(tmp_path), "--json"]) == 4
-    told = capsys.readouterr()
-    assert "Traceback" in told.err and "ZeroDivisionError" in json.loads(told.out.splitlines()[0])["text"]
+    captured = capsys.readouterr()
+    assert "Traceback" in captured.err and "ZeroDivisionError" in json.loads(captured.out.splitlines()[0])["text"]
 
 
 def test_no_memory_is_the_environment(tmp_path, monkeypatch, capsys):

@@ -22,7 +22,7 @@ def test_nothing_unknown_counts_as_done(tmp_path):
 
 
 def test_a_new_file_counts_and_an_old_one_does_not(tmp_path):
-    """In a process that has imported none of it."""
+    """The process has imported none of the kernels."""
     code = f"""
 import sys
 from pathlib import Path
@@ -32,10 +32,10 @@ kernels = kernels_of(["materials.stable_neo_hookean"])
 names = [f"{{module.rpartition('.')[2]}}.{{name}}" for module, found in kernels.items() for name in found]
 (folder / f"{{names[0]}}-older.py311.1.nbc").touch()
 progress = LoadProgress(["materials.stable_neo_hookean"], folder)
-said = [progress.fraction()]
+fractions = [progress.fraction()]
 for name in names:
     (folder / f"{{name}}-newer.py311.1.nbc").touch()
-    said.append(progress.fraction())
-assert said[0] == 0.0 and said[-1] == 1.0 and said == sorted(set(said)), said
+    fractions.append(progress.fraction())
+assert fractions[0] == 0.0 and fractions[-1] == 1.0 and fractions == sorted(set(fractions)), fractions
 """
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

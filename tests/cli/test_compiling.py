@@ -27,7 +27,7 @@ def test_every_file_of_kernels_is_compiled_and_a_new_bodys_are_apart():
 
 
 def test_a_bake_without_mechanisms_imports_no_kernels_of_joints():
-    """Each import of one at the head of a file is seconds of a first bake."""
+    """Each such import at the head of a file costs a first bake seconds."""
     brought = kernels_of([*compiling.of_new_body(), "groups", "build.volumes", "frames.write"])
     assert brought and not [name for name in brought if "joint" in name or ".tree" in name or "rigid" in name]
 
@@ -45,7 +45,7 @@ print(compiling.main(), [one.returncode is not None for one in started])
 
 
 @pytest.mark.parametrize("count, beside", some([(2, [True]), (1, [])], (2, [True])))
-def test_a_second_process_helps_where_there_are_cores_and_is_gone_in_the_end(tmp_path, count, beside):
+def test_a_second_process_helps_where_there_are_cores_and_has_ended_in_the_end(tmp_path, count, beside):
     kept_kernels.give(tmp_path, without=("locate._search", "stable_neo_hookean._energy"))
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PYTHON_CPU_COUNT": str(count)}
     environment.pop("NUMBA_CACHE_DIR", None)
@@ -53,6 +53,6 @@ def test_a_second_process_helps_where_there_are_cores_and_is_gone_in_the_end(tmp
                          capture_output=True, text=True, timeout=300)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.splitlines() == ['{"event": "compile"}', f"0 {beside}"]
-    kept = tmp_path / "conjac" / threads.KERNELS_FOLDER
+    kernels = tmp_path / "conjac" / threads.KERNELS_FOLDER
     for kernel in ("locate._search", "stable_neo_hookean._energy"):
-        assert list(kept.glob(f"{kernel}-*.nbc")), kernel
+        assert list(kernels.glob(f"{kernel}-*.nbc")), kernel

@@ -1,4 +1,4 @@
-"""The first bake on a fresh install: two processes compile, and the second one is a help that a bake can do without."""
+"""The first bake on a fresh install: two processes compile, and a bake succeeds without the second one, too."""
 
 import json
 import os
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="ch
 
 
 def first_bake(folder: Path, *arguments: str) -> subprocess.Popen:
-    """A bake of two frames with nothing compiled yet."""
+    """Start a bake of two frames with nothing compiled yet."""
     job = folder / "job" if (folder / "job").exists() else box_job(folder / "job", end=2)
     environment = os.environ | {"XDG_CACHE_HOME": str(folder / "fresh")}
     environment.pop("NUMBA_CACHE_DIR", None)
@@ -38,15 +38,15 @@ def until_it_compiles(process: subprocess.Popen) -> None:
 
 
 def children(pid: int) -> list[int]:
-    found = []
+    processes = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, parent = stat.read_text().rpartition(")")[2].split()[:2]
         except OSError:
             continue
         if int(parent) == pid and state != "Z":
-            found.append(int(stat.parent.name))
-    return found
+            processes.append(int(stat.parent.name))
+    return processes
 
 
 def runs(pid: int) -> bool:
@@ -56,26 +56,26 @@ def runs(pid: int) -> bool:
         return False
 
 
-#: a kernel of the first process's share, and two of the second's
+#: a kernel that the first process compiles, and two of the second
 LACKING = ("locate._search", "stable_neo_hookean._energy", "stable_neo_hookean._stress")
 
 
 @pytest.fixture(scope="module",
                 params=["little is missing", pytest.param("nothing is compiled", marks=pytest.mark.long)])
 def bakes(request, tmp_path_factory):
-    """A folder where a job was baked twice, the first time with kernels missing; and (exit code, errors, events,
-    frames on disk) of both."""
-    folder, told = tmp_path_factory.mktemp("bakes"), []
+    """Return a folder where a job was baked twice, the first time with kernels missing, and (exit code, errors, events,
+    frames on disk) of both bakes."""
+    folder, runs = tmp_path_factory.mktemp("bakes"), []
     if request.param == "little is missing":
         kept_kernels.give(folder / "fresh", without=LACKING)
     for _ in range(2):
         process = first_bake(folder)
-        said, errors = process.communicate(timeout=300)
-        told.append((process.returncode, errors, [json.loads(line) for line in said.splitlines()],
+        output, errors = process.communicate(timeout=300)
+        runs.append((process.returncode, errors, [json.loads(line) for line in output.splitlines()],
                      Cache(folder / "job/cache").frames_done()))
         for frame in (folder / "job/cache").glob("frames/*"):
             frame.unlink()
-    return folder, told
+    return folder, runs
 
 
 def test_the_second_process_says_nothing_and_the_next_bake_has_none(bakes):
@@ -86,8 +86,8 @@ def test_the_second_process_says_nothing_and_the_next_bake_has_none(bakes):
         assert frames == [1, 2]
 
 
-def test_killed_while_it_compiles_its_share_is_compiled_here(bakes, tmp_path):
-    """Nothing is missing but kernels of the sparse factor, which are of its share, and that there was a bake."""
+def test_kernels_of_a_helper_that_was_killed_are_compiled_by_the_bake(bakes, tmp_path):
+    """Only kernels of the sparse factor are missing, which the helper compiles, and there was no bake before."""
     shutil.copytree(bakes[0] / "fresh", tmp_path / "fresh")
     lost = [*(tmp_path / "fresh").rglob("supernodal.backward_*"), *(tmp_path / "fresh").rglob("loaded-*")]
     assert len(lost) > 4
@@ -100,8 +100,8 @@ def test_killed_while_it_compiles_its_share_is_compiled_here(bakes, tmp_path):
     while not any((tmp_path / "fresh").rglob("supernodal.backward_*.nbc")) and time.monotonic() < deadline:
         time.sleep(0.05)
     os.kill(second, signal.SIGKILL)  # one of its kernels is on disk, the next one half done
-    said, errors = process.communicate(timeout=300)
-    logs = [event["text"] for event in map(json.loads, said.splitlines()) if event["event"] == "log"]
+    output, errors = process.communicate(timeout=300)
+    logs = [event["text"] for event in map(json.loads, output.splitlines()) if event["event"] == "log"]
     assert (process.returncode, errors) == (0, "")
     assert sum("second process that compiles ended with code -9" in text for text in logs) == 1
     assert Cache(tmp_path / "job/cache").verify() == [] and Cache(tmp_path / "job/cache").frames_done() == [1, 2]
@@ -157,15 +157,15 @@ for share in sys.argv[1:]:
 
 
 def test_no_kernel_is_compiled_by_both():
-    """Modules that both shares import would compile twice, side by side, and save nothing."""
+    """Modules that both processes import would compile twice, side by side, and save nothing."""
     methods = [(entry.family, entry.key) for family in ("method", "integrator")
                for entry in catalogue.family(family).values() if not entry.able("draft")]
     materials = [(name, key) for name in ("material", "fiber_material") for key in catalogue.family(name)]
     modules = ("solver.build.world", "solver.forces.fiber_kernels")
-    shares = [f"loading.load_kernels({materials!r}, 'auto')",
-              f"[importlib.import_module(name) for name in {modules!r}]; "
-              f"[catalogue.find(*one).load() for one in {methods!r}]"]
-    ran = subprocess.run([sys.executable, "-c", LOAD, *shares], cwd=ROOT, capture_output=True, text=True)
+    codes = [f"loading.load_kernels({materials!r}, 'auto')",
+             f"[importlib.import_module(name) for name in {modules!r}]; "
+             f"[catalogue.find(*one).load() for one in {methods!r}]"]
+    ran = subprocess.run([sys.executable, "-c", LOAD, *codes], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0 and not ran.stderr, ran.stderr
     kernels = [set(line.split()) for line in ran.stdout.splitlines()]
     assert len(kernels) == 2 and min(map(len, kernels)) >= 5 and not kernels[0] & kernels[1]

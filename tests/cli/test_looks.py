@@ -15,10 +15,10 @@ def test_fields_are_written_whole_beside_the_tets(tmp_path):
     change(job, "bodies.0.fiber_field", {"kind": "straight", "params": {"fiber_x": 0.5, "fiber_z": 0.0}})
     code, events, errors = run("fields", job)
     assert code == 0, errors
-    said, = (event for event in events if event["event"] == "fields")
-    assert said["body"] == "Ear" and said["path"].startswith(str(job / "stages")) and said["notes"] == []
+    fields, = (event for event in events if event["event"] == "fields")
+    assert fields["body"] == "Ear" and fields["path"].startswith(str(job / "stages")) and fields["notes"] == []
     nodes, tets = box_tets()
-    with np.load(said["path"]) as stored:
+    with np.load(fields["path"]) as stored:
         np.testing.assert_array_equal(stored["nodes"], nodes)
         np.testing.assert_array_equal(stored["tets"], tets)
         np.testing.assert_array_equal(stored["fibers"], np.tile([1.0, 0.0, 0.0], (len(tets), 1)))
@@ -29,17 +29,17 @@ def test_fields_are_written_whole_beside_the_tets(tmp_path):
     assert not list((job / "stages").glob("*.new"))
 
 
-def test_a_suggestion_is_a_place_inside_the_body(tmp_path):
+def test_a_suggestion_is_a_position_inside_the_body(tmp_path):
     job = box_job(tmp_path / "job", end=2, cells=(8, 4, 4), motion=False)
     change(job, "bodies.0.dynamic", {})
     code, events, errors = run("suggest", job, "--count", 1)
     assert code == 0, errors
-    said, = (event for event in events if event["event"] == "suggest")
-    (x, y, z), = said["points"]
+    suggestion, = (event for event in events if event["event"] == "suggest")
+    (x, y, z), = suggestion["points"]
     assert 0.14 < x < 0.2 and 0.0 < y < 0.1 and 0.0 < z < 0.1
     assert {"tets", "suggest"} & {event.get("stage") for event in events} == {"suggest"}
     again = run("suggest", job, "--count", 1)[1]
-    assert said in again
+    assert suggestion in again
 
 
 def test_too_many_are_refused_with_the_name_of_the_body(tmp_path):
@@ -59,10 +59,10 @@ def test_the_slowest_wobble_and_what_makes_it_slower(tmp_path):
     job = box_job(tmp_path / "job", end=2)
     code, events, errors = run("wobble", job, "--hertz", 5)
     assert code == 0, errors
-    said, = (event for event in events if event["event"] == "wobble")
-    # it hangs under its load, of which a stiffer body feels less
-    assert said["body"] == "Ear" and said["times"] == pytest.approx((5.0 / said["hertz"]) ** 2, rel=0.3)
-    change(job, "bodies.0.material.params.youngs_modulus", 2e4 * said["times"])
+    wobble, = (event for event in events if event["event"] == "wobble")
+    # it hangs under its load, which deforms a stiffer body less
+    assert wobble["body"] == "Ear" and wobble["times"] == pytest.approx((5.0 / wobble["hertz"]) ** 2, rel=0.3)
+    change(job, "bodies.0.material.params.youngs_modulus", 2e4 * wobble["times"])
     again, = (event for event in run("wobble", job)[1] if event["event"] == "wobble")
     assert again["hertz"] == pytest.approx(5.0, rel=0.01) and again["times"] == pytest.approx(0.25, rel=0.3)
 

@@ -13,16 +13,16 @@ NODES = ("n1", "n2")
 
 def free_ports(count):
     sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
+    for connection in sockets:
+        connection.bind(("127.0.0.1", 0))
+    ports = [connection.getsockname()[1] for connection in sockets]
+    for connection in sockets:
+        connection.close()
     return ports
 
 
 class SlurmHere:
-    """Started by `with`; everything that it started has ended after it."""
+    """Slurm that `with` starts and ends, with all of its processes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.conf = folder, folder / "slurm.conf"
@@ -88,15 +88,15 @@ class SlurmHere:
             time.sleep(0.2)
 
     def run(self, *command):
-        """Standard output of one of Slurm's commands; "" where it failed."""
+        """Return the standard output of one of Slurm's commands; "" where it failed."""
         return subprocess.run(command, env=self.environment, capture_output=True, text=True).stdout
 
     def jobs(self):
-        """Lines of id, name, state, node and reason of what is queued or runs."""
+        """Return lines of id, name, state, node and reason of what is queued or runs."""
         return [line.split("|") for line in self.run("squeue", "-h", "-r", "-o", "%i|%j|%T|%N|%r").splitlines()]
 
     def kill_node(self, node):
-        """As if its power went: slurmd and all that it started end at once."""
+        """End slurmd and all that it started at once, as if the node's power went."""
         daemon = self._daemons.pop(node, None)
         if daemon is None:
             return
@@ -109,40 +109,40 @@ class SlurmHere:
         daemon.wait(30)
 
     def _steps(self, node):
-        """The slurmstepd of a node, which are no children of its slurmd."""
-        found = []
+        """Return the slurmstepd of a node, which are no children of its slurmd."""
+        steps = []
         for path in Path("/proc").glob("[0-9]*/environ"):
             try:
                 command = (path.parent / "comm").read_text().strip()
                 if command.startswith("slurmstepd") and self._is_of(path, node):
-                    found.append(int(path.parent.name))
+                    steps.append(int(path.parent.name))
             except OSError:
                 continue
-        return found
+        return steps
 
     def _is_of(self, environ, node):
         """Whether a slurmstepd belongs to this Slurm's node, according to its command line."""
         pid = int(environ.parent.name)
         for child in descendants(pid):
             try:
-                said = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+                environment = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if f"SLURMD_NODENAME={node}".encode() in said and f"SLURM_CONF={self.conf}".encode() in said:
+            if f"SLURMD_NODENAME={node}".encode() in environment and f"SLURM_CONF={self.conf}".encode() in environment:
                 return True
         return False
 
 
 def descendants(pid):
-    """Every process below one."""
-    found, ahead = [], [pid]
-    while ahead:
-        parent = ahead.pop()
+    """Return the ids of all processes below one."""
+    processes, queue = [], [pid]
+    while queue:
+        parent = queue.pop()
         for path in Path(f"/proc/{parent}/task").glob("*/children"):
             try:
-                children = [int(one) for one in path.read_text().split()]
+                children = [int(word) for word in path.read_text().split()]
             except OSError:
                 continue
-            found += children
-            ahead += children
-    return found
+            processes += children
+            queue += children
+    return processes

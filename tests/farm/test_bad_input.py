@@ -1,4 +1,4 @@
-"""A failure on a farm is one clear sentence and an exit code, and nothing that was baked is lost."""
+"""A failure on a farm is one clear sentence and an exit code, and no baked frame is lost."""
 
 import contextlib
 import json
@@ -33,7 +33,7 @@ def one_sentence(errors):
 
 @contextlib.contextmanager
 def small_disk(folder, options):
-    """A small separate disk, removed afterwards."""
+    """Mount a small separate disk, removed afterwards."""
     folder.mkdir()
     if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder],
                                       capture_output=True).returncode:
@@ -44,26 +44,27 @@ def small_disk(folder, options):
         subprocess.run(["umount", "-l", folder], check=True)
 
 
-@pytest.mark.parametrize("rows, chunk, said", [
+@pytest.mark.parametrize("rows, chunk, message", [
     ("bodies[0].densty=1\n", None, "unknown field `densty`"),
     ("# nothing\n", None, "has no rows"),
     ("time.step=0.01\n", "1-12,10-21", "overlaps the one before it"),
     ("time.step=0.01\n", "1-10,12-21", "no chunk has frame 11"),
 ])
-def test_a_bundle_that_cannot_be_baked_is_not_written(tmp_path, rows, chunk, said):
+def test_a_bundle_that_cannot_be_baked_is_not_written(tmp_path, rows, chunk, message):
     job, path = box_job(tmp_path / "job", end=21), tmp_path / "rows.csv"
     path.write_text(rows)
     code, _, errors = forked_command.run("farm", job, "--out", tmp_path / "bundle", "--wedge", path,
                                          *(["--chunk", chunk] if chunk else []))
-    assert code == 2 and said in errors.lower() and one_sentence(errors)
+    assert code == 2 and message in errors.lower() and one_sentence(errors)
     assert not (tmp_path / "bundle").exists()
 
 
 def test_a_chunk_before_its_predecessor_makes_nothing(tmp_path):
     job, out = box_job(tmp_path / "job", end=21), tmp_path / "out"
-    code, said, errors = simulate(job, out, "--frames=12-21")
+    code, output, errors = simulate(job, out, "--frames=12-21")
     assert code == 2 and "need frame 11, which is not baked" in errors and one_sentence(errors)
-    assert "openjd_fail: " in said and not list(out.rglob("*.npy.new")) and not (out / "row-0001/cache/frames").exists()
+    assert ("openjd_fail: " in output and not list(out.rglob("*.npy.new"))
+            and not (out / "row-0001/cache/frames").exists())
 
 
 def test_a_job_folder_that_is_read_only_is_baked_and_an_output_folder_is_one_sentence(tmp_path):
@@ -71,7 +72,7 @@ def test_a_job_folder_that_is_read_only_is_baked_and_an_output_folder_is_one_sen
         job = box_job(disk / "job", end=3)
         (disk / "out").mkdir()
         subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
-        code, said, errors = simulate(job, disk / "out")
+        code, output, errors = simulate(job, disk / "out")
         assert code == 4 and "cannot be written" in errors and one_sentence(errors), errors
         code, _, errors = simulate(job, tmp_path / "out")
         assert code == 0, errors
@@ -83,7 +84,7 @@ def test_a_disk_that_is_full_in_the_middle_loses_nothing(tmp_path):
     assert simulate(job, tmp_path / "whole")[0] == 0
     whole = Cache(tmp_path / "whole/row-0001/cache")
     with small_disk(tmp_path / "disk", "size=400k") as disk:
-        code, said, errors = simulate(job, disk)
+        code, output, errors = simulate(job, disk)
         assert code == 4 and "no room left" in errors and one_sentence(errors), errors
         cache = Cache(disk / "row-0001/cache")
         done = cache.frames_done()
@@ -104,7 +105,7 @@ def test_the_second_worker_on_a_chunk_says_who_bakes_there(tmp_path):
         while not list(out.glob("row-0001/cache/frames/*.npy")):
             assert time.monotonic() < end
             time.sleep(0.05)
-        code, said, errors = simulate(job, out)
+        code, output, errors = simulate(job, out)
         assert code == 4 and f"rocess {first.pid} on" in errors and one_sentence(errors), errors
         assert first.returncode is None  # the first one goes on
     finally:
@@ -115,10 +116,10 @@ def test_the_second_worker_on_a_chunk_says_who_bakes_there(tmp_path):
 
 @pytest.mark.parametrize("ahead", [3600.0, -3600.0])
 def test_a_worker_whose_clock_is_wrong_is_not_driven_out(tmp_path, monkeypatch, ahead):
-    """Its lock is an hour off, and it is set again while it is watched."""
+    """The lock's time is an hour off, and is renewed while it is watched."""
     job, out = box_job(tmp_path / "job", end=3), tmp_path / "out"
-    asked = task.Task(job, out, None, 1, None, 1)
-    cache = task.job_folder(asked) / "cache"
+    task_run = task.Task(job, out, None, 1, None, 1)
+    cache = task.job_folder(task_run) / "cache"
     cache.mkdir()
     other = asdict(lock.this_process()) | {"host": "elsewhere", "machine": "another"}
     (cache / "lock").write_text(json.dumps(other), encoding="utf-8")
@@ -135,7 +136,7 @@ def test_a_worker_whose_clock_is_wrong_is_not_driven_out(tmp_path, monkeypatch, 
     time.sleep(0.1)
     try:
         with pytest.raises(CacheBusy, match="on elsewhere") as caught:
-            task.run("simulate", asked, cli.Lines(as_json=False), lambda: False)
+            task.run("simulate", task_run, cli.Lines(as_json=False), lambda: False)
     finally:
         ended.set()
         thread.join()
@@ -147,15 +148,15 @@ def test_frames_of_a_worker_whose_clock_is_ahead_are_done_and_exported(tmp_path)
     assert simulate(job, out)[0] == 0
     for path in (out / "row-0001/cache").rglob("*"):
         os.utime(path, (time.time() + 3600,) * 2)
-    code, said, errors = simulate(job, out)
-    assert code == 0 and "already baked" in said, errors
-    code, said, errors = forked_command.run("task", "export", job, "--out", out)
-    assert code == 0 and "1 objects are exported" in said, errors
+    code, output, errors = simulate(job, out)
+    assert code == 0 and "already baked" in output, errors
+    code, output, errors = forked_command.run("task", "export", job, "--out", out)
+    assert code == 0 and "1 objects are exported" in output, errors
 
 
 @pytest.mark.long
 def test_a_node_without_the_mesher_says_what_to_install(tmp_path):
-    """It bakes all the same where the volume comes with the job."""
+    """It bakes without the mesher where the volume comes with the job."""
     job = surface_job(tmp_path / "job")
     (tmp_path / "without").mkdir()
     (tmp_path / "without/sitecustomize.py").write_text("import sys\nsys.modules['pytetwild'] = None\n")

@@ -30,7 +30,7 @@ WEDGE = "time.step=0.02\nbodies[Ear].density=500\n"
 
 
 def made(folder, end=21, **more):
-    """A bundle of two rows, and the command of the solver as a worker has it."""
+    """Return a bundle of two rows, and the command of the solver as a worker has it."""
     rows = folder / "rows.csv"
     rows.write_text(WEDGE)
     job = box_job(folder / "a jöb", end=end, step=1 / 48)
@@ -50,7 +50,7 @@ def openjd(*arguments):
 
 
 def deadline():
-    """The command of AWS Deadline Cloud's client, where there is one."""
+    """Return the command of AWS Deadline Cloud's client, or None."""
     own = ROOT / "build/deadline/bin/deadline"
     return str(own) if own.exists() else shutil.which("deadline")
 
@@ -76,7 +76,7 @@ def test_openjd_checks_the_template_and_runs_a_wedge_in_chunks(tmp_path):
         change(whole, *(("time.step", 0.02), ("bodies.0.density", 500))[row - 1])
         assert cli.main(["bake", str(whole)], read_stdin=False) == 0
         assert frames(whole / "cache") == frames(cache.folder)
-    # a finished job is told again without a frame made anew
+    # a finished job reports its frames without solving one
     before = {path: path.stat().st_mtime_ns for path in folder.glob("out/row-*/cache/frames/*")}
     again = openjd("run", folder / "conjac.template.yaml", "--step", "Simulate2", "--no-run-dependencies", "-p",
                    f"Solver={command}")
@@ -90,8 +90,8 @@ def test_openjd_bakes_islands_as_tasks_and_joins_them(tmp_path):
     assert cli.main(["bake", str(draft)], read_stdin=False) == 0
     rows, command, folder = tmp_path / "rows.csv", solver_command(tmp_path), tmp_path / "bundle"
     rows.write_text("bodies[Left].density=500\n")
-    said = bundle.write(job, folder, wedge=rows, chunk="1-5,6-9", draft=draft)
-    assert [text.split(". ")[0] for text in said if text.startswith("island")] == [
+    messages = bundle.write(job, folder, wedge=rows, chunk="1-5,6-9", draft=draft)
+    assert [text.split(". ")[0] for text in messages if text.startswith("island")] == [
         "island-001: Left, Near", "island-002: Right"]
     assert openjd("check", folder / "conjac.template.yaml").returncode == 0
     ran = openjd("run", folder / "conjac.template.yaml", "--step", "ContactSheet", "--run-dependencies", "-p",
@@ -112,11 +112,11 @@ def test_openjd_bakes_islands_as_tasks_and_joins_them(tmp_path):
 
 def test_a_list_of_islands_that_is_not_the_scene_s_is_one_sentence(tmp_path, capfd):
     job, path = three_boxes(tmp_path / "job"), tmp_path / "islands.json"
-    for text, said in (('[["Left"]]', "does not have every soft body"), ("nonsense", "is no list of islands")):
+    for text, message in (('[["Left"]]', "does not have every soft body"), ("nonsense", "is no list of islands")):
         path.write_text(text)
         assert cli.main(["task", "simulate", str(job), "--out", str(tmp_path / "out"), "--islands", str(path),
                          "--island", "1"], read_stdin=False) == 2
-        assert said in capfd.readouterr().err
+        assert message in capfd.readouterr().err
     path.write_text('[["Left", "Near"], ["Right"]]')
     assert cli.main(["task", "simulate", str(job), "--out", str(tmp_path / "out"), "--islands", str(path),
                      "--island", "3"], read_stdin=False) == 2
@@ -135,8 +135,8 @@ def test_ctrl_c_lets_the_step_in_hand_end_and_the_row_goes_on(tmp_path):
         assert time.monotonic() < end and running.poll() is None
         time.sleep(0.1)
     running.send_signal(signal.SIGINT)
-    said, _ = running.communicate(timeout=100)
-    assert running.returncode != 0 and "Stopped before frame" in said, said
+    output, _ = running.communicate(timeout=100)
+    assert running.returncode != 0 and "Stopped before frame" in output, output
     cache = Cache(frames_at.parent)
     assert cache.verify() == [] and 5 <= len(cache.frames_done()) < 400 and not (frames_at.parent / "lock").exists()
 
@@ -147,9 +147,9 @@ def test_aws_deadline_cloud_reads_the_bundle_offline(tmp_path):
     ran = subprocess.run([deadline(), "bundle", "info", folder, "--output", "json"], capture_output=True, text=True,
                          env=os.environ | {"HOME": str(tmp_path)})
     assert ran.returncode == 0, ran.stderr
-    told = json.loads(ran.stdout)
-    assert told["steps"] == ["Tetrahedralize", "Simulate1", "Simulate2", "Export", "ContactSheet"]
-    shown = {one["name"]: one["_display_value"] for one in told["parameters"]}
+    listing = json.loads(ran.stdout)
+    assert listing["steps"] == ["Tetrahedralize", "Simulate1", "Simulate2", "Export", "ContactSheet"]
+    shown = {entry["name"]: entry["_display_value"] for entry in listing["parameters"]}
     assert shown["JobFolder"] == "job" and shown["OutputFolder"] == "out" and shown["Rows"] == "1-2"
 
 
@@ -170,7 +170,7 @@ def test_a_bundle_names_every_file_and_nothing_of_this_machine(tmp_path):
         content = (folder / path).read_bytes()
         assert str(tmp_path).encode() not in content and socket.gethostname().encode() not in content
     values = yaml.safe_load((folder / "parameter_values.yaml").read_text(encoding="utf-8"))["parameterValues"]
-    assert all(not str(one["value"]).startswith("/") for one in values)
+    assert all(not str(value["value"]).startswith("/") for value in values)
     (folder / "wedge.csv").write_text("time.step=0.01\n")
     assert bundle.damaged(folder) == ["wedge.csv"]
     (folder / "job/note.txt").write_text(f"baked below {tmp_path}")
@@ -184,7 +184,7 @@ def test_the_template_is_yaml_of_what_was_meant(tmp_path):
     steps = decode_job_template(template=meant).steps
     assert [step.name for step in steps] == ["Tetrahedralize", "Simulate1", "Simulate2", "Export", "ContactSheet"]
     assert [step.dependencies[0].dependsOn for step in steps[1:]] == [step.name for step in steps[:-1]]
-    needs = {one["name"]: one["min"] for one in meant["steps"][1]["hostRequirements"]["amounts"]}
+    needs = {entry["name"]: entry["min"] for entry in meant["steps"][1]["hostRequirements"]["amounts"]}
     assert needs == {"amount.worker.vcpu": 2, "amount.worker.memory": 1431}
 
 
@@ -199,7 +199,7 @@ def test_a_shot_with_a_blend_is_rendered_before_the_contact_sheet():
 def test_what_only_blender_exports_is_a_step_of_its_own(word, step):
     meant = template.template(template.Shot("Ear", 2, ((1, 20),), 100.0, 1, None, "scene.blend", word))
     steps = decode_job_template(template=meant).steps
-    assert [one.name for one in steps[2:]] == ["Export", step, "Render", "ContactSheet"]
+    assert [bundle_step.name for bundle_step in steps[2:]] == ["Export", step, "Render", "ContactSheet"]
     assert steps[3].script.actions.onRun.args[7] == word
 
 
@@ -246,12 +246,12 @@ def compiled(script, folder):
 def test_flamenco_joins_a_row_s_islands():
     shot = template.Shot("boxes", 1, ((1, 5), (6, 9)), 100.0, 1, islands=2)
     with tempfile.TemporaryDirectory() as folder:
-        said = compiled(runners.flamenco(shot), Path(folder))
-    after = {task["name"]: task["after"] for task in said["tasks"] if "row 1" in task["name"]}
+        compiled_job = compiled(runners.flamenco(shot), Path(folder))
+    after = {task["name"]: task["after"] for task in compiled_job["tasks"] if "row 1" in task["name"]}
     assert after["row 1 join"] == ["row 1 simulate 6-9 island 1", "row 1 simulate 6-9 island 2"]
     assert after["row 1 simulate 6-9 island 2"] == ["row 1 simulate 1-5 island 2"]
     assert after["row 1 simulate 1-5 island 2"] == ["row 1 tetrahedralize"] and after["row 1 export"] == ["row 1 join"]
-    [last] = [task for task in said["tasks"] if task["name"] == "row 1 simulate 6-9 island 2"]
+    [last] = [task for task in compiled_job["tasks"] if task["name"] == "row 1 simulate 6-9 island 2"]
     assert last["commands"][0]["parameters"]["args"][-4:] == ["--islands", "/shared/bundle/islands.json", "--island",
                                                              "2"]
 
@@ -259,16 +259,16 @@ def test_flamenco_joins_a_row_s_islands():
 @javascript
 def test_flamenco_gets_a_task_for_each_row_and_step_after_the_one_before(tmp_path):
     folder, _ = made(tmp_path, chunk="10")
-    said = compiled((folder / "conjac.flamenco.js").read_text(encoding="utf-8"), tmp_path)
-    assert {one["key"] for one in said["type"]["settings"]} == {"bundle", "rows", "solver"}
-    after = {task["name"]: task["after"] for task in said["tasks"]}
+    compiled_job = compiled((folder / "conjac.flamenco.js").read_text(encoding="utf-8"), tmp_path)
+    assert {entry["key"] for entry in compiled_job["type"]["settings"]} == {"bundle", "rows", "solver"}
+    after = {task["name"]: task["after"] for task in compiled_job["tasks"]}
     assert after == {
         "row 1 tetrahedralize": [], "row 1 simulate 1-11": ["row 1 tetrahedralize"],
         "row 1 simulate 12-21": ["row 1 simulate 1-11"], "row 1 export": ["row 1 simulate 12-21"],
         "row 2 tetrahedralize": [], "row 2 simulate 1-11": ["row 2 tetrahedralize"],
         "row 2 simulate 12-21": ["row 2 simulate 1-11"], "row 2 export": ["row 2 simulate 12-21"],
         "contact sheet": ["row 1 export", "row 2 export"]}
-    command = said["tasks"][1]["commands"][0]
+    command = compiled_job["tasks"][1]["commands"][0]
     assert command["name"] == "exec" and command["parameters"] == {"exe": "conjac-solver", "args": [
         "task", "simulate", "/shared/bundle/job", "--out", "/shared/bundle/out", "--wedge", "/shared/bundle/wedge.csv",
         "--row", "1", "--frames=1-11", "--threads", "1"]}

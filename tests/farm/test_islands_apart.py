@@ -11,13 +11,13 @@ from solver.farm import islands
 from solver.frames.read import Cache
 from solver.job.load import load
 
-PLACES = {"Left": 0.0, "Near": 0.13, "Right": 2.0}
+POSITIONS = {"Left": 0.0, "Near": 0.13, "Right": 2.0}
 
 
-def three_boxes(folder, end=9, places=PLACES):
-    """Boxes of .1 m that are thrown by gravity, held at one face, at places along x [m]."""
+def three_boxes(folder, end=9, positions=POSITIONS):
+    """Boxes of .1 m that are pinned at one face and swing under gravity, at positions along x [m]."""
     arrays, bodies = {}, []
-    for k, (name, at) in enumerate(places.items()):
+    for k, (name, at) in enumerate(positions.items()):
         nodes, tets = box_tets((2, 2, 2), (0.1, 0.1, 0.1))
         arrays |= {f"nodes{k}": nodes + [at, 0, 0], f"tets{k}": tets,
                    f"pinned{k}": np.flatnonzero(nodes[:, 2] == nodes[:, 2].max()).astype(np.int32)}
@@ -37,8 +37,8 @@ def test_islands_are_joined_to_what_one_bake_gives(tmp_path, capfd):
     job, draft, out = three_boxes(tmp_path / "job"), three_boxes(tmp_path / "draft"), tmp_path / "out"
     bake(draft)
     assert cli.main(["islands", str(job), "--draft", str(draft), "--out", str(out)], read_stdin=False) == 0
-    said = capfd.readouterr().out
-    assert "island-001: Left, Near" in said and "island-002: Right" in said and "Memory: about" in said
+    output = capfd.readouterr().out
+    assert "island-001: Left, Near" in output and "island-002: Right" in output and "Memory: about" in output
     for folder in sorted(out.iterdir()):
         bake(folder)
     assert cli.main(["islands", str(job), "--join", "--out", str(out)], read_stdin=False) == 0
@@ -49,8 +49,8 @@ def test_islands_are_joined_to_what_one_bake_gives(tmp_path, capfd):
             assert np.abs(joined.frame(frame)[name] - points).max() <= 1e-6 * 0.1
 
 
-def test_what_met_after_all_is_not_joined(tmp_path):
-    job = three_boxes(tmp_path / "job", end=3, places={"Left": 0.0, "Near": 0.1})
+def test_islands_that_were_in_contact_are_not_joined(tmp_path):
+    job = three_boxes(tmp_path / "job", end=3, positions={"Left": 0.0, "Near": 0.1})
     folders = islands.part(load(job), [["Left"], ["Near"]], tmp_path / "out")
     for folder in folders:
         bake(folder)

@@ -1,5 +1,5 @@
-"""A wedge of six bakes on a real Slurm of two nodes: a worker is killed, a task stopped, a node lost, and every frame
-is there in the end, each byte for byte what an unbroken bake gives."""
+"""A wedge of six bakes on a real Slurm of two nodes: a worker is killed, a task stopped, a node lost, and in the end
+every frame has the bytes of an unbroken bake."""
 
 import os
 import shutil
@@ -33,9 +33,9 @@ def test_a_wedge_outlives_a_worker_a_stop_and_a_node(tmp_path):
     command.write_text(f'#!/bin/sh\nexec env PYTHONPATH="{ROOT}" "{sys.executable}" -m solver "$@"\n')
     command.chmod(0o755)
 
-    place = tmp_path / "slurm"
-    place.mkdir()
-    with SlurmHere(place) as slurm:
+    slurm_folder = tmp_path / "slurm"
+    slurm_folder.mkdir()
+    with SlurmHere(slurm_folder) as slurm:
         slurm.environment |= {"CONJAC_SOLVER": str(command), "OMP_NUM_THREADS": "1"}
         ran = subprocess.run(["bash", folder / "slurm.sh"], env=slurm.environment, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stderr
@@ -77,7 +77,7 @@ def baked(folder, row):
 
 
 def solver_of(folder, row):
-    """The process that bakes a row."""
+    """Return the id of the process that bakes a row."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = path.read_bytes().decode(errors="replace").split("\0")

@@ -1,4 +1,4 @@
-"""A wedge: rows are checked before anything runs, each becomes a job; what came of them is a picture and a table."""
+"""A wedge: rows are checked before anything runs, each becomes a job, and the results are a picture and a table."""
 
 import json
 import os
@@ -36,8 +36,8 @@ bodies[0].material.params.youngs_modulus=2e4, time.step=0.01
 
 
 def run(*arguments):
-    code, said, errors = forked_command.run(*arguments)
-    return code, said, errors
+    code, output, errors = forked_command.run(*arguments)
+    return code, output, errors
 
 
 def rows_of(folder, text):
@@ -50,15 +50,15 @@ def test_each_row_is_a_job_with_its_settings_and_the_arrays_of_the_first(tmp_pat
     job = load(box_job(tmp_path / "a job"))
     rows = wedge.read_rows(rows_of(tmp_path, WEDGE))
     made = [load(wedge.expand(job, row, tmp_path / "out")) for row in rows]
-    bodies = [one.scene.bodies[0] for one in made]
+    bodies = [made_row.scene.bodies[0] for made_row in made]
     assert [body.material.params["youngs_modulus"] for body in bodies] == [2e4, 8e4]
-    assert [one.scene.time.step for one in made] == [0.01, 1 / 96]
-    assert [one.scene.time.snapshot_every for one in made] == [10, 5]
+    assert [made_row.scene.time.step for made_row in made] == [0.01, 1 / 96]
+    assert [made_row.scene.time.snapshot_every for made_row in made] == [10, 5]
     assert job.scene.time.snapshot_every == 10 and job.raw["bodies"][0]["material"]["params"]["youngs_modulus"] == 2e4
-    assert all((one.array("arrays/nodes.npy") == job.array("arrays/nodes.npy")).all() for one in made)
+    assert all((made_row.array("arrays/nodes.npy") == job.array("arrays/nodes.npy")).all() for made_row in made)
 
 
-@pytest.mark.parametrize("cell, said", [
+@pytest.mark.parametrize("cell, message", [
     ("bodies[3].density=1", "number 3 is none of them"),
     ("bodies[Nose].density=1", '"Nose" is none of them'),
     ("bodies[0].densty=1", "unknown field `densty`"),
@@ -69,10 +69,10 @@ def test_each_row_is_a_job_with_its_settings_and_the_arrays_of_the_first(tmp_pat
     ("density", "is not of the form path=value"),
     ("time.step=.01,time.step=.02", "twice"),
 ])
-def test_a_row_that_cannot_be_baked_is_one_sentence(tmp_path, cell, said):
+def test_a_row_that_cannot_be_baked_is_one_sentence(tmp_path, cell, message):
     job = box_job(tmp_path / "job")
     code, _, errors = run("wedge", job, rows_of(tmp_path, f"time.step=0.01\n{cell}\n"), "--out", tmp_path / "out")
-    assert code == 2 and said in errors and len(errors.splitlines()) == 1
+    assert code == 2 and message in errors and len(errors.splitlines()) == 1
     assert "ow 2 of the wedge" in errors or "ine 2 of" in errors
     assert not (tmp_path / "out").exists()
 
@@ -90,31 +90,31 @@ def test_a_changed_row_is_not_put_over_another_bake(tmp_path):
 
 
 def test_a_thousand_rows_are_checked_and_made_in_five_seconds(tmp_path):
-    job, began = load(box_job(tmp_path / "job")), time.process_time()
+    job, start = load(box_job(tmp_path / "job")), time.process_time()
     rows = wedge.read_rows(rows_of(tmp_path, "".join(f"bodies[0].density={500 + k}\n" for k in range(1000))))
     assert len(wedge.check_rows(job, rows)) == 1000
     for row in rows:
         wedge.expand(job, row, tmp_path / "out")
-    assert time.process_time() - began < 5.0
+    assert time.process_time() - start < 5.0
 
 
-def test_tasks_bake_rows_in_chunks_and_what_is_done_is_told_at_once(tmp_path):
+def test_tasks_bake_rows_in_chunks_and_finished_ones_return_at_once(tmp_path):
     job, rows = box_job(tmp_path / "job", end=13), rows_of(tmp_path, WEDGE)
     out = tmp_path / "out put"
 
     def simulate(frames, *more):
         return run("task", "simulate", job, "--out", out, "--wedge", rows, "--row", 2, "--frames", frames, *more)
 
-    code, said, errors = simulate("7-13")
-    assert code == 2 and "need frame 6" in errors and "openjd_fail: " in said
+    code, output, errors = simulate("7-13")
+    assert code == 2 and "need frame 6" in errors and "openjd_fail: " in output
     for frames in ("1-6", "7-13"):
-        code, said, errors = simulate(frames, "--threads", 1)
+        code, output, errors = simulate(frames, "--threads", 1)
         assert code == 0, errors
-        assert "openjd_progress: 100" in said and "openjd_status: Frame " in said
+        assert "openjd_progress: 100" in output and "openjd_status: Frame " in output
     assert Cache(out / "row-0002/cache").status().state == "complete"
-    began = time.perf_counter()
-    code, said, _ = simulate("7-13")
-    assert code == 0 and "already baked" in said and time.perf_counter() - began < 2.0
+    start = time.perf_counter()
+    code, output, _ = simulate("7-13")
+    assert code == 0 and "already baked" in output and time.perf_counter() - start < 2.0
 
     code, _, errors = run("task", "export", job, "--out", out, "--wedge", rows, "--row", 2)
     assert code == 0, errors
@@ -129,23 +129,23 @@ def test_tasks_bake_rows_in_chunks_and_what_is_done_is_told_at_once(tmp_path):
     unbaked, baked = (looks.result(row, out) for row in rows_now)
     assert unbaked.state == "none" and baked.state == "complete"
     assert baked.most_energy >= baked.energy > 0 and baked.seconds > 0
-    code, said, errors = run("wedge", job, rows, "--out", out, "--look")
+    code, output, errors = run("wedge", job, rows, "--out", out, "--look")
     assert code == 0, errors
     image = decoded((out / "wedge.png").read_bytes())
     lines = image.reshape(-1)
     assert image.shape[0] > 2 * looks.CELL[1] and (lines == picture.EMPTY).any() and (lines < 120).sum() > 3000
     assert "complete" in (out / "wedge.csv").read_text()
 
-    one = standing.all_below(out)[0]
-    assert (one.name, one.state, one.frame, one.done, one.total) == ("row-0002", "complete", 13, 13, 13)
-    assert one.memory_mb > 50 and one.seconds_a_frame > 0
-    code, said, _ = run("watch", tmp_path, "--json")
-    assert code == 0 and {bake["name"] for bake in json.loads(said.splitlines()[0])["bakes"]} == {
+    state = standing.all_below(out)[0]
+    assert (state.name, state.state, state.frame, state.done, state.total) == ("row-0002", "complete", 13, 13, 13)
+    assert state.memory_mb > 50 and state.seconds_a_frame > 0
+    code, output, _ = run("watch", tmp_path, "--json")
+    assert code == 0 and {bake["name"] for bake in json.loads(output.splitlines()[0])["bakes"]} == {
         "job", "out put/row-0002"}
 
 
 def decoded(content):
-    """A PNG that `picture.png` wrote, (height, width, 3)."""
+    """Return the pixels of a PNG that `picture.png` wrote, (height, width, 3)."""
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     width, height = struct.unpack(">II", content[16:24])
     at, packed = 8, b""
@@ -167,11 +167,11 @@ def test_a_nearer_triangle_hides_what_is_behind_it():
     assert (both[(alone != picture.BACKGROUND)] == alone[(alone != picture.BACKGROUND)]).all()
 
 
-@pytest.mark.parametrize("text, said", [("1-10,8-20", "overlaps"), ("1-10,12-20", "o chunk has frame 11"),
-                                        ("1-10", "end at frame "
-                                                 "10"), ("many", "is not a list of chunks"), ("9-1", "before")])
-def test_chunks_that_do_not_fill_the_shot_are_refused(text, said):
-    with pytest.raises(BadInput, match=said):
+@pytest.mark.parametrize("text, message", [("1-10,8-20", "overlaps"), ("1-10,12-20", "o chunk has frame 11"),
+                                           ("1-10", "end at frame "
+                                            "10"), ("many", "is not a list of chunks"), ("9-1", "before")])
+def test_chunks_that_do_not_fill_the_shot_are_refused(text, message):
+    with pytest.raises(BadInput, match=message):
         task.chunks_of(text, 1, 20, 10)
 
 
@@ -194,13 +194,13 @@ def test_watching_a_folder_without_bakes_is_one_sentence(tmp_path):
 
 
 def test_watching_in_a_terminal_refreshes_until_ctrl_c(tmp_path):
-    """A bake that goes on meanwhile is seen to go on."""
+    """The display follows a bake that runs meanwhile."""
     job = box_job(tmp_path / "job", end=13)
     assert run("bake", job, "--frames", "1-6")[0] == 0
-    ours, theirs = pty.openpty()
+    parent_end, child_end = pty.openpty()
     process = subprocess.Popen([sys.executable, "-m", "solver", "watch", str(tmp_path), "--every", "1"], cwd=ROOT,
-                               stdout=theirs, stdin=theirs)
-    os.close(theirs)
+                               stdout=child_end, stdin=child_end)
+    os.close(child_end)
     shown = ""
 
     def until(text):
@@ -208,8 +208,8 @@ def test_watching_in_a_terminal_refreshes_until_ctrl_c(tmp_path):
         end = time.monotonic() + 60
         while text not in shown:
             assert time.monotonic() < end, shown
-            if select.select([ours], [], [], 1.0)[0]:
-                shown += os.read(ours, 1 << 16).decode()
+            if select.select([parent_end], [], [], 1.0)[0]:
+                shown += os.read(parent_end, 1 << 16).decode()
 
     try:
         until("6/13")
@@ -221,20 +221,20 @@ def test_watching_in_a_terminal_refreshes_until_ctrl_c(tmp_path):
     finally:
         process.kill()
         process.wait()
-        os.close(ours)
+        os.close(parent_end)
 
 
 def test_a_done_chunk_answers_within_two_seconds_of_its_start(tmp_path):
-    """From the start of a process of its own on."""
+    """The time counts from the start of the process."""
     job, out = box_job(tmp_path / "job", end=7), tmp_path / "out"
     assert run("task", "simulate", job, "--out", out)[0] == 0
     took = []
     for _ in range(3):
-        began = time.perf_counter()
-        said = subprocess.run([sys.executable, "-m", "solver", "task", "simulate", str(job), "--out", str(out),
-                               "--frames=1-7"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        took.append(time.perf_counter() - began)
-        assert "already baked" in said
+        start = time.perf_counter()
+        output = subprocess.run([sys.executable, "-m", "solver", "task", "simulate", str(job), "--out", str(out),
+                                 "--frames=1-7"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        took.append(time.perf_counter() - start)
+        assert "already baked" in output
     assert min(took) < 2.0
 
 
@@ -242,20 +242,20 @@ def test_a_chunk_on_another_processor_goes_on_and_says_so(tmp_path):
     job, out = box_job(tmp_path / "job", end=13), tmp_path / "out"
     assert run("task", "simulate", job, "--out", out, "--frames", "1-11")[0] == 0
     manifest = out / "row-0001/cache/manifest.json"
-    told = json.loads(manifest.read_text(encoding="utf-8"))
-    assert told["runs"][0]["cpu"] == processor() and told["runs"][0]["versions"]["python"]
-    told["runs"][0]["cpu"] = "Another 9000"
-    manifest.write_text(json.dumps(told), encoding="utf-8")
-    code, said, errors = run("task", "simulate", job, "--out", out, "--frames", "12-13")
+    document = json.loads(manifest.read_text(encoding="utf-8"))
+    assert document["runs"][0]["cpu"] == processor() and document["runs"][0]["versions"]["python"]
+    document["runs"][0]["cpu"] = "Another 9000"
+    manifest.write_text(json.dumps(document), encoding="utf-8")
+    code, output, errors = run("task", "simulate", job, "--out", out, "--frames", "12-13")
     assert code == 0, errors
-    assert "were baked with Another 9000; last digits may differ" in said
+    assert "were baked with Another 9000; last digits may differ" in output
 
 
 def test_the_lock_of_a_node_that_died_is_waited_for(tmp_path, monkeypatch):
-    """Another machine's worker died a while ago: its lock is outlasted. One that lives is not waited for."""
+    """The lock of another machine's worker that died expires; that of a running worker is not waited for."""
     job, out = box_job(tmp_path / "job", end=3), tmp_path / "out"
-    asked = task.Task(job, out, None, 1, None, 1)
-    cache = task.job_folder(asked) / "cache"
+    task_run = task.Task(job, out, None, 1, None, 1)
+    cache = task.job_folder(task_run) / "cache"
     cache.mkdir()
     dead = asdict(lock.this_process()) | {"host": "elsewhere", "machine": "another"}
     monkeypatch.setattr(lock, "BEAT", 0.1)
@@ -265,11 +265,11 @@ def test_the_lock_of_a_node_that_died_is_waited_for(tmp_path, monkeypatch):
         (cache / "lock").write_text(json.dumps(dead), encoding="utf-8")
 
     write_lock()
-    said = []
+    messages = []
     lines = cli.Lines(as_json=False)
-    monkeypatch.setattr(lines, "log", said.append)
-    task.run("simulate", asked, lines, lambda: False)
-    assert any("Waiting for process" in text and "elsewhere" in text for text in said)
+    monkeypatch.setattr(lines, "log", messages.append)
+    task.run("simulate", task_run, lines, lambda: False)
+    assert any("Waiting for process" in text and "elsewhere" in text for text in messages)
     assert Cache(cache).status().state == "complete"
 
     (cache / "manifest.json").unlink()
@@ -280,7 +280,7 @@ def test_the_lock_of_a_node_that_died_is_waited_for(tmp_path, monkeypatch):
     thread.start()
     try:
         with pytest.raises(ConJacError, match="bakes into"):
-            task.run("simulate", asked, lines, lambda: False)
+            task.run("simulate", task_run, lines, lambda: False)
     finally:
         beating.set()
         thread.join()

@@ -1,4 +1,4 @@
-"""Python programs as processes of their own, which find the solver."""
+"""Python programs that run as processes of their own and find the solver."""
 
 import subprocess
 import sys

@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def job(tmp_path):
-    """A job of 25 frames, all of them baked by springs."""
+    """Return a job of 25 frames that springs have baked."""
     job = load(box_job(tmp_path / "job", end=25))
     bake(job, 25)
     return job
@@ -128,7 +128,7 @@ def test_resume_goes_on_from_the_last_good_snapshot(job):
     assert planned(job).snapshot is None and not planned(job).finished
 
 
-def test_only_the_frames_asked_for_count(job):
+def test_only_the_requested_frames_count(job):
     file_of(job.cache, "frame", 3).unlink()
     assert planned(job, 4, 25).finished and planned(job, 4, 25, resume=False).finished
     file_of(job.cache, "frame", 25).unlink()
@@ -152,16 +152,16 @@ def test_a_torn_log_line_is_left_out_and_mended(job, torn):
 
 
 def test_free_touches_only_what_is_ours(job):
-    mine = [job.cache / "notes.txt", job.cache / "frames/render.png", job.cache / "frames/000099.npy",
-            job.cache / "000001.npy"]
-    for path in mine:
+    foreign = [job.cache / "notes.txt", job.cache / "frames/render.png", job.cache / "frames/000099.npy",
+               job.cache / "000001.npy"]
+    for path in foreign:
         path.write_text("keep me")
     left_by_a_crash = job.cache / "frames/000005.npy.tmp"
     left_by_a_crash.write_text("half")
     Cache(job.cache).free()
-    assert sorted(path for path in job.cache.rglob("*") if path.is_file()) == sorted(mine)
+    assert sorted(path for path in job.cache.rglob("*") if path.is_file()) == sorted(foreign)
     assert Cache(job.cache).status().state == "none"
-    for path in mine:
+    for path in foreign:
         path.unlink()
     Cache(job.cache).free()
     assert not job.cache.exists() and (job.path / "scene.json").exists()
@@ -219,15 +219,15 @@ except CacheUnwritable as error:
 
 
 def test_a_full_disk_leaves_what_was_written(job):
-    said, errors = child(FILL, job.cache).communicate(timeout=60)
-    assert said.startswith("4 ") and "no room left" in said, errors
+    output, errors = child(FILL, job.cache).communicate(timeout=60)
+    assert output.startswith("4 ") and "no room left" in output, errors
     assert Cache(job.cache).frames_done() == list(range(1, 27)) and Cache(job.cache).verify() == []
     assert not list(job.cache.rglob("*.tmp"))
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="a file system of its own needs root")
 def test_a_really_full_disk(job, tmp_path):
-    """A tmpfs of 64 kB: the frame that does not fit is refused, those before it stay whole."""
+    """On a tmpfs of 64 kB the frame that does not fit is refused, and those before it stay complete."""
     small = tmp_path / "small"
     small.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], capture_output=True)
@@ -254,23 +254,23 @@ def test_a_folder_that_is_a_file_is_unwritable(tmp_path):
         write_whole(tmp_path / "cache/frames/000001.npy", b"")
 
 
-def test_a_rename_is_tried_again_while_another_program_holds_the_file(tmp_path, monkeypatch):
+def test_a_rename_is_tried_again_while_another_program_has_the_file_open(tmp_path, monkeypatch):
     """Windows refuses to replace a file that is open; here the system call is made to refuse three times."""
     (tmp_path / "new").write_text("new")
     real, refusals = os.replace, iter([PermissionError(errno.EACCES, "in use")] * 3)
 
-    def held_open(source, target):
+    def refused_replace(source, target):
         for refusal in refusals:
             raise refusal
         real(source, target)
 
-    monkeypatch.setattr(os, "replace", held_open)
+    monkeypatch.setattr(os, "replace", refused_replace)
     replace(tmp_path / "new", tmp_path / "old")
     assert (tmp_path / "old").read_text() == "new"
 
 
 def test_polling_a_growing_cache_is_cheap(job):
-    """A panel asks several times a second: 1000 frames are counted by looking once at each."""
+    """A panel polls several times a second: 1000 frames are counted by looking once at each."""
     store = FrameStore(job.cache)
     content = file_of(store.folder, "frame", 25).read_bytes()
     for frame in range(1000):
@@ -283,7 +283,7 @@ def test_polling_a_growing_cache_is_cheap(job):
 
 
 def test_a_parameter_that_is_newer_than_a_bake_does_not_make_it_stale(tmp_path, monkeypatch):
-    """It was as it is by default; only a value of its own is another one."""
+    """A bake without the parameter had its default; only another value differs from it."""
     entries = catalogue.ENTRIES
     with monkeypatch.context() as older:
         older.setattr(catalogue, "ENTRIES", tuple(
@@ -302,7 +302,7 @@ def test_a_parameter_that_is_newer_than_a_bake_does_not_make_it_stale(tmp_path, 
     assert planned(job, resume=False).stale == ("Keep Spin",)
 
 
-def test_a_manifest_tells_machines_apart_and_names_none(tmp_path, monkeypatch):
+def test_a_manifest_distinguishes_machines_and_names_none(tmp_path, monkeypatch):
     import platform
     import socket
 

@@ -20,7 +20,7 @@ from solver.simulate import Timeline, simulate
 
 @pytest.fixture
 def job(tmp_path):
-    """25 frames, and a record of cuts after frame 8."""
+    """Return a job with 25 baked frames and a record of cuts after frame 8."""
     job = load(box_job(tmp_path / "job", end=25))
     store = FrameStore(job.cache)
     store.begin(job, hashes.settings(job), Springs().bodies, backend="exact", first=1)
@@ -31,7 +31,7 @@ def job(tmp_path):
 
 
 def spoil(path, dice) -> None:
-    """Another byte somewhere; the size stays."""
+    """Change one byte of a file; its size stays."""
     content = bytearray(path.read_bytes())
     content[dice.randrange(len(content))] ^= 1 << dice.randrange(8)
     path.write_bytes(content)
@@ -45,14 +45,14 @@ def test_a_changed_frame_of_the_same_size_is_seen(job):
     dice = random.Random(1)
     for frame in range(1, 24):
         path = file_of(job.cache, "frame", frame)
-        before, told = path.read_bytes(), path.stat()
+        before, stat = path.read_bytes(), path.stat()
         spoil(path, dice)
         status = Cache(job.cache).status()
         assert (status.state, status.done) == ("broken", 24) and frame not in Cache(job.cache).frames_done()
         assert not planned(job, True).finished and not planned(job, False).finished
         path.write_bytes(before)
         assert Cache(job.cache).status().state == "complete"  # written again, and the same
-        os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert planned(job, True).finished and planned(job, False).finished
 
 
@@ -79,7 +79,7 @@ def test_a_changed_snapshot_is_seen(job):
 
 
 def test_what_was_copied_counts_without_its_times(job, tmp_path):
-    """A copy has other times: its bytes are read, once."""
+    """A copy has other times, so its bytes are read, once."""
     for path in (job.cache / "frames").iterdir():
         os.utime(path, (1e9, 1e9))
     assert Cache(job.cache).status().state == "complete"
@@ -87,7 +87,7 @@ def test_what_was_copied_counts_without_its_times(job, tmp_path):
 
 
 def test_a_look_reads_so_much_at_most(job, monkeypatch):
-    """A panel looks at every redraw: a large copy is read over several of them, and counts meanwhile."""
+    """A panel looks at every redraw: a large copy is read over several redraws, and counts meanwhile."""
     for path in (job.cache / "frames").iterdir():
         os.utime(path, (1e9, 1e9))
     spoil(file_of(job.cache, "frame", 25), random.Random(4))
@@ -98,7 +98,7 @@ def test_a_look_reads_so_much_at_most(job, monkeypatch):
 
 
 def test_older_caches_are_read(job):
-    """Their logs tell no times: the size counts, and resuming reads every byte."""
+    """Logs of older caches have no times: the size counts, and resuming reads every byte."""
     lines = [line.rsplit(" ", 1)[0] for line in (job.cache / LOG).read_text().splitlines()]
     (job.cache / LOG).write_text("\n".join(lines) + "\n")
     assert Cache(job.cache).status().state == "complete" and planned(job, True).finished
@@ -107,8 +107,8 @@ def test_older_caches_are_read(job):
 
 
 @pytest.mark.parametrize("kind, frame", [("frame", 7), ("frame", 25), (CUTS, 8)])
-def test_a_line_that_tells_a_wrong_size_is_no_line(job, kind, frame):
-    """Its digest fits, so a bake found nothing to do while the frame counted as missing."""
+def test_a_line_with_a_wrong_size_is_no_line(job, kind, frame):
+    """The line's digest fits, so a bake found nothing to do while the frame counted as missing."""
     lines = [line.split() for line in (job.cache / LOG).read_text().splitlines()]
     for fields in lines:
         if fields[:2] == [kind, str(frame)]:

@@ -1,4 +1,4 @@
-"""A longer scene goes on from where its cache is, a shorter one keeps it, and names make nothing stale."""
+"""A longer scene continues its cache, a shorter one leaves it, and names make nothing stale."""
 
 import json
 import shutil
@@ -19,10 +19,10 @@ class Quiet:
     """A reporter that stores messages and frames."""
 
     def __init__(self):
-        self.said, self.frames = [], []
+        self.messages, self.frames = [], []
 
     def log(self, text):
-        self.said.append(text)
+        self.messages.append(text)
 
     def stage(self, *_):
         pass
@@ -46,7 +46,7 @@ def contents(folder):
 
 @pytest.fixture(scope="module")
 def short(tmp_path_factory):
-    """A job of 15 frames whose pins move, baked."""
+    """Return a baked job of 15 frames whose pins move."""
     folder = box_job(tmp_path_factory.mktemp("short") / "job", end=15)
     baked(folder)
     return folder
@@ -54,7 +54,7 @@ def short(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
-    """The bytes of 28 frames of the same, baked at once."""
+    """Return the bytes of 28 frames of that job, baked at once."""
     folder = box_job(tmp_path_factory.mktemp("long") / "job", end=28)
     baked(folder)
     return contents(folder)
@@ -70,9 +70,9 @@ def test_longer_goes_on_to_the_bytes_of_an_unbroken_bake(job, unbroken):
     box_job(job, end=28)
     status = Cache(job / "cache").status()
     assert (status.state, status.done, status.total) == ("partial", 15, 28)
-    kept = {k: file_of(job / "cache", "frame", k).stat().st_mtime_ns for k in range(1, 12)}
+    times = {k: file_of(job / "cache", "frame", k).stat().st_mtime_ns for k in range(1, 12)}
     assert baked(job).frames == [(11, 28)]  # the snapshot of frame 11
-    assert {k: file_of(job / "cache", "frame", k).stat().st_mtime_ns for k in kept} == kept
+    assert {k: file_of(job / "cache", "frame", k).stat().st_mtime_ns for k in times} == times
     assert contents(job) == unbroken
     status = Cache(job / "cache").status()
     assert (status.state, status.done, status.total) == ("complete", 28, 28)
@@ -84,7 +84,7 @@ def test_shorter_keeps_every_frame_and_going_back_makes_none_anew(job):
     status = Cache(job / "cache").status()
     assert (status.state, status.done, status.total) == ("complete", 6, 6)
     heard = baked(job)
-    assert heard.frames == [] and heard.said == ["Every frame asked for is already baked"]
+    assert heard.frames == [] and heard.messages == ["Every frame asked for is already baked"]
     assert contents(job) == before
     box_job(job, end=15)
     assert Cache(job / "cache").status().total == 15
@@ -129,12 +129,12 @@ def test_a_new_name_is_no_change(job):
 
 
 def as_older(job):
-    """The manifest as earlier versions wrote it."""
+    """Return the manifest as earlier versions wrote it."""
     path = job / "cache" / MANIFEST
     manifest = json.loads(path.read_text())
     manifest["hashes"]["solve"] = hashes._older_solve(hashes.settings(load(job)))
-    for one in manifest["sources"].values():
-        one.pop("so_far", None)
+    for source in manifest["sources"].values():
+        source.pop("so_far", None)
     for body in manifest["bodies"]:
         body.pop("uuid")
     manifest.pop("uuid")
@@ -145,7 +145,7 @@ def test_an_older_cache_counts_as_it_did(job):
     as_older(job)
     assert Cache(job / "cache").status().state == "complete"
     assert baked(job).frames == []
-    box_job(job, end=28)  # its manifest does not tell whether the motion is the same
+    box_job(job, end=28)  # its manifest does not say whether the motion is the same
     with pytest.raises(StaleCache, match="motion of the pins"):
         baked(job)
 
@@ -159,18 +159,18 @@ def test_an_older_cache_of_a_still_body_goes_on(tmp_path):
     assert Cache(folder / "cache").status().state == "complete"
 
 
-def test_digests_over_time_tell_where_two_arrays_part(tmp_path):
+def test_digests_over_time_differ_from_where_two_arrays_differ(tmp_path):
     whole = np.random.default_rng(1).normal(size=(13, 4, 3))
     np.save(tmp_path / "a.npy", whole)
     np.save(tmp_path / "b.npy", whole[:9])
     whole[7] += 1
     np.save(tmp_path / "c.npy", whole)
     a, b, c = (over_time.digests(tmp_path / f"{name}.npy", 2) for name in "abc")
-    assert [len(one[1]) for one in (a, b, c)] == [7, 5, 7] and len({a[0], b[0], c[0]}) == 3
+    assert [len(digest[1]) for digest in (a, b, c)] == [7, 5, 7] and len({a[0], b[0], c[0]}) == 3
     assert b[1] == a[1][:5]
     assert c[1][:4] == a[1][:4] and not set(c[1][4:]) & set(a[1])
     np.save(tmp_path / "f.npy", np.asfortranarray(whole))
     assert over_time.digests(tmp_path / "f.npy", 2)[1] == []
     (tmp_path / "a.npy").write_bytes((tmp_path / "a.npy").read_bytes()[:-8])
-    # a file that is cut short tells of no frame
+    # a truncated file has no frame
     assert over_time.digests(tmp_path / "a.npy", 2)[1] == []

@@ -14,12 +14,12 @@ class Quiet:
     """A reporter that discards its messages."""
 
     def __getattr__(self, name):
-        return lambda *told: None
+        return lambda *arguments: None
 
 
 @pytest.fixture
 def tossed(tmp_path):
-    """A job of a box of 0.2 m whose right face goes to and fro by 40 cm within half a second."""
+    """Return a job of a box of 0.2 m whose right face goes to and fro by 40 cm within half a second."""
     job = box_job(tmp_path / "job", end=13, step=1 / 24, motion=False)
     nodes = np.load(job / "arrays" / "nodes.npy")
     ends = np.flatnonzero((nodes[:, 0] == 0) | (nodes[:, 0] == nodes[:, 0].max())).astype(np.int32)
@@ -35,8 +35,8 @@ def test_the_body_that_deforms_too_fast_is_known(tossed):
     change(tossed, "time.largest_deformation", 0.1)
     bake(tossed, Quiet())
     cache = Cache(load(tossed).cache)
-    found = cache.diagnostics.halved()
-    assert 3 < found.count <= 12 and found.body == "Ear"
+    halved = cache.diagnostics.halved()
+    assert 3 < halved.count <= 12 and halved.body == "Ear"
     cache.free()
     assert not (cache.folder / "halved").exists()
 

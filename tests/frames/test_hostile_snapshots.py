@@ -1,4 +1,4 @@
-"""A snapshot or a record of cuts that a stranger made, its digest too: a resume answers with a sentence, soon."""
+"""Resuming from a forged snapshot or record of cuts whose digest fits ends with a sentence, soon."""
 
 import io
 import shutil
@@ -57,7 +57,7 @@ JOBS = {make.__name__: make for make in (bdf2, conjac, contact, cut, mechanism, 
 
 
 def odd(values):
-    """(what, array or None where it is left out) of all that may stand in an array's place."""
+    """Return (description, array or None where it is left out) of all that may replace an array."""
     yield "gone", None
     yield "scalar", np.float64(1.0)
     yield "empty", values[:0] if values.ndim else np.zeros(0)
@@ -77,7 +77,7 @@ def odd(values):
 
 
 def write_sealed(cache, kind, frame, arrays):
-    """Put arrays in a file's place and its size, digest and time into the log: nothing tells that it was changed."""
+    """Put arrays into a file and its size, digest and time into the log: nothing reveals that it was changed."""
     buffer, path = io.BytesIO(), file_of(cache, kind, frame)
     np.savez(buffer, **arrays)
     path.write_bytes(buffer.getvalue())
@@ -90,7 +90,7 @@ def write_sealed(cache, kind, frame, arrays):
 
 @pytest.fixture(scope="session")
 def baked(shared):
-    """baked(name): a folder with this job and its whole cache, made once in a run."""
+    """Return a function that gives a folder with the named job and its whole cache, made once in a run."""
     import fcntl
 
     def of(name):
@@ -100,15 +100,15 @@ def baked(shared):
             if not (folder / "cache" / "manifest.json").exists():
                 JOBS[name](folder)
                 change(folder, "time.snapshot_every", 2 if name == "mechanism" else 10)
-                code, _, said = forked_command.run("bake", folder)
-                assert code == 0, said
+                code, _, errors = forked_command.run("bake", folder)
+                assert code == 0, errors
         return folder
 
     return of
 
 
 def resumed(job, arrays, kind, frame, key, changed):
-    """Return how resuming ends where one array of a file is another one: exit code and both outputs."""
+    """Return the exit code and both outputs of a resume where one array of a file was replaced."""
     others = {name: values for name, values in arrays.items() if name not in (key, "checksum")}
     write_sealed(job / "cache", kind, frame, others if changed is None else others | {key: changed})
     last = Cache(job / "cache").frames[-1]
@@ -120,7 +120,7 @@ def resumed(job, arrays, kind, frame, key, changed):
 
 
 def look(tmp_path, whole, some):
-    """Change arrays one after the other, those that `some` picks by their number."""
+    """Change arrays one after the other; `some` picks them by their number."""
     log = Cache(whole / "cache").log
     files = [(SNAPSHOT, max(frame for kind, frame in log if kind == SNAPSHOT)),
              *sorted((kind, frame) for kind, frame in log if kind == CUTS)[:1]]
@@ -137,9 +137,9 @@ def look(tmp_path, whole, some):
                 shutil.rmtree(job, ignore_errors=True)
                 shutil.copytree(whole, job)
                 code, output, errors = resumed(job, arrays, kind, frame, key, changed)
-                told = f"{kind} {frame}: {key} {what}: exit {code}: {errors}"
-                assert code in (0, 2, 3, 4) and "Traceback" not in output + errors, told
-                assert "ConJac failed" not in output + errors and len(errors.splitlines()) <= 1, told
+                description = f"{kind} {frame}: {key} {what}: exit {code}: {errors}"
+                assert code in (0, 2, 3, 4) and "Traceback" not in output + errors, description
+                assert "ConJac failed" not in output + errors and len(errors.splitlines()) <= 1, description
 
 
 @pytest.mark.parametrize("name", some(JOBS, "bdf2", "conjac", "contact", "mechanism"))

@@ -1,4 +1,4 @@
-"""Record of sleeping nodes in a bake: a file a frame, whole after a resume, gone after Free."""
+"""The record of sleeping nodes in a bake: one file a frame, complete after a resume, removed by Free."""
 
 import numpy as np
 import pytest
@@ -22,19 +22,20 @@ def adaptive(folder, **more):
     return box_job(folder, end=25, method=method, gravity=[0.0, 0.0, 0.0], **more)
 
 
-def test_every_frame_tells_who_was_awake_and_a_resumed_bake_the_same(tmp_path):
+def test_every_frame_records_which_nodes_were_awake_and_a_resumed_bake_agrees(tmp_path):
     whole, parts = adaptive(tmp_path / "whole"), adaptive(tmp_path / "parts")
     bake(whole, Silent())
     with pytest.raises(Stopped):
         bake(parts, Silent(), stop=lambda: len(Cache(parts / "cache").frames_done()) > 15)
     bake(parts, Silent(), resume=True)
-    told, again = (Cache(job / "cache").diagnostics.liveliness()["Ear"] for job in (whole, parts))
-    assert told.frames.tolist() == list(range(1, 26)) and told.levels.shape == told.awake.shape == (25, 1)
-    assert told.levels[0, 0] == 0.0 and not told.awake[0, 0]
+    liveliness, again = (Cache(job / "cache").diagnostics.liveliness()["Ear"] for job in (whole, parts))
+    assert liveliness.frames.tolist() == list(range(1, 26)) \
+        and liveliness.levels.shape == liveliness.awake.shape == (25, 1)
+    assert liveliness.levels[0, 0] == 0.0 and not liveliness.awake[0, 0]
     # the swing of its pins wakes it
-    assert told.awake.any() and told.levels.max() > 1e-3 and (told.levels[1:] > 0.0).all()
+    assert liveliness.awake.any() and liveliness.levels.max() > 1e-3 and (liveliness.levels[1:] > 0.0).all()
     for name in ("frames", "levels", "awake"):
-        assert getattr(told, name).tobytes() == getattr(again, name).tobytes()
+        assert getattr(liveliness, name).tobytes() == getattr(again, name).tobytes()
 
 
 def test_free_takes_it_away_and_a_damaged_file_is_named(tmp_path):
@@ -57,7 +58,7 @@ def test_no_file_where_nobody_may_sleep(tmp_path):
 
 
 def test_nodes_that_a_cut_brings_are_zero_before(tmp_path):
-    """Written by hand: one node at frame 1, two at frame 2."""
+    """The test writes the frames itself: one node at frame 1, two at frame 2."""
     from solver.frames.write import FrameStore
     from solver.job import hashes
     from solver.job.load import load
@@ -67,7 +68,7 @@ def test_nodes_that_a_cut_brings_are_zero_before(tmp_path):
     store.begin(job, hashes.settings(job), [("Ear", 0, 4), ("Nose", 4, 4)], backend="none", first=1)
     store.liveliness(1, np.array([[0.0, 1.0], [0.25, 0.5], [1.0, 0.0]]))
     store.liveliness(2, np.array([[0.0, 0.0, 1.0], [0.5, 0.75, 1.0], [1.0, 0.0, 1.0]]))
-    told = Cache(job.cache).diagnostics.liveliness()
-    assert told["Ear"].levels.tolist() == [[0.25, 0.0], [0.5, 0.75]]
-    assert told["Ear"].awake.tolist() == [[True, False], [True, False]]
-    assert told["Nose"].levels.tolist() == [[0.5], [1.0]]
+    liveliness = Cache(job.cache).diagnostics.liveliness()
+    assert liveliness["Ear"].levels.tolist() == [[0.25, 0.0], [0.5, 0.75]]
+    assert liveliness["Ear"].awake.tolist() == [[True, False], [True, False]]
+    assert liveliness["Nose"].levels.tolist() == [[0.5], [1.0]]

@@ -1,4 +1,4 @@
-"""The lock of a cache folder: one process may write, whoever else is there, or was."""
+"""The lock of a cache folder: one process may write, whatever other processes are or were there."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def test_an_empty_lock_is_young_or_dead(tmp_path):
 
 
 def test_only_one_heir_takes_over(tmp_path):
-    """Eight processes find the lock of a dead one at once: one gets it, for the others it is busy."""
+    """Eight processes find the lock of a dead one at once: one acquires it, for the others it is busy."""
     leave_lock(tmp_path, lock.Holder(2**22 + 1, lock.this_process().host, ""))
     code = """
 import sys, time
@@ -94,7 +94,7 @@ except CacheBusy:
     print("busy", flush=True)
 """
     heirs = [child(code, tmp_path, time.time() + 1.5) for _ in range(8)]
-    said = [heir.stdout.readline() for heir in heirs]
+    output = [heir.stdout.readline() for heir in heirs]
     for heir in heirs:
         heir.communicate("")
-    assert sorted(said) == ["busy\n"] * 7 + ["held\n"]
+    assert sorted(output) == ["busy\n"] * 7 + ["held\n"]

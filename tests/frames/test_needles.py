@@ -1,4 +1,4 @@
-"""Frames in which edges are drawn out far are told of, with the body and the frames."""
+"""Edges that are drawn out far are reported with their body and frames."""
 
 import numpy as np
 from small_jobs import box_job, change
@@ -8,8 +8,8 @@ from solver.job.load import load
 from solver.simulate import bake
 
 
-class Told:
-    """A listener to a bake."""
+class Listener:
+    """A listener to a bake that collects sentences of the log."""
 
     def __init__(self):
         self.sentences = []
@@ -17,14 +17,14 @@ class Told:
     def log(self, text):
         self.sentences.append(text)
 
-    def stage(self, *told):
+    def stage(self, *arguments):
         pass
 
     start = frame = stage
 
 
 def pulled(folder, metres):
-    """A box of 0.2 m whose right face is carried away and back within twelve frames."""
+    """Return a job of a box of 0.2 m whose right face is carried away and back within twelve frames."""
     job = box_job(folder, end=13, step=1 / 24, motion=False)
     nodes = np.load(job / "arrays" / "nodes.npy")
     ends = np.flatnonzero((nodes[:, 0] == 0) | (nodes[:, 0] == nodes[:, 0].max())).astype(np.int32)
@@ -37,30 +37,30 @@ def pulled(folder, metres):
     return job
 
 
-def test_what_is_drawn_out_is_told_with_body_and_frames(tmp_path):
-    job, told = pulled(tmp_path, 1.0), Told()
-    bake(job, told)
-    [said] = Cache(load(job).cache).diagnostics.needles()
-    assert said in told.sentences
-    assert said.startswith('"Ear" is drawn out in frames ') and "times as long as at rest" in said
-    first, last = (int(word) for word in said.split("frames ")[1].split(":")[0].split(" to "))
+def test_what_is_drawn_out_is_reported_with_body_and_frames(tmp_path):
+    job, listener = pulled(tmp_path, 1.0), Listener()
+    bake(job, listener)
+    [message] = Cache(load(job).cache).diagnostics.needles()
+    assert message in listener.sentences
+    assert message.startswith('"Ear" is drawn out in frames ') and "times as long as at rest" in message
+    first, last = (int(word) for word in message.split("frames ")[1].split(":")[0].split(" to "))
     assert 2 < first < 7 < last < 12
     # a file of another hand says nothing
     (load(job).cache / "needles" / "000007.npy").write_bytes(b"no array")
     assert Cache(load(job).cache).diagnostics.needles()
 
 
-def test_nothing_is_told_of_what_only_bends(tmp_path):
-    job, told = pulled(tmp_path, 0.2), Told()
-    bake(job, told)
+def test_nothing_is_reported_of_what_only_bends(tmp_path):
+    job, listener = pulled(tmp_path, 0.2), Listener()
+    bake(job, listener)
     assert Cache(load(job).cache).diagnostics.needles() == []
-    assert not any("drawn out" in sentence for sentence in told.sentences)
+    assert not any("drawn out" in sentence for sentence in listener.sentences)
     assert not (load(job).cache / "needles").exists()
 
 
 def test_freeing_takes_them_too(tmp_path):
     job = pulled(tmp_path, 1.0)
-    bake(job, Told())
+    bake(job, Listener())
     cache = Cache(load(job).cache)
     assert (cache.folder / "needles").exists()
     cache.free()

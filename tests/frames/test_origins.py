@@ -13,10 +13,10 @@ END = 6
 
 class Listener:
     def __init__(self):
-        self.said = []
+        self.notes = []
 
     def log(self, text):
-        self.said.append(text)
+        self.notes.append(text)
 
     def stage(self, *_):
         pass
@@ -25,11 +25,11 @@ class Listener:
 
 
 def baked(folder, shift, gravity=-9.81, **scene):
-    """Bake a falling box at a distance from the origin. Returns its frames and the log."""
+    """Bake a falling box at a distance from the origin; return its frames and the log."""
     job, listener = box_job(folder, end=END, motion=False, gravity=[0, 0, gravity], **scene), Listener()
     np.save(job / "arrays/nodes.npy", np.load(job / "arrays/nodes.npy") + np.asarray(shift))
     bake(job, listener)
-    return Cache(job / "cache"), listener.said
+    return Cache(job / "cache"), listener.notes
 
 
 def test_a_body_ten_thousand_kilometres_off_moves_as_at_home(tmp_path):
@@ -39,9 +39,9 @@ def test_a_body_ten_thousand_kilometres_off_moves_as_at_home(tmp_path):
     assert home.origins() == {} and home.frame(END)["Ear"].dtype == np.float32
     assert far.origins()["Ear"] == pytest.approx(shift, rel=1e-7)
     for frame in (1, END):
-        places = far.frame(frame)["Ear"]
-        assert np.abs(places - shift - home.frame(frame)["Ear"]).max() < 1e-7
-        assert np.array_equal(far.shown(frame)["Ear"], places)
+        positions = far.frame(frame)["Ear"]
+        assert np.abs(positions - shift - home.frame(frame)["Ear"]).max() < 1e-7
+        assert np.array_equal(far.shown(frame)["Ear"], positions)
 
 
 def test_what_plays_in_the_objects_own_space_has_no_origin(tmp_path):
@@ -62,12 +62,12 @@ def test_what_plays_in_the_objects_own_space_has_no_origin(tmp_path):
 
 
 def test_a_body_that_falls_out_of_single_precision_is_named_once(tmp_path):
-    said = {}
+    notes = {}
     for gravity in (-9.81, -3e4):
         job, listener = box_job(tmp_path / str(gravity), end=END, motion=False, gravity=[0, 0, gravity]), Listener()
         change(job, "bodies.0.pin", {})
         bake(job, listener)
-        said[gravity] = [text for text in listener.said if "single precision" in text]
-    assert said[-9.81] == []
-    told, = said[-3e4]
-    assert told.startswith('"Ear", frame 5: it is 443 m ') and "off by 0.0001 of its size. Hold it" in told
+        notes[gravity] = [text for text in listener.notes if "single precision" in text]
+    assert notes[-9.81] == []
+    note, = notes[-3e4]
+    assert note.startswith('"Ear", frame 5: it is 443 m ') and "off by 0.0001 of its size. Hold it" in note

@@ -1,4 +1,4 @@
-"""Frames of cloth with faces of their own: whole or not there, read back, found out where they are damaged."""
+"""Frames of cloth with faces of their own are complete or absent, read back, and recognised where they are damaged."""
 
 import sys
 from dataclasses import replace
@@ -22,8 +22,8 @@ from solver.job.load import load  # noqa: E402
 from solver.sheet.sheet_mesh import SheetMesh  # noqa: E402
 
 
-def told_at(frame):
-    """The cloth at a frame: another mesh at each."""
+def cloth_at(frame):
+    """Return the cloth at a frame, with another mesh at each."""
     rest, triangles = grid(6, 6, 1.0, 1.0)
     material, faces = ragged(100 + 10 * frame, frame)
     mesh = SheetMesh.at_rest(material @ PLACE + [0.0, 0.0, 0.01 * frame], material, faces)
@@ -40,8 +40,8 @@ def store_of(folder, origins=None, count=4):
     store.begin(job, hashes.settings(job), [("Cloth", 0, 49)], backend="by hand", first=1, sheets=["Cloth"],
                 origins=origins)
     for frame in range(1, count + 1):
-        vertices, told, _ = told_at(frame)
-        store.sheets(frame, {0: told})
+        vertices, record, _ = cloth_at(frame)
+        store.sheets(frame, {0: record})
         store.write(frame, vertices)
     return Cache(job.cache)
 
@@ -51,15 +51,15 @@ def test_each_frame_has_a_mesh_of_its_own_and_the_artists_vertices(tmp_path):
     assert cache.sheet_names() == ["Cloth"] and cache.frames_done() == [1, 2, 3, 4]
     counts = []
     for frame in range(1, 5):
-        vertices, told, triangles = told_at(frame)
+        vertices, record, triangles = cloth_at(frame)
         sheet = cache.sheets(frame)["Cloth"]
-        assert (sheet.x == told.x.astype(np.float32)).all() and (sheet.faces == told.faces).all()
-        assert (sheet.sliding == [40]).all() and np.abs(sheet.speed - told.speed).max() < 1e-7
+        assert (sheet.x == record.x.astype(np.float32)).all() and (sheet.faces == record.faces).all()
+        assert (sheet.sliding == [40]).all() and np.abs(sheet.speed - record.speed).max() < 1e-7
         assert np.abs(cache.frame(frame)["Cloth"] - vertices).max() < 1e-6
         # what is known at rest is known here: a map that is the place itself
         rest = np.array(grid(6, 6, 1.0, 1.0)[0][:, :2])
         at = np.einsum("mck,mcki->mci", sheet.barycentric_weights(triangles), rest[triangles[sheet.source]])
-        assert np.abs(at - told.material[told.faces]).max() < 1e-6
+        assert np.abs(at - record.material[record.faces]).max() < 1e-6
         counts.append(len(sheet.x))
     assert len(set(counts)) == 4
 
@@ -94,7 +94,7 @@ def test_arrays_that_do_not_fit_are_damage_and_no_crash(tmp_path, name, value):
 def test_far_from_zero_they_are_counted_from_the_origin(tmp_path):
     origin = np.array([4096.0, 0.0, -8192.0])
     sheet = store_of(tmp_path / "job", origins={"Cloth": origin}, count=1).sheets(1)["Cloth"]
-    assert sheet.x.dtype == np.float64 and np.abs(sheet.x - (told_at(1)[1].x + origin)).max() < 1e-6
+    assert sheet.x.dtype == np.float64 and np.abs(sheet.x - (cloth_at(1)[1].x + origin)).max() < 1e-6
 
 
 def test_free_takes_them_away(tmp_path):
@@ -107,6 +107,6 @@ def test_a_cache_without_them_is_as_it_was(tmp_path):
     job = load(square(tmp_path / "job", end=2, cells=6, size=1.0))
     store = FrameStore(job.cache)
     store.begin(job, hashes.settings(job), [("Cloth", 0, 49)], backend="by hand", first=1)
-    store.write(1, told_at(1)[0])
+    store.write(1, cloth_at(1)[0])
     cache = Cache(job.cache)
     assert "sheets" not in cache.manifest and cache.sheet_names() == [] and cache.frames_done() == [1]

@@ -1,4 +1,5 @@
-"""A job folder of a stranger: nothing outside of it is written, cut short, deleted or read, whatever links it has."""
+"""In a job folder from a stranger nothing outside of it is written, truncated, deleted or read, whatever links it
+has."""
 
 import os
 from pathlib import Path
@@ -23,8 +24,8 @@ LETTER = b"a letter to my mother, two copies of which there are not\n" * 40
 
 
 @pytest.fixture
-def mine(tmp_path):
-    """A folder with files that a stranger must not touch."""
+def foreign(tmp_path):
+    """Return a folder with files that nothing may touch."""
     folder = tmp_path / "mine"
     (folder / "frames").mkdir(parents=True)
     for name in ("letter.txt", "000001.npy", "frames/000001.npy", "manifest.json"):
@@ -33,9 +34,9 @@ def mine(tmp_path):
     return folder
 
 
-def untouched(mine) -> bool:
-    found = {str(path.relative_to(mine)): path.read_bytes() for path in mine.rglob("*") if path.is_file()}
-    return found == dict.fromkeys(("000001.npy", "frames/000001.npy", "letter.txt", "manifest.json"), LETTER)
+def untouched(foreign) -> bool:
+    contents = {str(path.relative_to(foreign)): path.read_bytes() for path in foreign.rglob("*") if path.is_file()}
+    return contents == dict.fromkeys(("000001.npy", "frames/000001.npy", "letter.txt", "manifest.json"), LETTER)
 
 
 def bake(job, last=12):
@@ -54,10 +55,10 @@ def lead(source: Path, target: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["symbolic", "hard"])
 @pytest.mark.parametrize("name", ["manifest.json", "manifest.json.tmp", "frames/000001.npy", "frames/000001.npy.tmp",
                                   "snapshots/000011.npz.tmp", "written.log", "lock", "lock.new", "lock.turn"])
-def test_links_in_place_of_files_of_the_cache(tmp_path, mine, name, kind):
+def test_links_in_place_of_files_of_the_cache(tmp_path, foreign, name, kind):
     """A link in place of a cache file is replaced or refused; the linked file does not change."""
     job = load(box_job(tmp_path / "job", end=12))
-    lead(job.cache / name, mine / "letter.txt", kind)
+    lead(job.cache / name, foreign / "letter.txt", kind)
     try:
         if name == MANIFEST:
             with pytest.raises(BadInput, match="damaged"):
@@ -68,28 +69,28 @@ def test_links_in_place_of_files_of_the_cache(tmp_path, mine, name, kind):
         assert name in ("written.log", "lock.turn") and "link" in str(refused)
     except BadInput as refused:
         assert name == MANIFEST and "damaged" in str(refused)
-    assert untouched(mine)
+    assert untouched(foreign)
     Cache(job.cache).free()
-    assert untouched(mine)
+    assert untouched(foreign)
 
 
 @pytest.mark.parametrize("name", ["", "frames", "snapshots"])
-def test_links_in_place_of_folders_of_the_cache(tmp_path, mine, name):
+def test_links_in_place_of_folders_of_the_cache(tmp_path, foreign, name):
     job = load(box_job(tmp_path / "job", end=12))
     if name:
         job.cache.mkdir()
-    os.symlink(mine, job.cache / name if name else job.cache, target_is_directory=True)
+    os.symlink(foreign, job.cache / name if name else job.cache, target_is_directory=True)
     with pytest.raises(CacheUnwritable, match="is a link") as refused:
         bake(job)
-    assert refused.value.exit_code == 4 and untouched(mine)
+    assert refused.value.exit_code == 4 and untouched(foreign)
 
 
-def test_a_freed_cache_takes_nothing_of_others_with_it(tmp_path, mine):
+def test_a_freed_cache_takes_nothing_of_others_with_it(tmp_path, foreign):
     job = load(box_job(tmp_path / "job", end=12))
     bake(job)
     frames = job.cache / "frames"
     frames.rename(tmp_path / "away")
-    os.symlink(mine, frames, target_is_directory=True)
+    os.symlink(foreign, frames, target_is_directory=True)
     assert Cache(job.cache).frames_done() == []
     with pytest.raises(CacheUnwritable, match="is a link"):
         Cache(job.cache).free()
@@ -100,11 +101,11 @@ def test_a_freed_cache_takes_nothing_of_others_with_it(tmp_path, mine):
     os.symlink(cache, job.cache, target_is_directory=True)
     with pytest.raises(CacheUnwritable, match="is a link"):
         Cache(job.cache).free()
-    assert untouched(mine) and (cache / MANIFEST).exists()
+    assert untouched(foreign) and (cache / MANIFEST).exists()
 
 
 def test_a_backup_of_links_keeps_its_log(tmp_path):
-    """`cp -al` and rsync's --link-dest make one file of two names: what one bake appends must not be in both."""
+    """`cp -al` and rsync's --link-dest make two names of one file: appending to one must not change the other."""
     job = load(box_job(tmp_path / "job", end=12))
     bake(job, 6)
     os.link(job.cache / LOG, tmp_path / "backup.log")
@@ -141,11 +142,11 @@ def test_a_scene_that_is_a_pipe_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["stages", "stages/Ear-x_fields.npz.tmp"])
-def test_stages_are_written_into_the_job_alone(tmp_path, mine, name):
+def test_stages_are_written_into_the_job_alone(tmp_path, foreign, name):
     from solver.job.stages import write_arrays
 
     job = load(box_job(tmp_path / "job", end=5))
-    lead(job.path / name, mine if name == "stages" else mine / "letter.txt", "symbolic")
+    lead(job.path / name, foreign if name == "stages" else foreign / "letter.txt", "symbolic")
     path = job.stages / "Ear-x_fields.npz"
     if name == "stages":
         with pytest.raises(CacheUnwritable, match="is a link"):
@@ -153,13 +154,13 @@ def test_stages_are_written_into_the_job_alone(tmp_path, mine, name):
     else:
         write_arrays(path, {"x": np.zeros(3)}, job.path)
         assert path.exists() and not path.is_symlink()
-    assert untouched(mine)
+    assert untouched(foreign)
 
 
 # a folder that vanishes
 
 def test_a_folder_that_vanishes_is_not_made_anew(tmp_path):
-    """Its disk was taken out: the bake ends with a sentence, and nothing stands where it was."""
+    """The folder's disk was removed: the bake ends with a sentence, and no folder is made in its stead."""
     job = load(box_job(tmp_path / "job", end=12))
     with pytest.raises(CacheUnwritable, match="disappeared|is missing") as refused, lock.acquired(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)

@@ -1,9 +1,9 @@
-"""Stress, stretch, pressure and speed at the vertices of a body that is asked for them."""
+"""Stress, stretch, pressure and speed at the vertices of a body with stress output."""
 
 import numpy as np
 import pytest
 from small_jobs import box_job, change
-from test_needles import Told
+from test_needles import Listener
 
 from solver.errors import NoSuchThing
 from solver.frames.read import Cache
@@ -14,12 +14,13 @@ STRETCH = 1.02
 
 
 def stretched(folder, **settings):
-    """A box that is pulled along X by two percent at its ends, free at its sides, and hardly moves any more."""
+    """Return a job of a box that is pulled along X by two percent at its ends, free at its sides, nearly at rest in the
+    end."""
     job = box_job(folder, end=30, step=1 / 24, motion=False)
     nodes = np.load(job / "arrays" / "nodes.npy")
     ends = np.flatnonzero((nodes[:, 0] == nodes[:, 0].min()) | (nodes[:, 0] == nodes[:, 0].max())).astype(np.int32)
-    share = np.clip(np.linspace(0.0, 3.0, 59), 0.0, 1.0)[:, None]
-    away = (STRETCH - 1.0) * nodes[ends, 0] * share
+    fraction = np.clip(np.linspace(0.0, 3.0, 59), 0.0, 1.0)[:, None]
+    away = (STRETCH - 1.0) * nodes[ends, 0] * fraction
     np.save(job / "arrays" / "pinned.npy", ends)
     np.save(job / "arrays" / "motion.npy", nodes[ends] + away[:, :, None] * np.array([1.0, 0.0, 0.0]))
     change(job, "bodies.0.pin.node_motion", "arrays/motion.npy")
@@ -32,7 +33,7 @@ def stretched(folder, **settings):
 
 def test_a_pulled_bar_has_the_stress_of_its_modulus(tmp_path):
     job = stretched(tmp_path, bodies__0__stress_output=True)
-    bake(job, Told())
+    bake(job, Listener())
     cache = Cache(load(job).cache)
     modulus = load(job).scene.bodies[0].material.params["youngs_modulus"]
     nodes = np.load(job / "arrays" / "nodes.npy")
@@ -48,15 +49,15 @@ def test_a_pulled_bar_has_the_stress_of_its_modulus(tmp_path):
     assert np.abs(while_pulled[:, 3]).max() > 10.0 * np.abs(rows[:, 3]).max()
 
 
-def test_nothing_is_written_where_nobody_asks_and_the_motion_is_the_same(tmp_path):
-    quiet, asked = stretched(tmp_path / "quiet"), stretched(tmp_path / "asked", bodies__0__stress_output=True)
-    for job in (quiet, asked):
-        bake(job, Told())
+def test_nothing_is_written_without_the_setting_and_the_motion_is_equal(tmp_path):
+    quiet, with_output = stretched(tmp_path / "quiet"), stretched(tmp_path / "asked", bodies__0__stress_output=True)
+    for job in (quiet, with_output):
+        bake(job, Listener())
     with pytest.raises(NoSuchThing):
         Cache(load(quiet).cache).diagnostics.stress(30)
     assert not (load(quiet).cache / "stress").exists()
     for frame in (2, 30):
-        np.testing.assert_array_equal(*(Cache(load(job).cache).vertices(frame) for job in (quiet, asked)))
-    cache = Cache(load(asked).cache)
+        np.testing.assert_array_equal(*(Cache(load(job).cache).vertices(frame) for job in (quiet, with_output)))
+    cache = Cache(load(with_output).cache)
     cache.free()
     assert not (cache.folder / "stress").exists()

@@ -53,5 +53,5 @@ def test_what_the_artist_chose_stands(tmp_path, little_memory):
     assert type(nodes_of(load(job)).linear).__name__ == "Cholmod"
 
 
-def test_one_that_was_asked_for_by_name_iterates_whatever_the_size():
+def test_a_solver_chosen_by_name_iterates_whatever_the_size():
     assert type(choose("multigrid")).__name__ == "Multigrid" and type(choose("auto", [96])).__name__ != "Multigrid"

@@ -1,4 +1,4 @@
-"""Sizes that `check` prints: counted where the volume exists, near the truth where it is guessed."""
+"""Sizes that `check` prints are exact where the volume exists, and near the truth where it is estimated."""
 
 from pathlib import Path
 
@@ -13,11 +13,11 @@ from solver.job.stages import keep
 
 
 def test_a_given_volume_is_counted(tmp_path):
-    found = estimate(box_job(tmp_path, end=25, step=1 / 96))
-    assert found.bodies[0].nodes == 45 and found.bodies[0].tets == 96 and found.bodies[0].exact
-    assert found.steps_per_frame == 4 and found.frames == (1, 25)
-    assert found.total_s == pytest.approx(found.step_s * 96)
-    assert any("45 nodes" in sentence for sentence in found.sentences())
+    estimated = estimate(box_job(tmp_path, end=25, step=1 / 96))
+    assert estimated.bodies[0].nodes == 45 and estimated.bodies[0].tets == 96 and estimated.bodies[0].exact
+    assert estimated.steps_per_frame == 4 and estimated.frames == (1, 25)
+    assert estimated.total_s == pytest.approx(estimated.step_s * 96)
+    assert any("45 nodes" in sentence for sentence in estimated.sentences())
 
 
 def test_a_guess_is_replaced_by_what_was_made(tmp_path):
@@ -31,7 +31,7 @@ def test_a_guess_is_replaced_by_what_was_made(tmp_path):
 
 
 def test_a_guess_comes_near_a_volume_of_that_edge_length(tmp_path):
-    """A box of 20 x 10 x 10 cells, six tetrahedra each, against the guess for its cell as edge length."""
+    """A box of 20 x 10 x 10 cells of six tetrahedra each is compared with the estimate for its cell as edge length."""
     job = surface_job(tmp_path)
     corners = np.array([[x, y, z] for x in (0, 0.2) for y in (0, 0.1) for z in (0, 0.1)])
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -58,13 +58,13 @@ def test_the_dragon_is_estimated_within_its_order_of_magnitude(tmp_path):
     job = box_job(tmp_path, motion=False)
     np.save(job / "arrays/nodes.npy", nodes)
     np.save(job / "arrays/tets.npy", tets)
-    found = estimate(job)
-    assert len(tets) == 36720 and 0.093 < found.step_s < 0.5 and 200 < found.memory_mb < 1000
+    estimated = estimate(job)
+    assert len(tets) == 36720 and 0.093 < estimated.step_s < 0.5 and 200 < estimated.memory_mb < 1000
 
 
 @pytest.mark.parametrize("thin, made", [(30, 1409), (100, 5059), (300, 21966), (1000, 338057)])
 def test_a_thin_plate_is_not_taken_for_a_thick_one(tmp_path, thin, made):
-    """Node counts of fTetWild's plates of one metre, so many times wider than thick, without an edge length."""
+    """fTetWild's node counts of plates of one metre at several ratios of width to thickness, without an edge length."""
     job = surface_job(tmp_path)
     corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1 / thin)], dtype=float)
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

@@ -20,8 +20,8 @@ def of(job):
 
 
 def stages_changed(before, after, name="Ear") -> list[str]:
-    found = [stage for stage in STAGES[:-1] if before.bodies[name][stage] != after.bodies[name][stage]]
-    return found + ["solve"] * (before.solve != after.solve)
+    changed = [stage for stage in STAGES[:-1] if before.bodies[name][stage] != after.bodies[name][stage]]
+    return changed + ["solve"] * (before.solve != after.solve)
 
 
 @pytest.mark.parametrize(("path", "value", "first", "word"), [
@@ -112,7 +112,8 @@ def test_the_content_of_an_array_counts(tmp_path, array, first, word):
 
 
 def test_what_is_not_read_is_not_hashed(tmp_path):
-    """The mesher of a volume given by hand, how maps go inwards where there are none, a number that paint replaces."""
+    """The mesher of a given volume, the inward extension of maps that do not exist, and a number that paint replaces
+    are left out."""
     job = box_job(tmp_path / "given")
     before = of(job)
     change(job, "bodies.0.mesher", {"kind": "grid"})
@@ -137,8 +138,8 @@ def test_how_spots_move_is_read_where_others_follow_them(tmp_path, method):
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_a_cache_that_tells_how_spots_move_that_nothing_follows_is_still_true(tmp_path, own):
-    """Versions until 0.1 took them in. own: the body has a method of its own."""
+def test_a_cache_with_motions_of_spots_that_nothing_follows_is_still_valid(tmp_path, own):
+    """Versions until 0.1 hashed these motions. own: the body has its own method."""
     job = surface_job(tmp_path, dynamic={"weights": "arrays/weights.npy"})
     change(job, "method", {"kind": "conjac" if own else "vanilla", "params": {}})
     if own:
@@ -146,7 +147,7 @@ def test_a_cache_that_tells_how_spots_move_that_nothing_follows_is_still_true(tm
     read = settings(load(job))
     old = replace(read, bodies={"Ear": {**read.bodies["Ear"], "spot.kind": "mean"}})
     manifest = {"settings": old.plain(), "hashes": hashes(old).plain(), "end": read.scene["time.end"],
-                "sources": {name: {"digest": one} for name, one in read.digests.items()}}
+                "sources": {name: {"digest": digest} for name, digest in read.digests.items()}}
     assert hashes(old).solve != hashes(read).solve and same_solve(manifest, read)
     change(job, "bodies.0.density", 900.0)
     assert not same_solve(manifest, settings(load(job)))
@@ -164,7 +165,7 @@ def test_bodies_that_come_and_go_are_named(tmp_path):
 
 
 def with_another(job):
-    """Return a copy of the job, with a second body like its first; its own name is Nose."""
+    """Return a copy of the job with a second body like its first, named Nose."""
     scene = json.loads((job / "scene.json").read_text())
     change(job, "bodies", [scene["bodies"][0], scene["bodies"][0] | {"name": "Nose", "uuid": "2"}])
     return settings(load(job)).plain()
@@ -178,7 +179,7 @@ def test_one_of_several_that_has_another_name_is_known_by_its_uuid(tmp_path):
     assert changed(old, settings(load(job)).plain()) == ['density of "Chin"']
 
 
-def test_what_is_said_among_several_is_not_told_where_one_comes(tmp_path):
+def test_a_new_body_is_listed_without_the_settings_that_only_several_have(tmp_path):
     job = surface_job(tmp_path, uuid="1")
     old = settings(load(job)).plain()
     change(job, "contact", {})
@@ -211,7 +212,7 @@ def test_every_field_of_the_schema_has_its_stage():
         assert set(readers.values()) <= {*STAGES, ""}
 
 
-def test_what_changed_of_thousands_of_springs_is_told_at_once():
+def test_what_changed_of_thousands_of_springs_is_listed_at_once():
     def plain(count, stiffness):
         springs = {f"springs.{k}.{key}": stiffness for k in range(count) for key in ("stiffness", "damping")}
         return {"scene": {}, "bodies": {}, "mechanisms": {"Chain": springs}}
@@ -220,15 +221,15 @@ def test_what_changed_of_thousands_of_springs_is_told_at_once():
     for count in (500, 4000):
         old, new, times = plain(count, 1.0), plain(count, 2.0), []
         for _ in range(5):
-            began = time.process_time()
+            start = time.process_time()
             assert changed(old, new) == ['springs of "Chain"']
-            times.append(time.process_time() - began)
+            times.append(time.process_time() - start)
         took.append(min(times))
     assert took[1] < 24 * took[0]  # eight times as many; all names beside each name would take 64 times as long
 
 
 def test_tetrahedra_of_before_near_parts_were_led_apart_are_made_anew(tmp_path, monkeypatch):
-    """They hold fingers together, and a cache folder keeps them under the hash of their stage."""
+    """Such tetrahedra join fingers, and a cache folder stores them under the hash of their stage."""
     job = surface_job(tmp_path)
     now = of(job)
     monkeypatch.setitem(FORMAT, "tets", 1)

@@ -1,4 +1,4 @@
-"""Whatever a job folder holds is answered with one sentence and exit code 2, soon, and without taking the memory."""
+"""Any content of a job folder is answered with one sentence and exit code 2, soon, and without exhausting memory."""
 
 import io
 import json
@@ -24,11 +24,11 @@ MEMORY = 2 << 30  # bytes that a command may take: numpy and msgspec need a tent
 
 def refused(job, where: str = "", verb: str = "check") -> str:
     """Return the command's message, after checking that it is one sentence with exit code 2."""
-    code, _, said = forked_command.run(verb, job, memory=MEMORY, seconds=120.0)
-    assert code == 2, said
-    assert "Traceback" not in said and len(said.splitlines()) == 1, said
-    assert where in said, said
-    return said
+    code, _, errors = forked_command.run(verb, job, memory=MEMORY, seconds=120.0)
+    assert code == 2, errors
+    assert "Traceback" not in errors and len(errors.splitlines()) == 1, errors
+    assert where in errors, errors
+    return errors
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe{}", b'{"version": 1, "name": "\xff"}', b"[" * 100_000,
@@ -94,7 +94,7 @@ def test_headers_that_no_numpy_wrote(tmp_path, text):
     ("vertices", (125_000_000, 3), "<f8", "125000000 rows"), ("vertices", (4, 100_000_000), "<f8", "has shape"),
     ("vertices", (125_000_000, 3), "<f4", "125000000 rows"), ("triangles", (125_000_000, 3), "<i8", "125000000 rows")])
 def test_a_file_of_holes_is_measured_before_it_is_read(tmp_path, name, shape, dtype, where):
-    """4 kB on the disk, gigabytes in memory."""
+    """A sparse file takes 4 kB on the disk and gigabytes in memory."""
     job, count = surface_job(tmp_path), int(np.prod(shape, dtype=object))
     with open(job / f"arrays/{name}.npy", "wb") as file:
         file.write(header(f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"))
@@ -104,7 +104,7 @@ def test_a_file_of_holes_is_measured_before_it_is_read(tmp_path, name, shape, dt
 
 @pytest.mark.parametrize("read", [header_of, read_npy])
 def test_a_file_shorter_than_its_header_says_is_not_read(tmp_path, read):
-    """Four terabytes are promised: room for them is not even asked for."""
+    """The header promises four terabytes, which are never allocated."""
     path = tmp_path / "short.npy"
     path.write_bytes(header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 500000), }") + bytes(96))
     with pytest.raises(Unreadable, match="it says that it holds 4000000000000 bytes and it is shorter"):
@@ -143,7 +143,7 @@ def wrong_tets():
 
 @pytest.mark.parametrize(("name", "arrays"), [pytest.param(*case, id=case[0]) for case in wrong_tets()])
 def test_tetrahedra_that_no_mesher_made_are_made_anew(tmp_path, name, arrays):
-    """A stage is taken by the hash of its inputs: what it holds is looked at as well."""
+    """A stage is found by the hash of its inputs, and its content is checked as well."""
     from solver.build.volumes import volumes_of
 
     surface_job(tmp_path, mesher={"kind": "grid", "params": {"edge_length": 0.05}})
@@ -161,7 +161,7 @@ def test_tetrahedra_that_no_mesher_made_are_made_anew(tmp_path, name, arrays):
 
 
 def test_a_changed_stage_is_made_anew(tmp_path):
-    """Its own checksum tells, also where the archive's were mended."""
+    """An array's own checksum reveals the change, also where the archive's checksums were corrected."""
     job, nodes = load(box_job(tmp_path)), np.arange(12.0).reshape(4, 3)
     keep(job, "tets", "Ear", "a" * 40, lambda: {"nodes": nodes})
     path = stage_path(job, "tets", "Ear", "a" * 40)
@@ -186,7 +186,7 @@ WHOLE = {"format": 1, "name": "box", "start": 1, "end": 5, "fps": 24,
                                             ("sources", {"a": 1}), ("mechanisms", [{}]), ("start", 2**63)])
 def test_a_manifest_that_lacks_something_is_damaged(tmp_path, key, value):
     (tmp_path / "cache").mkdir()
-    found = {name: one for name, one in WHOLE.items() if name != key} | ({} if value is None else {key: value})
+    found = {name: entry for name, entry in WHOLE.items() if name != key} | ({} if value is None else {key: value})
     (tmp_path / "cache" / MANIFEST).write_text(json.dumps(found))
     with pytest.raises(BadInput, match=f"damaged.*{key}"):
         assert Cache(tmp_path / "cache").manifest
@@ -204,10 +204,10 @@ def test_names_reach_the_terminal_as_text(tmp_path, capsys):
     change(job, "bodies.0.density", 0.0)
     change(job, "bodies.0.dynamic", {"weights": "arrays/no.npy"})
     assert cli.main(["check", str(job)], read_stdin=False) == 2
-    said, errors = capsys.readouterr()
-    for text in (said, errors):
+    output, errors = capsys.readouterr()
+    for text in (output, errors):
         assert not {c for c in text if c != "\n" and not c.isprintable()} and "\nAll frames" not in text
-    assert "\\x1b[2J" in said and "\\n" in said
+    assert "\\x1b[2J" in output and "\\n" in output
     assert printable("Ohr ß/耳\u200d 👩\u200d🔬 né") == "Ohr ß/耳\u200d 👩\u200d🔬 né"
 
 
@@ -216,7 +216,7 @@ def test_names_reach_the_terminal_as_text(tmp_path, capsys):
     ("bodies.0.thickness", 1e3, '"Ear" has a Thickness of 1000 m, more than its size'),
 ])
 def test_how_near_surfaces_push_has_to_fit_the_bodies_before_anything_runs(tmp_path, path, value, words):
-    """It took gigabytes and minutes in one native call."""
+    """A large activation distance took gigabytes and minutes in one native call."""
     job = box_job(tmp_path / "job", motion=False, integrator={"kind": "backward_euler"},
                   contact={"law": {"kind": "barrier", "params": {}}})
     load(job)

@@ -1,4 +1,4 @@
-"""A job folder is read and checked to the field: what is wrong is said in one sentence that ends with its path."""
+"""A job folder is read and checked to the field: what is wrong is reported in one sentence that ends with its path."""
 
 import json
 
@@ -13,7 +13,7 @@ from solver.job.load import load
 
 
 def refused(job, path: str, kind=BadScene) -> str:
-    """The sentence of the refusal, after checking that it ends with this field's path."""
+    """Return the sentence of the refusal, after checking that it ends with this field's path."""
     with pytest.raises(BadInput) as caught:
         load(job)
     assert type(caught.value) is kind, caught.value
@@ -61,7 +61,7 @@ def test_a_large_array_stays_in_its_file(tmp_path):
     assert "not finite" in refused(job, "$.bodies[0].surface.vertices")
 
 
-@pytest.mark.parametrize(("path", "value", "where", "said"), [
+@pytest.mark.parametrize(("path", "value", "where", "message"), [
     ("time.fps", -24, "$.time.fps", "> 0.0"),
     ("time.fps", "24", "$.time.fps", "`float`"),
     ("time.stop", 3, "$.time", "unknown field `stop`"),
@@ -127,17 +127,17 @@ def test_a_large_array_stays_in_its_file(tmp_path):
     ("bodies.0.pin.motion", "arrays/motion.npy", "$.bodies[0].pin.motion_vertices", "needs its vertices"),
     ("bodies.0.pin.node_motion", "arrays/motion.npy", "$.bodies[0].pin.nodes", "needs its nodes"),
 ])
-def test_what_does_not_fit_is_refused_with_its_path(tmp_path, path, value, where, said):
+def test_what_does_not_fit_is_refused_with_its_path(tmp_path, path, value, where, message):
     job = surface_job(tmp_path)
     change(job, path, value)
-    assert said in refused(job, where)
+    assert message in refused(job, where)
 
 
-@pytest.mark.parametrize(("samples", "said"), [([0.0, 0.5], "(3)"), ([0.0, 1.5, 1.0], "lies in [0, 1]")])
-def test_activation_over_time_has_a_number_in_its_range_for_each_sample(tmp_path, samples, said):
+@pytest.mark.parametrize(("samples", "message"), [([0.0, 0.5], "(3)"), ([0.0, 1.5, 1.0], "lies in [0, 1]")])
+def test_activation_over_time_has_a_number_in_its_range_for_each_sample(tmp_path, samples, message):
     job = surface_job(tmp_path, fiber_material={"kind": "afung"}, fiber_activation="arrays/active.npy")
     np.save(job / "arrays/active.npy", np.array(samples))
-    assert said in refused(job, "$.bodies[0].fiber_activation")
+    assert message in refused(job, "$.bodies[0].fiber_activation")
 
 
 def test_the_body_is_named(tmp_path):
@@ -159,13 +159,14 @@ def test_a_damaged_array_is_refused(tmp_path, content):
     assert "not a .npy file" in refused(job, "$.bodies[0].surface.vertices")
 
 
-@pytest.mark.parametrize(("number", "said"), [(np.nan, "not finite"), (np.inf, "not finite"), (-2e30, "beyond 1e+30")])
-def test_numbers_that_nothing_can_be_computed_with_are_refused(tmp_path, number, said):
+@pytest.mark.parametrize(("number", "message"), [(np.nan, "not finite"), (np.inf, "not finite"),
+                                                 (-2e30, "beyond 1e+30")])
+def test_numbers_that_nothing_can_be_computed_with_are_refused(tmp_path, number, message):
     job = surface_job(tmp_path)
     vertices = np.load(job / "arrays/vertices.npy")
     vertices[2, 1] = number
     np.save(job / "arrays/vertices.npy", vertices)
-    assert said in refused(job, "$.bodies[0].surface.vertices")
+    assert message in refused(job, "$.bodies[0].surface.vertices")
 
 
 @pytest.mark.parametrize("array", [np.array(["a"]), np.array([1j]), np.array([True])])
@@ -181,13 +182,13 @@ def test_a_pickled_array_is_never_opened(tmp_path):
     assert "not a .npy file" in refused(job, "$.bodies[0].surface.vertices")
 
 
-@pytest.mark.parametrize(("array", "said"), [(np.array([[0, 1, 4]], np.int32), "4 vertices"),
-                                             (np.array([[0, 1, -1]], np.int32), "4 vertices"),
-                                             (np.array([[0, 1, 2**40]], np.int64), "32 bits")])
-def test_indices_must_fit(tmp_path, array, said):
+@pytest.mark.parametrize(("array", "message"), [(np.array([[0, 1, 4]], np.int32), "4 vertices"),
+                                                (np.array([[0, 1, -1]], np.int32), "4 vertices"),
+                                                (np.array([[0, 1, 2**40]], np.int64), "32 bits")])
+def test_indices_must_fit(tmp_path, array, message):
     job = surface_job(tmp_path)
     np.save(job / "arrays/triangles.npy", array)
-    assert said in refused(job, "$.bodies[0].surface.triangles")
+    assert message in refused(job, "$.bodies[0].surface.triangles")
 
 
 def test_an_empty_mesh_is_refused_by_name(tmp_path):
@@ -223,7 +224,7 @@ def test_flat_tetrahedra_are_refused(tmp_path):
 
 
 def test_a_node_of_no_tetrahedron_is_refused(tmp_path):
-    """It would have no mass, and the step would be blamed."""
+    """A node without elements has no mass, and the step would fail on it."""
     job = box_job(tmp_path, motion=False)
     nodes = np.load(job / "arrays/nodes.npy")
     np.save(job / "arrays/nodes.npy", np.concatenate([nodes, [[9.0, 9.0, 9.0]]]))
@@ -250,7 +251,7 @@ def test_a_broken_scene_file_is_refused(tmp_path, text):
     refused(tmp_path, "$")
 
 
-def test_a_missing_job_is_said(tmp_path):
+def test_a_missing_job_is_reported(tmp_path):
     with pytest.raises(NoSuchThing, match=r"there is no .*scene\.json|There is no .*scene\.json"):
         load(tmp_path / "nothing")
 

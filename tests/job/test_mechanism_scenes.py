@@ -54,7 +54,7 @@ def test_every_integrator_moves_joints_or_says_why_it_cannot(tmp_path, key):
     assert "Use Semi-Implicit Euler, Semi-Implicit Leapfrog, Backward Euler, BDF2, SDIRK2, Three" in str(refused.value)
 
 
-@pytest.mark.parametrize(("path", "value", "where", "said"), [
+@pytest.mark.parametrize(("path", "value", "where", "message"), [
     ("mechanisms", [], "$.bodies", "neither soft bodies nor mechanisms"),
     ("integrator", {"kind": "midpoint"}, "$.integrator.kind", "Implicit Midpoint does not move jointed bodies"),
     ("time.tolerance", 0.1, "$.time.tolerance", "an accuracy cannot choose the steps"),
@@ -104,29 +104,29 @@ def test_every_integrator_moves_joints_or_says_why_it_cannot(tmp_path, key):
     ("mechanisms.0.springs.0.body_b", "Foot", "$.mechanisms[0].springs[0].body_b", 'names the body "Foot"'),
     ("mechanisms.0.springs.0.stiffness", -5, "$.mechanisms[0].springs[0].stiffness", "a stiffness of -5"),
 ])
-def test_what_is_wrong_is_said(tmp_path, path, value, where, said):
+def test_what_is_wrong_is_reported(tmp_path, path, value, where, message):
     job = arm_job(tmp_path)
     load(job)
     change(job, path, value)
     with pytest.raises(BadInput) as refused:
         load(job)
-    assert said.lower() in str(refused.value).lower() and refused.value.where == where
+    assert message.lower() in str(refused.value).lower() and refused.value.where == where
 
 
-@pytest.mark.parametrize(("attach", "where", "said"), [
+@pytest.mark.parametrize(("attach", "where", "message"), [
     ({"mechanism": "Ox", "body": "Upper"}, "mechanism", 'the mechanism "Ox", which is not there'),
     ({"mechanism": "Robot", "body": "Foot"}, "body", 'names the body "Foot"'),
     ({"mechanism": "Robot", "body": "Upper"}, "weights", "either weights or nodes"),
     ({"mechanism": "Robot", "body": "Upper", "nodes": "arrays/many.npy"}, "nodes", "does not fit the 4 nodes"),
 ])
-def test_what_a_soft_body_hangs_on_is_there(tmp_path, attach, where, said):
+def test_what_a_soft_body_hangs_on_is_there(tmp_path, attach, where, message):
     job = arm_job(tmp_path, bodies=[{"name": "Flesh", "attach": [attach], "tets": {
         "nodes": "arrays/corners.npy", "tets": "arrays/tet.npy"}}])
     np.save(job / "arrays/tet.npy", np.array([[0, 1, 2, 3]], np.int32))
     np.save(job / "arrays/many.npy", np.array([0, 7], np.int32))
     with pytest.raises(BadInput) as refused:
         load(job)
-    assert said.lower() in str(refused.value).lower() and refused.value.where == f"$.bodies[0].attach[0].{where}"
+    assert message.lower() in str(refused.value).lower() and refused.value.where == f"$.bodies[0].attach[0].{where}"
 
 
 @pytest.mark.parametrize(("path", "value", "word"), [
@@ -138,7 +138,7 @@ def test_what_a_soft_body_hangs_on_is_there(tmp_path, attach, where, said):
     ("joint_friction", {"kind": "none"}, None),  # a default that is spelt out
     ("mechanisms.0.bodies.0.shape", {"kind": "box", "params": {"size_x": 0.2}}, None),
 ])
-def test_a_change_is_told_in_plain_names(tmp_path, path, value, word):
+def test_a_change_is_reported_in_plain_names(tmp_path, path, value, word):
     job = arm_job(tmp_path)
     old = settings(load(job))
     change(job, path, value)
@@ -160,7 +160,7 @@ def test_every_field_has_a_stage():
     assert set(Body.__struct_fields__) <= set(BODY_READERS)
 
 
-def test_a_cache_from_before_there_were_mechanisms_tells_of_a_new_one(tmp_path):
+def test_a_cache_from_before_there_were_mechanisms_reports_a_new_one(tmp_path):
     new = settings(load(arm_job(tmp_path))).plain()
     old = {"scene": {key: value for key, value in new["scene"].items() if not key.startswith("joint_friction")},
            "bodies": {}}

@@ -1,4 +1,4 @@
-"""Tetrahedra outlast a move or a turn of their object, and stand in the world where the object stands."""
+"""Tetrahedra outlast a move or a turn of their object, and are in the world where the object is."""
 
 from dataclasses import replace
 
@@ -25,15 +25,15 @@ def silent(stage, body, progress, text):
 
 
 def matrix(shift=(0.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0), scale=(1.0, 1.0, 1.0)):
-    """In single precision, as Blender keeps them."""
-    found = np.eye(4)
-    found[:3, :3] = Rotation.from_euler("xyz", turn, degrees=True).as_matrix() * scale
-    found[:3, 3] = shift
-    return found.astype(np.float32).astype(np.float64)
+    """Return a pose in single precision, as Blender stores it, (4, 4)."""
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_euler("xyz", turn, degrees=True).as_matrix() * scale
+    pose[:3, 3] = shift
+    return pose.astype(np.float32).astype(np.float64)
 
 
 def box(job, to_world):
-    """A box of its own space in a job, at a place."""
+    """Return the body of a box in its own space, at a pose."""
     np.save(job / "arrays/triangles.npy",
             np.array([t for a, b, c, d in QUADS for t in ((a, b, c), (a, c, d))], np.int32))
     np.save(job / "arrays/vertices.npy", CORNERS @ to_world[:3, :3].T + to_world[:3, 3])
@@ -46,7 +46,7 @@ def box(job, to_world):
 
 
 def thrown(folder, to_world):
-    """A box that is thrown at a ground a centimetre below its lowest face, turned with it, and its state."""
+    """Return a box that is thrown at a ground a centimetre below its lowest face, turned with it, and its state."""
     turn = to_world[:3, :3]
     job = surface_job(folder)
     change(job, "gravity", (-9.81 * turn[:, 2]).tolist())
@@ -70,14 +70,14 @@ def test_a_moved_object_keeps_its_tetrahedra(tmp_path, how):
     job = surface_job(tmp_path)
     before = of(box(job, HERE))
     volumes_of(box(job, HERE), silent)
-    kept, = (job / "stages").iterdir()
-    written = kept.stat().st_mtime_ns
+    stage, = (job / "stages").iterdir()
+    written = stage.stat().st_mtime_ns
 
     moved = box(job, MOVED[how])
     after, (volume,) = of(moved), volumes_of(moved, silent)
     assert (after["mesh"], after["tets"]) == (before["mesh"], before["tets"]) and after["fields"] != before["fields"]
-    assert [path.name for path in (job / "stages").iterdir()] == [kept.name]
-    assert kept.stat().st_mtime_ns == written
+    assert [path.name for path in (job / "stages").iterdir()] == [stage.name]
+    assert stage.stat().st_mtime_ns == written
     assert (tet_volumes(volume.nodes, volume.tets) > 0.0).all()
     assert tet_volumes(volume.nodes, volume.tets).sum() == pytest.approx(2.0, rel=1e-5)
     corners = CORNERS @ MOVED[how][:3, :3].T + MOVED[how][:3, 3]
@@ -103,7 +103,7 @@ def test_a_mirrored_object_has_positive_tetrahedra(tmp_path):
     assert (tet_volumes(volume.nodes, volume.tets) > 0.0).all()
 
 
-def test_a_move_is_told_as_one(tmp_path):
+def test_a_move_is_reported_as_one(tmp_path):
     job = surface_job(tmp_path)
     old = settings(box(job, HERE)).plain()
     assert changed(old, settings(box(job, MOVED["both"])).plain()) == ['place of "Ear"']
@@ -132,8 +132,8 @@ def test_vertices_that_are_not_the_same_are_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["turned", "both"])
 def test_a_landing_is_cut_alike_however_the_object_is_turned(tmp_path, name):
-    # how far an impact may move a body within a step was a share of the box around it along the world's axes: one copy
-    # was cut where another was not, and they were half a millimetre apart after the impact
+    # an impact's largest displacement within a step was a fraction of the box around it along the world's axes: a step
+    # of one copy was cut where another's was not, and they were half a millimetre apart after the impact
     jumps = []
     for number, to_world in enumerate((HERE, MOVED[name])):
         part, state = thrown(tmp_path / str(number), to_world)

@@ -13,7 +13,7 @@ NAMES = ["Ear", "Ohr links", "../../etc/passwd", "a/b", "a:b", "a_b", "A_b", "..
          "x" * 300, "CON", "né", "ne\u0301", "a\x00b", "\udcff"]
 
 
-def test_made_once_and_kept(tmp_path):
+def test_a_stage_is_made_once_and_stored(tmp_path):
     job, calls = load(box_job(tmp_path)), []
 
     def make():
@@ -39,7 +39,7 @@ def test_a_damaged_file_is_made_again(tmp_path):
     assert load_stage(job, "tets", "Ear", "a" * 40)["x"].sum() == 2
 
 
-def test_nothing_is_kept_of_what_failed(tmp_path):
+def test_nothing_is_stored_of_a_stage_that_failed(tmp_path):
     job = load(box_job(tmp_path))
 
     def make():
@@ -56,7 +56,7 @@ def test_any_name_gives_a_file_in_the_stages_folder(tmp_path, name):
     path = stage_path(job, "tets", name, "a" * 40)
     assert path.parent == job.stages and len(path.name.encode()) < 255
     keep(job, "tets", name, "a" * 40, lambda: {"x": np.ones(1)})
-    assert [found.name for found in job.stages.iterdir()] == [path.name]
+    assert [file.name for file in job.stages.iterdir()] == [path.name]
 
 
 def test_names_stay_apart_where_capitals_do_not_count():

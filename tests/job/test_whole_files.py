@@ -1,5 +1,5 @@
-"""Whatever moment a process or the power ends, a file is the old one or the new one, whole; and it is the one that was
-looked at."""
+"""At whatever moment a process or the power ends, a file is complete, old or new; and the file that was checked is the
+one that is opened."""
 
 import os
 import re
@@ -31,7 +31,7 @@ CALLS = "trace=openat,write,fsync,fdatasync,close,mkdir,mkdirat,rename,renameat,
 
 @pytest.fixture(scope="module")
 def journal(tmp_path_factory):
-    """(every call of the system, path, size) of a program that writes a file three times."""
+    """Return (every system call, path, size) of a program that writes a file three times."""
     if shutil.which("strace") is None:
         pytest.skip("reads the calls of the system with strace")
     folder = tmp_path_factory.mktemp("journal")
@@ -44,18 +44,15 @@ def journal(tmp_path_factory):
     return (folder / "calls").read_text(), path, size
 
 
-def kept_after_each_call(journal: str, name: str, forgets_names: bool) -> list[tuple[int, int, int]]:
-    """(how often it was written anew, bytes that reached the disk, bytes that were written) of the file called `name`,
-    after each system call.
-
-    A disk forgets whatever bytes were not flushed when the power went. Names it keeps as they come or, where it
-    `forgets_names`, once their folder was flushed.
-    """
+def contents_after_each_call(journal: str, name: str, forgets_names: bool) -> list[tuple[int, int, int]]:
+    """Return (how often it was written, bytes that reached the disk, bytes that were written) of the file called
+    `name`, after each system call. A disk loses bytes that were not flushed when the power went. It has new names at
+    once or, where it `forgets_names`, once their folder was flushed."""
     files: dict[str, dict] = {}  # as programs see them
     disk: dict[str, dict] = files if not forgets_names else {}
     opened: dict[str, dict] = {}
     folders: dict[str, str] = {}
-    found, count = [], 0
+    contents, count = [], 0
     for call in journal.splitlines():
         if match := re.search(r'openat\(.*?"([^"]*)", ([A-Z_|]*).*\)\s+= (\d+)', call):
             path, how, number = match.groups()
@@ -83,31 +80,31 @@ def kept_after_each_call(journal: str, name: str, forgets_names: bool) -> list[t
         elif match := re.search(r'unlink\w*\(.*?"([^"]*)".*\)\s+= 0', call):
             files.pop(match[1], None)
         if name in disk:
-            found.append((disk[name]["count"], disk[name]["flushed"], disk[name]["written"]))
-    return found
+            contents.append((disk[name]["count"], disk[name]["flushed"], disk[name]["written"]))
+    return contents
 
 
 @pytest.mark.parametrize("forgets_names", [False, True])
 def test_the_power_may_go_at_any_moment(journal, forgets_names):
-    """Through a disk that forgets what was not flushed: under the file's name there is never less than all of it, and
-    what was written last is there in the end."""
+    """On a disk that loses what was not flushed, the file is complete under its name at each moment, and has the last
+    content in the end."""
     calls, path, size = journal
-    kept = kept_after_each_call(calls, str(path), forgets_names)
-    assert {(flushed, written) for _, flushed, written in kept} == {(size, size)}
-    assert kept[0][0] == 1 and kept[-1][0] == 3
+    contents = contents_after_each_call(calls, str(path), forgets_names)
+    assert {(flushed, written) for _, flushed, written in contents} == {(size, size)}
+    assert contents[0][0] == 1 and contents[-1][0] == 3
 
 
-def test_the_disk_has_each_one_before_the_next_is_begun(journal):
+def test_the_disk_has_each_file_before_the_next_is_opened(journal):
     """After `write_whole` returns, a caller may record in a list that the file exists."""
     calls, path, size = journal
-    begun = [match.start() for match in re.finditer(r'openat\([^\n]*file\.tmp", [^\n]*O_CREAT', calls)]
-    assert len(begun) == 3
-    for count, start in enumerate(begun[1:], 1):
-        assert kept_after_each_call(calls[:start], str(path), forgets_names=True)[-1] == (count, size, size)
+    openings = [match.start() for match in re.finditer(r'openat\([^\n]*file\.tmp", [^\n]*O_CREAT', calls)]
+    assert len(openings) == 3
+    for count, start in enumerate(openings[1:], 1):
+        assert contents_after_each_call(calls[:start], str(path), forgets_names=True)[-1] == (count, size, size)
 
 
 def test_killed_in_mid_write_it_is_the_old_one_or_the_new_one(tmp_path):
-    """Killed by force at twelve moments of writing one file over and over; what is left of it goes with the next."""
+    """A process is killed at twelve moments of writing one file over and over; the next write removes what it left."""
     path, size = tmp_path / "file", 2_000_000
     for moment in range(12):
         with subprocess.Popen([sys.executable, "-c", WRITE, str(path), str(size), "ab" * 5000], cwd=ROOT,
@@ -127,8 +124,8 @@ def test_killed_in_mid_write_it_is_the_old_one_or_the_new_one(tmp_path):
 @pytest.mark.parametrize("how", [files.open_regular, files.open_to_change, files.create,
                                  lambda path: files.append(path, b"more", path.parent)],
                          ids=["read", "change", "create", "append"])
-def test_a_link_that_takes_a_files_place_after_it_was_looked_at_is_not_followed(tmp_path, monkeypatch, how):
-    """Another process can replace a file between the look and the opening."""
+def test_a_link_that_replaces_a_file_after_its_check_is_not_followed(tmp_path, monkeypatch, how):
+    """Another process can replace a file between the check and the opening."""
     (tmp_path / "job").mkdir()
     secret, path = tmp_path / "secret", tmp_path / "job" / "file"
     secret.write_bytes(b"theirs")
@@ -151,7 +148,7 @@ def test_a_link_that_takes_a_files_place_after_it_was_looked_at_is_not_followed(
 @pytest.mark.parametrize("how", [files.open_to_change, lambda path: files.append(path, b"more", path.parent)],
                          ids=["change", "append"])
 def test_a_file_that_has_another_name_is_not_changed(tmp_path, how):
-    """A backup made of links would change with it."""
+    """A backup made of hard links would change with the file."""
     path, backup = tmp_path / "file", tmp_path / "backup"
     path.write_bytes(b"ours")
     os.link(path, backup)
@@ -161,7 +158,7 @@ def test_a_file_that_has_another_name_is_not_changed(tmp_path, how):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
-def test_a_pipe_that_takes_a_files_place_after_it_was_looked_at_is_not_waited_for(tmp_path, monkeypatch):
+def test_a_pipe_that_replaces_a_file_after_its_check_is_not_waited_for(tmp_path, monkeypatch):
     path = tmp_path / "file"
     path.write_bytes(b"ours")
     opened = os.open

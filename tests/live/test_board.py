@@ -36,72 +36,72 @@ def frame_at(time):
     return frame
 
 
-def test_places_and_controls_arrive_as_they_were_sent(tmp_path):
+def test_positions_and_controls_arrive_as_they_were_sent(tmp_path):
     origin = np.array([100.0, -50.0, 3.0])
-    mine = board.made(tmp_path / "board", 5, origin)
-    with board.opened(tmp_path / "board") as theirs:
-        assert theirs.read_control() is None and mine.shown() is None
-        mine.write_control(control(np.array([0.0, 0.0, -9.81]), settings=3))
-        told, pinned = theirs.read_control()
+    made = board.made(tmp_path / "board", 5, origin)
+    with board.opened(tmp_path / "board") as opened:
+        assert opened.read_control() is None and made.shown() is None
+        made.write_control(control(np.array([0.0, 0.0, -9.81]), settings=3))
+        sent, pinned = opened.read_control()
         assert pinned.shape == (0, 3)
-        assert told["settings"][0] == 3 and told["run"][0] == 1 and told["gravity"][0, 2] == -9.81
-        assert theirs.read_control() is None  # it was read before
-        places = origin + np.arange(15.0).reshape(5, 3) / 7.0
-        theirs.show(frame_at(2.5), places)
-        frame, seen, _ = mine.shown()
+        assert sent["settings"][0] == 3 and sent["run"][0] == 1 and sent["gravity"][0, 2] == -9.81
+        assert opened.read_control() is None  # it was read before
+        positions = origin + np.arange(15.0).reshape(5, 3) / 7.0
+        opened.show(frame_at(2.5), positions)
+        frame, seen, _ = made.shown()
         assert frame["time"][0] == 2.5 and seen.dtype == np.float32
-        np.testing.assert_allclose(seen + origin, places, atol=1e-6)
-        assert mine.shown() is None
-    mine.close()
+        np.testing.assert_allclose(seen + origin, positions, atol=1e-6)
+        assert made.shown() is None
+    made.close()
 
 
 def test_poses_and_pinned_vertices_arrive_as_they_were_sent(tmp_path):
-    mine = board.made(tmp_path / "board", 3, np.zeros(3), rigid=2, pinned=4)
-    with board.opened(tmp_path / "board") as theirs:
+    made = board.made(tmp_path / "board", 3, np.zeros(3), rigid=2, pinned=4)
+    with board.opened(tmp_path / "board") as opened:
         pinned, poses = np.random.default_rng(2).normal(size=(4, 3)), np.random.default_rng(3).normal(size=(2, 4, 4))
-        mine.write_control(control(np.zeros(3)), pinned)
-        np.testing.assert_array_equal(theirs.read_control()[1], pinned)
-        theirs.show(frame_at(1.0), np.ones((3, 3)), poses)
-        _, seen, arrived = mine.shown()
+        made.write_control(control(np.zeros(3)), pinned)
+        np.testing.assert_array_equal(opened.read_control()[1], pinned)
+        opened.show(frame_at(1.0), np.ones((3, 3)), poses)
+        _, seen, arrived = made.shown()
         np.testing.assert_array_equal(arrived, poses)
         assert (seen == 1.0).all()
-    mine.close()
+    made.close()
 
 
 def test_who_reads_late_sees_the_newest_alone(tmp_path):
-    mine = board.made(tmp_path / "board", 2, np.zeros(3))
+    made = board.made(tmp_path / "board", 2, np.zeros(3))
     for k in range(7):
-        mine.show(frame_at(k), np.full((2, 3), float(k)))
-    frame, seen, _ = mine.shown()
-    assert frame["time"][0] == 6.0 and (seen == 6.0).all() and mine.shown() is None
-    mine.close()
+        made.show(frame_at(k), np.full((2, 3), float(k)))
+    frame, seen, _ = made.shown()
+    assert frame["time"][0] == 6.0 and (seen == 6.0).all() and made.shown() is None
+    made.close()
 
 
 def test_a_message_that_is_torn_is_not_taken(tmp_path):
-    mine = board.made(tmp_path / "board", 50, np.zeros(3))
-    mine.show(frame_at(1.0), np.ones((50, 3)))
-    _, body = mine.frame._copies[1]
+    made = board.made(tmp_path / "board", 50, np.zeros(3))
+    made.show(frame_at(1.0), np.ones((50, 3)))
+    _, body = made.frame._copies[1]
     body[100] ^= 1  # as of a writer that is in the middle of it
-    assert mine.shown() is None
+    assert made.shown() is None
     body[100] ^= 1
-    assert (mine.shown()[1] == 1.0).all()
-    mine.close()
+    assert (made.shown()[1] == 1.0).all()
+    made.close()
 
 
 def test_no_frame_is_ever_a_mixture_of_two_while_another_process_writes(tmp_path):
-    mine = board.made(tmp_path / "board", 20_000, np.zeros(3))
+    made = board.made(tmp_path / "board", 20_000, np.zeros(3))
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path / "board")], cwd=ROOT)
     seen, last = 0, 0.0
     while writer.poll() is None:
-        found = mine.shown()
-        if found is None:
+        latest = made.shown()
+        if latest is None:
             time.sleep(0.0005)
             continue
-        frame, places, _ = found
-        assert (places == frame["time"][0]).all() and frame["time"][0] > last
+        frame, positions, _ = latest
+        assert (positions == frame["time"][0]).all() and frame["time"][0] > last
         last, seen = frame["time"][0], seen + 1
     assert writer.returncode == 0 and seen > 20
-    mine.close()
+    made.close()
 
 
 @pytest.mark.parametrize("raw", [b"", b"x" * 500, None])

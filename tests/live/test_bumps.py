@@ -1,4 +1,4 @@
-"""Live bodies bump into meshes, and into the ground where it is now."""
+"""Live bodies collide with meshes, and with the ground at its current height."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ H = 1 / 60  #: [s]
 
 
 def block(low, high):
-    """Vertices and triangles of a box."""
+    """Return vertices and triangles of a box."""
     return np.asarray(low) + CORNERS * (np.asarray(high) - np.asarray(low)), SIDES
 
 
@@ -31,7 +31,7 @@ def moved(x=0.0, y=0.0, z=0.0):
 
 @pytest.fixture()
 def engine(tmp_path):
-    """A soft box of 20 cm that nothing holds, above nothing."""
+    """Return the engine of a soft box of 20 cm in free fall."""
     nodes, tets = box_tets((4, 2, 2), (0.2, 0.1, 0.1))
     body = {"name": "Box", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
             "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 5e4, "poisson_ratio": 0.4}},
@@ -54,17 +54,18 @@ def play(engine, seconds, **inputs):
 def test_points_inside_go_to_the_nearest_surface():
     shape = BumpMesh(*block([0, 0, 0], [1, 1, 1]))
     points = np.array([[0.5, 0.5, 0.95], [0.5, 0.5, 1.2], [0.03, 0.5, 0.4]])
-    found = planes_before([Bump(shape, np.eye(4))], points, points, H)
-    np.testing.assert_array_equal(found.points, [0, 2])
-    np.testing.assert_allclose(found.positions, [[0.5, 0.5, 1.0], [0.0, 0.5, 0.4]], atol=1e-9)
-    np.testing.assert_allclose(found.normals, [[0, 0, 1], [-1, 0, 0]], atol=1e-9)
-    found = planes_before([Bump(shape, moved(z=0.3))], points, points, H)
-    np.testing.assert_array_equal(found.points, [1, 2])
-    np.testing.assert_allclose(found.positions[0], [0.5, 0.5, 1.3], atol=1e-9)
+    planes = planes_before([Bump(shape, np.eye(4))], points, points, H)
+    np.testing.assert_array_equal(planes.points, [0, 2])
+    np.testing.assert_allclose(planes.positions, [[0.5, 0.5, 1.0], [0.0, 0.5, 0.4]], atol=1e-9)
+    np.testing.assert_allclose(planes.normals, [[0, 0, 1], [-1, 0, 0]], atol=1e-9)
+    planes = planes_before([Bump(shape, moved(z=0.3))], points, points, H)
+    np.testing.assert_array_equal(planes.points, [1, 2])
+    np.testing.assert_allclose(planes.positions[0], [0.5, 0.5, 1.3], atol=1e-9)
 
 
 def test_points_that_are_far_are_not_looked_for_in_each_step(monkeypatch):
-    """The planes are the same ones all the same, also where the mesh moves and where a body is put back."""
+    """Planes are identical with and without the cached clearances, also where the mesh moves and where a body is
+    reset."""
     random, shape, clearances, looked = np.random.default_rng(4), BumpMesh(*ball(24)), Clearances(), []
     nearest = shape.mesh._nearest
     monkeypatch.setattr(shape.mesh, "_nearest", lambda placed, points, reach: (
@@ -74,17 +75,17 @@ def test_points_that_are_far_are_not_looked_for_in_each_step(monkeypatch):
     with_them, without = 0, 0
     for k in range(20):
         bump = Bump(shape, moved(x=0.02 * k), before=moved(x=0.02 * (k - 1)))
-        begun = start if k == 10 else points
-        end = begun + 0.02 * random.normal(size=begun.shape)
+        origins = start if k == 10 else points
+        end = origins + 0.02 * random.normal(size=origins.shape)
         shape.mesh._is_closed = True
-        found = planes_before([bump], begun, end, H, 0.05, clearances)
+        planes = planes_before([bump], origins, end, H, 0.05, clearances)
         with_them, looked[:] = with_them + sum(looked), []
         shape.mesh._is_closed = False  # by reach alone
-        expected = planes_before([bump], begun, end, H, 0.05)
+        expected = planes_before([bump], origins, end, H, 0.05)
         without, looked[:] = without + sum(looked), []
         assert len(expected.points) > 20
         for name in ("points", "positions", "normals", "speed"):
-            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+            np.testing.assert_array_equal(getattr(planes, name), getattr(expected, name))
         points = end
     assert with_them < 0.6 * without, (with_them, without)
 
@@ -94,25 +95,25 @@ def test_a_ball_pushes_along_its_normals():
     way = np.random.default_rng(1).normal(size=(50, 3))
     way /= np.linalg.norm(way, axis=1, keepdims=True)
     inside = 0.9 * way + [2.0, 0.0, 0.0]
-    found = planes_before([Bump(shape, moved(x=2.0))], inside, inside, H)
-    assert len(found.points) == 50
-    np.testing.assert_allclose(found.positions - [2.0, 0.0, 0.0], way, atol=0.05)
+    planes = planes_before([Bump(shape, moved(x=2.0))], inside, inside, H)
+    assert len(planes.points) == 50
+    np.testing.assert_allclose(planes.positions - [2.0, 0.0, 0.0], way, atol=0.05)
 
 
 def test_planes_go_with_a_mesh_that_is_turned_scaled_and_moved():
-    """A cube that became a flat plate standing on its side, and came along x."""
+    """A cube is scaled to a flat plate that is turned upright and moved along x."""
     plate = np.array([[0, 0, 0.1, 3.0], [0, 1, 0, 0], [-2, 0, 0, 2], [0, 0, 0, 1.0]])
     before = plate.copy()
     before[0, 3] -= 0.01
     shape, point = BumpMesh(*block([0, 0, 0], [1, 1, 1])), np.array([[3.095, 0.5, 1.0]])
-    found = planes_before([Bump(shape, plate, before=before)], point, point, H, 0.02)
-    np.testing.assert_allclose(found.positions, [[3.1, 0.5, 1.0]], atol=1e-9)
-    np.testing.assert_allclose(found.normals, [[1, 0, 0]], atol=1e-9)
-    np.testing.assert_allclose(found.speed, [[0.01 / H, 0, 0]], atol=1e-9)
+    planes = planes_before([Bump(shape, plate, before=before)], point, point, H, 0.02)
+    np.testing.assert_allclose(planes.positions, [[3.1, 0.5, 1.0]], atol=1e-9)
+    np.testing.assert_allclose(planes.normals, [[1, 0, 0]], atol=1e-9)
+    np.testing.assert_allclose(planes.speed, [[0.01 / H, 0, 0]], atol=1e-9)
 
 
 def test_a_plate_is_not_passed_in_a_step(engine):
-    """The plate has four centimetres; the body falls nearly twice as far in a step."""
+    """The plate is four centimetres thick; the body falls nearly twice as far in a step."""
     plate = BumpMesh(*block([-1, -1, -1.04], [1, 1, -1.0]))
     assert play(engine, 1.5, bumps=(Bump(plate, np.eye(4)),))[:, 2].min() > -1.02
 
@@ -131,13 +132,14 @@ def test_a_block_that_is_moved_against_it_pushes_it_aside(engine):
     slab, wall = BumpMesh(*block([-2, -2, -0.5], [2, 2, 0.0])), BumpMesh(*block([-0.6, -0.5, -0.1], [-0.1, 0.5, 0.5]))
     play(engine, 0.5, bumps=(Bump(slab, np.eye(4)), Bump(wall, np.eye(4))))
     for k in range(60):
-        places = play(engine, 1 / 60, bumps=(Bump(slab, np.eye(4)), Bump(wall, moved(x=0.4 * (k + 1) / 60))))
-    assert places[:, 0].min() > 0.28  # the wall's face is at 0.3
+        positions = play(engine, 1 / 60, bumps=(Bump(slab, np.eye(4)), Bump(wall, moved(x=0.4 * (k + 1) / 60))))
+    assert positions[:, 0].min() > 0.28  # the wall's face is at 0.3
 
 
 @pytest.mark.parametrize("friction, way", [(0.0, 0.5), (0.05, 0.255), (0.2, 0.0)])
-def test_it_slides_as_coulomb_says_along_what_it_lies_on(engine, friction, way):
-    """Pushed along by 1 m/s² for a second: it goes ½ (a − μ g) t², and nowhere where friction is more than a / g."""
+def test_it_slides_by_coulombs_law_along_what_it_rests_on(engine, friction, way):
+    """An acceleration a of 1 m/s² for a second moves it by ½ (a − μ g) t², and not at all where μ is more than a /
+    g."""
     change(engine.folder, "bodies.0.friction", friction)
     engine.change(load(engine.folder))
     slab = BumpMesh(*block([-2, -2, -0.5], [2, 2, 0.0]))
@@ -176,26 +178,26 @@ def test_files_of_a_job_folder_are_read_until_one_lacks(tmp_path):
 
 def test_a_half_life_does_not_brake_what_falls_and_turns(engine):
     before = engine.positions.mean(axis=0)
-    places = play(engine, 0.5)
-    assert before[2] - places[:, 2].mean() == pytest.approx(0.5 * 9.81 * 0.25, rel=0.05)
+    positions = play(engine, 0.5)
+    assert before[2] - positions[:, 2].mean() == pytest.approx(0.5 * 9.81 * 0.25, rel=0.05)
 
 
 @pytest.mark.parametrize("cut", [0, 40])
 def test_what_is_far_off_a_closed_mesh_is_not_looked_for(monkeypatch, cut):
-    """A mesh with a hole is asked for all that is near, which may be on the other side of a sheet."""
+    """A mesh with a hole is searched for all near points, which may be on the other side of a sheet."""
     vertices, triangles = ball(16)
     mesh, random = BumpMesh(vertices, triangles[cut:]).mesh, np.random.default_rng(3)
-    begun = random.uniform(-2.0, 2.0, (400, 3))
-    begun[:100] *= 0.6  # some of them inside, and near
-    end, asked = begun + random.uniform(-0.05, 0.05, begun.shape), []
+    start = random.uniform(-2.0, 2.0, (400, 3))
+    start[:100] *= 0.6  # some of them inside, and near
+    end, queries = start + random.uniform(-0.05, 0.05, start.shape), []
     nearest = mesh._nearest
-    monkeypatch.setattr(mesh, "_nearest", lambda placed, points, reach: asked.append(len(points))
+    monkeypatch.setattr(mesh, "_nearest", lambda placed, points, reach: queries.append(len(points))
                         or nearest(placed, points, reach))
-    found = mesh.planes(begun, end, 0.0, H, 1.0, 0.02)
-    looked = asked[0]
+    planes = mesh.planes(start, end, 0.0, H, 1.0, 0.02)
+    looked = queries[0]
     monkeypatch.setattr(mesh, "_is_closed", False)
-    asked.clear()
-    every = mesh.planes(begun, end, 0.0, H, 1.0, 0.02)
-    assert len(found.points) > 5 and (looked < 0.6 * asked[0]) == (cut == 0)
+    queries.clear()
+    every = mesh.planes(start, end, 0.0, H, 1.0, 0.02)
+    assert len(planes.points) > 5 and (looked < 0.6 * queries[0]) == (cut == 0)
     for name in ("points", "positions", "normals"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(every, name))
+        np.testing.assert_array_equal(getattr(planes, name), getattr(every, name))

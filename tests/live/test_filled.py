@@ -17,7 +17,7 @@ from solver.meshing.volume import tet_volumes
 
 @pytest.fixture()
 def job(tmp_path):
-    """A ball of triangles that asks for tetrahedra of 0.4 m."""
+    """Return a job of a ball of triangles with tetrahedra of 0.4 m."""
     vertices, triangles = ball(16)
     surface = {"vertices": "arrays/vertices.npy", "triangles": "arrays/triangles.npy"}
     body = {"name": "Ball", "surface": surface, "mesher": {"kind": "tetgen", "params": {"edge_length": 0.5}}}
@@ -26,10 +26,10 @@ def job(tmp_path):
     return load(write_job(tmp_path / "job", scene, {"vertices": vertices, "triangles": triangles}))
 
 
-def test_what_was_never_filled_gets_about_as_many_cells_as_asked(job):
-    found = filled(job, 500, by_bake=True)
-    assert found.scene.bodies[0].mesher.kind == "cells" and job.scene.bodies[0].mesher.kind == "tetgen"
-    [volume] = volumes_of(found, quiet)
+def test_what_was_never_filled_gets_about_the_requested_number_of_cells(job):
+    mesh = filled(job, 500, by_bake=True)
+    assert mesh.scene.bodies[0].mesher.kind == "cells" and job.scene.bodies[0].mesher.kind == "tetgen"
+    [volume] = volumes_of(mesh, quiet)
     assert 300 < len(volume.tets) / 6 < 800
 
 
@@ -39,7 +39,7 @@ def test_what_its_mesh_encloses_may_count_instead_of_its_box(job):
     assert 4.0 / 3.0 * np.pi / edge**3 == pytest.approx(500, rel=0.1)
 
 
-def test_tetrahedra_of_a_bake_are_taken_where_they_are_kept_and_not_too_many(job, monkeypatch):
+def test_tetrahedra_of_a_bake_are_used_where_they_are_stored_and_few_enough(job, monkeypatch):
     pytest.importorskip("tetgen")
     [made] = volumes_of(job, quiet)  # as a bake does
     [volume] = volumes_of(filled(job, 500, by_bake=True), quiet)
@@ -51,25 +51,26 @@ def test_tetrahedra_of_a_bake_are_taken_where_they_are_kept_and_not_too_many(job
 
 
 def test_what_was_never_filled_gets_tetrahedra_like_those_of_its_bake(job, monkeypatch):
-    """They have its edges and its volume, and stay whatever else is changed; cells where they would take too long."""
+    """They have the bake's edge length and volume, and are reused when other settings change; cells replace them where
+    meshing would take too long."""
     change(job.path, "bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.5}})
     own = load(job.path)
-    found, [volume] = filled_quickly(own, 500, quiet)
-    assert found.scene.bodies[0].mesher.kind == module.QUICK["tetwild"]
+    quick_job, [volume] = filled_quickly(own, 500, quiet)
+    assert quick_job.scene.bodies[0].mesher.kind == module.QUICK["tetwild"]
     [bake] = volumes_of(own, quiet)
-    whole, quick = (float(tet_volumes(one.nodes, one.tets).sum()) for one in (bake, volume))
+    whole, quick = (float(tet_volumes(mesh.nodes, mesh.tets).sum()) for mesh in (bake, volume))
     assert quick == pytest.approx(whole, rel=0.03) and 0.5 < len(volume.tets) / len(bake.tets) < 2.0
     monkeypatch.setattr(QuickTetWild, "seconds", 0.01)
     change(job.path, "bodies.0.mesher.params.edge_length", 0.6)
     change(job.path, "bodies.0.density", 500.0)
     fine = load(job.path)
-    assert filled_quickly(fine, 500, quiet, found)[0].scene.bodies[0].mesher == found.scene.bodies[0].mesher
+    assert filled_quickly(fine, 500, quiet, quick_job)[0].scene.bodies[0].mesher == quick_job.scene.bodies[0].mesher
     slow, [cells] = filled_quickly(fine, 500, quiet)
     assert slow.scene.bodies[0].mesher.kind == "cells" and len(cells.tets) % 6 == 0
 
 
 def test_a_bake_of_many_tetrahedra_is_played_in_fewer(job):
     change(job.path, "bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.02}})
-    found = module._like_bake(load(job.path), load(job.path).scene.bodies[0])
-    edge = found.mesher.params["edge_length"]
+    mesh = module._like_bake(load(job.path), load(job.path).scene.bodies[0])
+    edge = mesh.mesher.params["edge_length"]
     assert 4.0 / 3.0 * np.pi * module.PER_CUBE / edge**3 == pytest.approx(module.FINEST, rel=0.1)

@@ -1,4 +1,4 @@
-"""How much of a live body's cells is inside of its mesh: it weighs what the mesh does, and swings as that."""
+"""Fractions of a live body's cells inside of its mesh: its mass and frequencies are those of the mesh."""
 
 import numpy as np
 import pytest

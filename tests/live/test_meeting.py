@@ -1,4 +1,4 @@
-"""Soft bodies that are played together meet: nothing passes through, weight and motion go from one to the other."""
+"""Soft bodies that are played together collide: nothing passes through, weight and momentum are transferred."""
 
 import numpy as np
 import pytest
@@ -16,12 +16,12 @@ from solver.live.skins import Skin, SurfaceMotion, surface_contacts
 SIZE = 0.1
 
 
-def cubes(folder, places, ground=True, density=(1000.0, 1000.0), **contact):
-    """A job of cubes of 10 cm whose middles stand at places [m]."""
+def cubes(folder, positions, ground=True, density=(1000.0, 1000.0), **contact):
+    """Return a job of cubes of 10 cm with these centres [m]."""
     bodies, arrays = [], {}
-    for k, (place, rho) in enumerate(zip(places, density)):
+    for k, (position, rho) in enumerate(zip(positions, density)):
         nodes, tets = box_tets((3, 3, 3), (SIZE, SIZE, SIZE))
-        arrays |= {f"n{k}": nodes - 0.5 * SIZE + place, f"t{k}": tets}
+        arrays |= {f"n{k}": nodes - 0.5 * SIZE + position, f"t{k}": tets}
         bodies.append({"name": f"Cube {k}", "tets": {"nodes": f"arrays/n{k}.npy", "tets": f"arrays/t{k}.npy"},
                        "material": {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 4e4,
                                                                              "poisson_ratio": 0.4}},
@@ -42,15 +42,15 @@ def test_the_longest_steps_of_soft_bodies_show_thirty_frames_a_second(tmp_path):
 
 
 def play(engine, seconds, gravity=DOWN, **inputs):
-    """Middles of the bodies, (b, 3) [m]."""
+    """Return the centres of the bodies after a time, (b, 3) [m]."""
     for _ in range(round(60 * seconds)):
         engine.step(0, Inputs(gravity, **inputs))
     assert engine.restarts == 0, engine.notes
-    return np.array([one.positions.mean(axis=0) for one in engine.bodies])
+    return np.array([body.positions.mean(axis=0) for body in engine.bodies])
 
 
 def momentum(engine):
-    return sum(one.body.velocities(one.state).T @ one.body.subspace.mass for one in engine.bodies)
+    return sum(body.body.velocities(body.state).T @ body.body.subspace.mass for body in engine.bodies)
 
 
 def test_one_lies_on_the_other(tmp_path):
@@ -67,8 +67,8 @@ def test_one_lies_on_the_other(tmp_path):
 
 
 def jellies(folder, fine, aside=(0.05, 0.02), friction=True):
-    """A job of two cubes of two metres as *Add Soft Body* makes them, of eight vertices or of many: one on the ground,
-    one 5 cm above it."""
+    """Return a job of two cubes of two metres as *Add Soft Body* makes them, of eight vertices or of many: one on the
+    ground, one 5 cm above it."""
     bodies, arrays = [], {}
     for k, at in enumerate(([0.0, 0.0, 1.0], [*aside, 3.05])):
         vertices, triangles = block(np.array(at) - 1.0, np.array(at) + 1.0)
@@ -98,16 +98,16 @@ def test_jellies_with_defaults_stay_on_each_other(tmp_path, monkeypatch, fine):
 
 
 def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
-    """After a deep step beside an edge, it is nearer to another side."""
+    """After a deep step beside an edge the point is nearer to another side."""
     vertices, triangles = divided(*block([0, 0, 0], [1, 1, 1]), 0.17)
     skin, point, moved = Skin(vertices, triangles), np.array([[0.98, 0.5, 1.01]]), np.array([0.0, 0.0, -0.06])
     still = SurfaceMotion(skin, vertices, vertices, vertices, vertices)
     comes = SurfaceMotion(skin, point + moved, point, point + moved, point)
-    found = surface_contacts(comes, still, 9)
-    np.testing.assert_allclose(found.normals, [[0, 0, 1]], atol=1e-12)
-    np.testing.assert_allclose([found.gaps[0], found.gaps_before[0]], [-0.05, 0.01], atol=1e-12)
+    contacts = surface_contacts(comes, still, 9)
+    np.testing.assert_allclose(contacts.normals, [[0, 0, 1]], atol=1e-12)
+    np.testing.assert_allclose([contacts.gaps[0], contacts.gaps_before[0]], [-0.05, 0.01], atol=1e-12)
     # it is pushed from straight below
-    at = np.einsum("kc,kcd->kd", found.weights, vertices[found.corners])
+    at = np.einsum("kc,kcd->kd", contacts.weights, vertices[contacts.corners])
     np.testing.assert_allclose(at, [[0.98, 0.5, 1.0]], atol=1e-12)
     # what moves away with the surface is not met
     assert surface_contacts(comes, SurfaceMotion(skin, vertices + moved, vertices, vertices, vertices), 9) is None
@@ -125,8 +125,8 @@ def test_what_is_divided_is_the_same_surface():
     assert np.linalg.norm(edges, axis=2).max() <= 0.24
 
 
-def test_what_lies_on_each_other_falls_as_one(tmp_path):
-    """Neither is slowed down nor pushed by what is foreseen of the other."""
+def test_bodies_on_each_other_fall_as_one(tmp_path):
+    """Neither body is slowed down nor pushed by predicted contacts with the other."""
     engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0.0], [0, 0, 0.0995]], ground=False), quiet)
     before = momentum(engine)
     play(engine, 0.5)
@@ -136,7 +136,7 @@ def test_what_lies_on_each_other_falls_as_one(tmp_path):
 
 @pytest.mark.parametrize("heavy", [1.0, 8.0])
 def test_momentum_goes_from_one_to_the_other(tmp_path, heavy):
-    """Weightless: one flies at the other. What one loses the other gains."""
+    """Without gravity one body hits the other, which gains the momentum that the first one loses."""
     engine = engine_of("modes", cubes(tmp_path, [[0, 0, 0], [0.13, 0.01, 0]], ground=False,
                                       density=(1000.0 * heavy, 1000.0)), quiet)
     play(engine, 1 / 60, np.zeros(3))

@@ -8,7 +8,8 @@ EFFORTS = [Effort("", 0.02), Effort("fewer iterations", 0.02), Effort("longer st
 
 
 def play(pace, seconds, costs):
-    """Play for so long on a computer where a step of each effort costs so much [s]. Returns the efforts taken."""
+    """Play for a time [s] on a computer where a step of each effort costs a given time [s]; return the efforts
+    taken."""
     passed, efforts = 0.0, []
     while passed < seconds:
         spent = 0.0
@@ -59,7 +60,7 @@ def test_it_comes_back_to_the_best_when_the_computer_has_time_again():
 
 
 def test_what_the_first_step_of_an_effort_costs_more_does_not_count():
-    """Another length of steps begins BDF2 by two stages."""
+    """BDF2 starts with two stages after the step length changes."""
     pace = Timekeeper(EFFORTS)
     for _ in range(6):
         pace.took(0.03)

@@ -1,4 +1,4 @@
-"""A performance that is baked again by the method that played it gives the frames that were recorded."""
+"""A performance that is baked by the method that played it gives the frames that were recorded."""
 
 import shutil
 import sys
@@ -32,23 +32,23 @@ STEP = 1 / 48
 LAST = 24  #: frame: beyond two snapshots, which come every ten, where a bake drops what its quick solver remembers
 SECONDS = (LAST - 1) / 24
 LIVE = {"method": {"kind": "live"}, "integrator": {"kind": "bdf2"}}
-HELD = 1.0e-3  #: radius of what the hand takes hold of [m]: one node
+GRAB_RADIUS = 1.0e-3  #: radius of what the hand takes hold of [m]: one node
 
 
 def hand_at(time, start):
-    """Return where the hand is, which goes straight and steadily, as samples of a Pull are joined then [m]."""
+    """Return the position of a hand that moves straight and steadily, as samples of a Pull are interpolated [m]."""
     return start + time * np.array([0.05, 0.0, 0.12])
 
 
 def cloth(folder):
-    """A job of cloth that hangs from its left edge, by projective dynamics."""
+    """Return a job of cloth that hangs from its left edge, by projective dynamics."""
     left = np.flatnonzero(grid(6, 6, 0.5, 0.5)[0][:, 0] == 0.0)
     return square(folder, end=LAST, step=STEP, pinned=left, laws={"method": {"kind": "projective"}},
                   scene={"integrator": {"kind": "bdf2"}})
 
 
 def jelly_ball(folder):
-    """A job of a ball whose lower part is pinned, which was never filled with tetrahedra."""
+    """Return a job of a ball whose lower part is pinned, which was never filled with tetrahedra."""
     vertices, triangles = ball(16)
     body = {"name": "Ball", "surface": {"vertices": "arrays/v.npy", "triangles": "arrays/f.npy"},
             "mesher": {"kind": "tetwild", "params": {"edge_length": 0.08}},
@@ -62,26 +62,26 @@ def jelly_ball(folder):
 
 @pytest.fixture(params=["world", "projective", "modes", "ball"])
 def performed(request, tmp_path):
-    """A job, its performance by a hand at its tip, and where that was at the start [m]."""
+    """Return a job, its performance by a hand at its tip, and the tip's position at the start [m]."""
     key = "modes" if request.param == "ball" else request.param
     if request.param in ("world", "modes"):
         laws = SOLVED if key == "world" else LIVE
         folder = box_job(tmp_path / "job", end=LAST, step=STEP, motion=False, **laws)
     else:
         folder = {"projective": cloth, "ball": jelly_ball}[request.param](tmp_path / "job")
-    told = []
+    saved = []
     window = Window(key, folder, tmp_path / "board")
-    window.live._on_saved = lambda path, frames: told.append(path)
+    window.live._on_saved = lambda path, frames: saved.append(path)
     start = window.start[int(window.start[:, 0].argmax())]
     for k in range(round(SECONDS / STEP) + 1):
-        grab = Hold(1, start, hand_at(k * STEP, start), HELD, 3.0)
+        grab = Hold(1, start, hand_at(k * STEP, start), GRAB_RADIUS, 3.0)
         window.board.write_control(control(DOWN, run=RECORDED, grabs=(grab,)))
         window.live.update()
         window.clock.wait(STEP)
     window.board.write_control(control(DOWN))
     window.live.update()
     assert window.engine.restarts == 0
-    return folder, read_npz(told[0]), start
+    return folder, read_npz(saved[0]), start
 
 
 def test_the_pull_of_a_hand_makes_a_bake_give_the_frames_that_were_recorded(performed):
@@ -96,8 +96,8 @@ def test_the_pull_of_a_hand_makes_a_bake_give_the_frames_that_were_recorded(perf
     motion[:, :3, 3] = [hand_at(k / 48, start) for k in range(2 * LAST - 1)]
     np.testing.assert_allclose(motion[2::2, :3, 3], arrays["target"][1:, 0], atol=1e-12)
     np.save(folder / "arrays" / "hand.npy", motion)
-    change(folder, "bodies.0.pulls", [{"position": start.tolist(), "radius": HELD, "stiffness": float(stiffness[1]),
-                                       "motion": "arrays/hand.npy"}])
+    change(folder, "bodies.0.pulls", [{"position": start.tolist(), "radius": GRAB_RADIUS,
+                                       "stiffness": float(stiffness[1]), "motion": "arrays/hand.npy"}])
     bake(folder, Quiet())
     baked = np.array([next(iter(Cache(folder / "cache").frame(k).values())) for k in range(1, LAST + 1)])
     np.testing.assert_allclose(baked, arrays["places"], rtol=0.0, atol=1e-7)
@@ -111,13 +111,13 @@ def test_a_bake_without_the_pull_gives_other_frames(performed):
 
 
 def frames_of(folder):
-    """Vertices at each frame of a bake, (f, n, 3) [m]."""
+    """Return the vertices at each frame of a bake, (f, n, 3) [m]."""
     cache = Cache(folder / "cache")
     return np.array([np.concatenate([*cache.frame(k).values()]) for k in load(folder).frames])
 
 
 def played(engine, frames, inputs):
-    """Return what is recorded, (f, n, 3) [m], of as many frames. inputs: of each step, by its number."""
+    """Return the recorded positions of as many frames, (f, n, 3) [m]. inputs: of each step, by its number."""
     recording, time = Recording(24.0), 0.0
     recording.add(time, engine.positions)
     while recording.frames < frames:
@@ -130,7 +130,8 @@ def played(engine, frames, inputs):
 
 @pytest.fixture()
 def pushed(tmp_path):
-    """A job of two cubes that fall on each other and on the ground, pushed by a wall; and its frames as played."""
+    """Return a job of two cubes that fall on each other and on the ground, pushed by a wall, and its frames as
+    played."""
     folder = cubes(tmp_path / "job", [[0, 0, 0.06], [0.01, 0.005, 0.18]], **LIVE)
     vertices, triangles = block([-0.4, -0.3, 0.0], [-0.2, 0.3, 0.4])
     speed = 0.4  # [m/s]
@@ -165,9 +166,9 @@ def test_a_bake_of_it_that_was_stopped_goes_on_to_the_last_bit(pushed):
     whole = frames_of(folder)
     again = folder.with_name("again")
     shutil.copytree(folder, again, ignore=shutil.ignore_patterns("cache"))
-    asked = []
+    calls = []
     with pytest.raises(Stopped):
-        bake(again, Quiet(), stop=lambda: asked.append(0) or len(asked) > 45)
+        bake(again, Quiet(), stop=lambda: calls.append(0) or len(calls) > 45)
     bake(again, Quiet(), resume=True)
     np.testing.assert_array_equal(frames_of(again), whole)
 
@@ -188,14 +189,14 @@ def test_what_moves_by_another_method_is_not_touched(tmp_path):
 
 
 def test_it_is_stepped_by_bdf2_whatever_the_integrator_and_the_log_says_so(tmp_path):
-    found = []
+    bakes = []
     for kind in ("bdf2", "sdirk2"):
         folder = box_job(tmp_path / kind, end=4, step=STEP, motion=False, method={"kind": "live"},
                          integrator={"kind": kind})
-        told = []
+        messages = []
         reporter = Quiet()
-        reporter.log = told.append
+        reporter.log = messages.append
         bake(folder, reporter)
-        found.append((frames_of(folder), any("steps by BDF2, and not by SDIRK2" in text for text in told)))
-    np.testing.assert_array_equal(found[0][0], found[1][0])
-    assert [said for _, said in found] == [False, True]
+        bakes.append((frames_of(folder), any("steps by BDF2, and not by SDIRK2" in text for text in messages)))
+    np.testing.assert_array_equal(bakes[0][0], bakes[1][0])
+    assert [has_notice for _, has_notice in bakes] == [False, True]

@@ -1,4 +1,5 @@
-"""A body that is played: it moves as the artist says, and in the same way wherever the clock is the same."""
+"""A body that is played moves as the artist's hands and settings say, and identically wherever the clock is
+identical."""
 
 
 import numpy as np
@@ -25,30 +26,30 @@ def quiet(*_):
 
 @pytest.fixture()
 def job(tmp_path):
-    """A soft box that hangs from its left end."""
+    """Return a job of a soft box that hangs from its left end."""
     return box_job(tmp_path / "job", end=1, step=1 / 48, motion=False, **SOLVED)
 
 
 class Window:
-    """Stands for Blender: a board, a body that is played on it and a clock that it moves."""
+    """A stand-in for Blender: a board, a body that is played on it and a clock that it moves."""
 
     def __init__(self, key, job, path):
-        self.said, self.clock = [], FixedClock()
+        self.notes, self.clock = [], FixedClock()
         self.engine = engine_of(key, job, quiet)
         self.start = self.engine.positions
         self.board = boards.made(path, len(self.start), self.start.mean(axis=0))
-        self.live = Live(job, self.engine, self.board, self.clock, self.said.append)
+        self.live = Live(job, self.engine, self.board, self.clock, self.notes.append)
 
-    def play(self, seconds, told=None):
+    def play(self, seconds, control_values=None):
         """Return the positions afterwards, (n, 3) [m]."""
-        if told is not None:
-            self.board.write_control(told)
+        if control_values is not None:
+            self.board.write_control(control_values)
         for _ in range(round(48 * seconds)):
             self.live.update()
             self.clock.wait(1 / 48)
         self.live.update()
-        self.frame, places, self.poses = self.board.shown()
-        return places + self.board.origin
+        self.frame, positions, self.poses = self.board.shown()
+        return positions + self.board.origin
 
 
 @pytest.fixture(params=list(catalogue.family("live_engine")))
@@ -62,7 +63,7 @@ def window(key, job, tmp_path):
     return Window(key, job, tmp_path / "board")
 
 
-def test_nothing_moves_before_blender_has_said_where_it_is(window):
+def test_nothing_moves_before_blender_has_sent_its_position(window):
     window.live.update()
     window.clock.wait(1.0)
     window.live.update()
@@ -70,14 +71,14 @@ def test_nothing_moves_before_blender_has_said_where_it_is(window):
 
 
 def test_a_computer_that_sleeps_owes_no_steps(window):
-    """A laptop that is closed for a night goes on from where it was."""
+    """A laptop that was asleep for a night continues from where it was."""
     window.play(0.2, control(DOWN))
     before = window.frame["time"][0]
     window.clock.wait(30_000.0)
     window.live.update()
-    frame, places, _ = window.board.shown()
+    frame, positions, _ = window.board.shown()
     assert 0.0 < frame["time"][0] - before < 0.3
-    assert window.engine.restarts == 0 and np.isfinite(places).all()
+    assert window.engine.restarts == 0 and np.isfinite(positions).all()
 
 
 @pytest.mark.parametrize("seconds", [0.05, 0.011], ids=["slow", "two in three redraws"])
@@ -106,22 +107,22 @@ def test_without_gravity_it_stays_as_it_is(window):
 
 
 def test_with_a_fixed_clock_it_is_the_same_to_the_last_bit(key, job, tmp_path):
-    found = []
+    runs = []
     for name in ("one", "two"):
         window = Window(key, job, tmp_path / name)
         grab = Hold(1, window.start[-1], window.start[-1] + [0.0, 0.02, 0.05], 0.0, 2.0)
         window.play(0.2, control(DOWN, grabs=(grab,)))
-        found.append(window.play(0.3, control(DOWN)).tobytes())
-    assert found[0] == found[1]
+        runs.append(window.play(0.3, control(DOWN)).tobytes())
+    assert runs[0] == runs[1]
 
 
-def test_a_hand_pulls_what_it_has_hold_of_to_where_it_is(window):
-    place = window.start[np.argmax(window.start[:, 0])]
-    hand = place + [0.0, 0.05, 0.05]
-    near = np.linalg.norm(window.start - place, axis=1) < 0.03
+def test_a_hand_pulls_what_it_has_grabbed_to_its_own_position(window):
+    position = window.start[np.argmax(window.start[:, 0])]
+    hand = position + [0.0, 0.05, 0.05]
+    near = np.linalg.norm(window.start - position, axis=1) < 0.03
     lacks = []
     for strength in (0.2, 5.0):
-        pulled = window.play(1.5, control(np.zeros(3), grabs=(Hold(1, place, hand, 0.0, strength),)))
+        pulled = window.play(1.5, control(np.zeros(3), grabs=(Hold(1, position, hand, 0.0, strength),)))
         lacks.append(np.linalg.norm((pulled - window.start)[near].mean(axis=0) - [0.0, 0.05, 0.05]))
     assert lacks[0] < 0.05 and lacks[1] < 0.5 * lacks[0], lacks  # the wheel makes it stronger
     window.play(0.5, control(np.zeros(3)))
@@ -133,9 +134,9 @@ def test_what_is_pinned_follows_the_object(window):
     carrier = np.eye(4)
     carrier[:3, 3] = 0.0, 0.3, 0.1
     window.play(0.1, control(np.zeros(3)))
-    places = window.play(0.1, control(np.zeros(3), carrier))
-    held = window.start[:, 0] == 0.0
-    np.testing.assert_allclose(places[held], window.start[held] + carrier[:3, 3], atol=1e-6)
+    positions = window.play(0.1, control(np.zeros(3), carrier))
+    pinned = window.start[:, 0] == 0.0
+    np.testing.assert_allclose(positions[pinned], window.start[pinned] + carrier[:3, 3], atol=1e-6)
 
 
 def test_what_is_pinned_softly_hangs_on_springs(key, tmp_path, monkeypatch):
@@ -167,8 +168,8 @@ def test_what_is_pinned_softly_hangs_on_springs(key, tmp_path, monkeypatch):
 def test_it_begins_where_the_object_is_now(window):
     carrier = np.eye(4)
     carrier[:3, :3] = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
-    places = window.play(0.1, control(np.zeros(3), carrier))
-    np.testing.assert_allclose(places, window.start @ carrier[:3, :3].T, atol=1e-6)
+    positions = window.play(0.1, control(np.zeros(3), carrier))
+    np.testing.assert_allclose(positions, window.start @ carrier[:3, :3].T, atol=1e-6)
 
 
 def test_settings_act_at_once_and_it_goes_on_from_where_it_is(window, job):
@@ -185,10 +186,10 @@ def test_settings_that_cannot_be_played_are_not_reported_as_done(window, job):
     window.play(1 / 24, control(DOWN))
     change(job, "bodies.0.material.params.youngs_modulus", -1.0)
     window.play(1 / 24, control(DOWN, settings=1))
-    assert window.frame["settings"][0] == 0 and len(window.said) == 1
+    assert window.frame["settings"][0] == 0 and len(window.notes) == 1
     change(job, "bodies.0.material.params.youngs_modulus", 2e4)
     window.play(1 / 24, control(DOWN, settings=2))
-    assert window.frame["settings"][0] == 2 and len(window.said) == 1
+    assert window.frame["settings"][0] == 2 and len(window.notes) == 1
 
 
 def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
@@ -209,7 +210,7 @@ def test_what_is_only_stiffer_moves_as_what_was_made_so(job):
 
 
 def test_what_is_taken_back_is_as_stiff_as_before(job):
-    """A body gives back the settings that it has taken where another one of the scene cannot take its own."""
+    """A body restores the settings that it has applied where another one of the scene cannot apply its own."""
     engine = engine_of("modes", job, quiet)
     [body] = engine.bodies
     ways, before = body.body, body.body.points.volumes.copy()
@@ -227,11 +228,11 @@ def test_what_is_taken_back_is_as_stiff_as_before(job):
     assert body.body is ways
 
 
-def test_settings_that_cannot_be_used_are_said_and_it_plays_on(window, job):
+def test_settings_that_cannot_be_used_are_reported_and_it_plays_on(window, job):
     window.play(0.1, control(DOWN))
     change(job, "bodies.0.material.params.youngs_modulus", -1.0)
     before = window.play(0.1, control(DOWN, settings=1))
-    assert len(window.said) == 1 and "youngs_modulus" in window.said[0], window.said
+    assert len(window.notes) == 1 and "youngs_modulus" in window.notes[0], window.notes
     assert not np.array_equal(window.play(0.1), before)
 
 
@@ -251,7 +252,7 @@ def test_every_effort_moves_it_about_as_far(key, job):
 
 
 def test_efforts_say_what_they_save_on(window):
-    assert [one.label for one in window.engine.efforts] == ["", "fewer iterations", "longer steps"]
+    assert [effort.label for effort in window.engine.efforts] == ["", "fewer iterations", "longer steps"]
     assert window.engine.efforts[2].step == 2 * window.engine.efforts[0].step
 
 
@@ -265,9 +266,9 @@ def test_what_cannot_go_on_begins_anew(window, monkeypatch):
         moved = vars(window.engine).get("_world") or window.engine.bodies[0].body
         for name in ("step", "rescue"):
             broken.setattr(type(moved), name, fails, raising=False)  # however it is stepped
-        places = window.play(1 / 48)
-    np.testing.assert_allclose(places, window.start, atol=1e-6)
-    assert window.frame["restarts"][0] == 1 and "Restarted" in window.said[0]
+        positions = window.play(1 / 48)
+    np.testing.assert_allclose(positions, window.start, atol=1e-6)
+    assert window.frame["restarts"][0] == 1 and "Restarted" in window.notes[0]
     assert window.play(0.2)[:, 2].min() < window.start[:, 2].min() - 0.005  # and it plays on
 
 
@@ -284,7 +285,7 @@ def test_a_note_says_why_a_reduced_body_could_not_go_on(job, tmp_path, monkeypat
         window.play(1 / 48)
     monkeypatch.setattr(type(body), "_is_in_world", lambda *_: False)
     window.play(1 / 48)
-    assert "a stage did not converge" in window.said[0] and "thrown more than 50 times its size" in window.said[1]
+    assert "a stage did not converge" in window.notes[0] and "thrown more than 50 times its size" in window.notes[1]
 
 
 def test_a_job_that_is_none_is_refused(key, tmp_path):

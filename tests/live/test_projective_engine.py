@@ -1,4 +1,5 @@
-"""Cloth is played by projective dynamics: on colliders and the ground, on other cloth and its own folds, by hands."""
+"""Cloth is played by projective dynamics: on colliders and the ground, on other cloth and its own folds, under
+hands."""
 
 import sys
 from pathlib import Path
@@ -28,7 +29,7 @@ GROUND = {"point": [0, 0, 0], "normal": [0, 0, 1], "friction": {"kind": "coulomb
 
 
 def play(engine, seconds, gravity=DOWN, **inputs):
-    """Positions of all vertices afterwards, (n, 3) [m]."""
+    """Return the positions of all vertices after a time, (n, 3) [m]."""
     for _ in range(round(seconds / H)):
         engine.step(0, Inputs(gravity, **inputs))
     assert engine.restarts == 0, engine.notes
@@ -36,7 +37,7 @@ def play(engine, seconds, gravity=DOWN, **inputs):
 
 
 def sheets(folder, heights, touches=None, cloth=None, **scene):
-    """A job of level squares above each other [m]."""
+    """Return a job of level squares above each other [m]."""
     arrays, bodies = {}, []
     for k, height in enumerate(heights):
         vertices, triangles = grid(10, 10, 0.4, 0.4)
@@ -57,8 +58,8 @@ def test_cloth_is_played_by_projective_dynamics_and_what_is_sewn_by_the_bakes_so
     assert isinstance(engine_of("", job, quiet), WorldEngine)
 
 
-def test_a_balloon_holds_what_its_pressure_presses_on(tmp_path):
-    """A slider blows it up, as far as Laplace's law has it: p = 2 T/r, T the tension of its skin."""
+def test_a_balloon_is_inflated_to_the_radius_of_its_pressure(tmp_path):
+    """A slider inflates it to the radius of Laplace's law: p = 2 T/r, T the tension of its skin."""
     vertices, triangles = ball(16)
     radius, thick, arrays = 0.2, 400.0, {}
     balloon = cloth_body("Balloon", radius * vertices, triangles, arrays, laws={"wobble_half_life": 0.1},
@@ -88,20 +89,20 @@ def test_cloth_hangs_over_a_ball(tmp_path):
 
 
 def momentum(engine):
-    """Return that of all bodies [kg m/s], (3,)."""
-    return sum(one.state.u.reshape(-1, 3).T @ one.body.mass for one in engine.bodies)
+    """Return the momentum of all bodies [kg m/s], (3,)."""
+    return sum(body.state.u.reshape(-1, 3).T @ body.body.mass for body in engine.bodies)
 
 
-@pytest.mark.parametrize("is_met", [True, False])
-def test_a_sheet_lies_on_another_one(tmp_path, is_met):
-    job = sheets(tmp_path, [0.02, 0.08], touches=None if is_met else [], ground=GROUND)
+@pytest.mark.parametrize("in_contact", [True, False])
+def test_a_sheet_rests_on_another_one(tmp_path, in_contact):
+    job = sheets(tmp_path, [0.02, 0.08], touches=None if in_contact else [], ground=GROUND)
     x = play(engine_of("", job, quiet), 1.5).reshape(2, -1, 3)
     assert abs(x[0, :, 2]).mean() < 0.005
-    assert (x[1, :, 2] > 0.006).mean() > 0.95 if is_met else x[1, :, 2].mean() < 0.004
+    assert (x[1, :, 2] > 0.006).mean() > 0.95 if in_contact else x[1, :, 2].mean() < 0.004
 
 
-@pytest.mark.parametrize("is_met", [True, False])
-def test_a_fold_lies_on_its_own_cloth(tmp_path, is_met):
+@pytest.mark.parametrize("in_contact", [True, False])
+def test_a_fold_rests_on_its_own_cloth(tmp_path, in_contact):
     """A strip that is folded in the middle: its upper half comes down onto the lower one."""
     vertices, triangles = grid(20, 4, 0.8, 0.16)
     way = vertices[:, 0].copy()
@@ -112,11 +113,11 @@ def test_a_fold_lies_on_its_own_cloth(tmp_path, is_met):
     vertices[:, 2] = radius * (1.0 - np.cos(bend)) + 0.001
     arrays = {}
     body = cloth_body("Strip", vertices, triangles, arrays, thickness=0.01,
-                      laws={} if is_met else {"touches": []})
+                      laws={} if in_contact else {"touches": []})
     engine = engine_of("", cloth_job(tmp_path, [body], arrays, end=1, step=H, contact={}, ground=GROUND), quiet)
     x = play(engine, 1.5)
     upper = x[way > 0.6]
-    assert (upper[:, 2] > 0.006).mean() > 0.9 if is_met else upper[:, 2].mean() < 0.005
+    assert (upper[:, 2] > 0.006).mean() > 0.9 if in_contact else upper[:, 2].mean() < 0.005
 
 
 def test_a_hand_lifts_it_and_pins_follow_its_object(tmp_path):
@@ -133,7 +134,7 @@ def test_a_hand_lifts_it_and_pins_follow_its_object(tmp_path):
     assert play(engine, 0.5, carriers=moved(y=0.1)[None])[-1, 2] < -0.1
 
 
-def test_momentum_of_sheets_that_meet_is_kept(tmp_path):
+def test_momentum_of_sheets_in_contact_is_conserved(tmp_path):
     engine = engine_of("", sheets(tmp_path, [0.0, 0.03], cloth={"drag": 0.0, "air_friction": 0.0}), quiet)
     play(engine, H, np.zeros(3))
     upper = engine.bodies[1]
@@ -147,8 +148,8 @@ def test_momentum_of_sheets_that_meet_is_kept(tmp_path):
 
 
 def test_it_is_the_same_to_the_last_bit(tmp_path):
-    found = []
+    runs = []
     for name in ("one", "two"):
         engine = engine_of("", sheets(tmp_path / name, [0.0, 0.03], ground=GROUND), quiet)
-        found.append(play(engine, 0.3).tobytes())
-    assert found[0] == found[1]
+        runs.append(play(engine, 0.3).tobytes())
+    assert runs[0] == runs[1]

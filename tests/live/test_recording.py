@@ -1,4 +1,4 @@
-"""A live performance is recorded: frames at the scene's pace, in the cache of a job as if they were baked."""
+"""A live performance is recorded: frames at the scene's rate, in the cache of a job as if they were baked."""
 
 import json
 
@@ -26,54 +26,54 @@ def test_frames_stand_between_steps(tmp_path):
         recording.add(3.0 + k / 60, np.full((2, 3), k / 60))
     assert recording.frames == 5  # a sixth of a second
     recording.save(tmp_path / "performed.npz")
-    places = read_npz(tmp_path / "performed.npz")["places"]
-    assert places.shape == (5, 2, 3) and places.dtype == np.float32
-    np.testing.assert_allclose(places[:, 0, 0], np.arange(5) / 24, atol=1e-6)
+    positions = read_npz(tmp_path / "performed.npz")["places"]
+    assert positions.shape == (5, 2, 3) and positions.dtype == np.float32
+    np.testing.assert_allclose(positions[:, 0, 0], np.arange(5) / 24, atol=1e-6)
 
 
-def test_poses_stand_between_steps_too_and_hands_are_kept(tmp_path):
+def test_poses_are_interpolated_between_steps_and_hands_are_recorded(tmp_path):
     recording, turned = Recording(24.0), np.eye(4)[None]
     for k in range(9):
         angle = 0.3 * k
         turned[0, :2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
         turned[0, 0, 3] = k
-        held = [GrabbedVertex(9, 4, np.array([k, 0.0, 0.0]), 100.0 + k)] if 2 < k < 7 else []
-        recording.add(k / 48, np.zeros((5, 3)), turned, held)
+        grabbed = [GrabbedVertex(9, 4, np.array([k, 0.0, 0.0]), 100.0 + k)] if 2 < k < 7 else []
+        recording.add(k / 48, np.zeros((5, 3)), turned, grabbed)
     recording.save(tmp_path / "performed.npz")
-    kept = read_npz(tmp_path / "performed.npz")
-    assert kept["poses"].shape == (5, 1, 4, 4)
-    np.testing.assert_allclose(kept["poses"][:, 0, 0, 3], [0, 2, 4, 6, 8], atol=1e-9)
-    np.testing.assert_allclose(kept["poses"][3, 0, 0, 0], np.cos(1.8), atol=1e-9)
+    arrays = read_npz(tmp_path / "performed.npz")
+    assert arrays["poses"].shape == (5, 1, 4, 4)
+    np.testing.assert_allclose(arrays["poses"][:, 0, 0, 3], [0, 2, 4, 6, 8], atol=1e-9)
+    np.testing.assert_allclose(arrays["poses"][3, 0, 0, 0], np.cos(1.8), atol=1e-9)
     recording = Recording(32.0)
     recording.add(0.0, np.zeros((0, 3)), np.eye(4)[None])
     recording.add(1 / 16, np.zeros((0, 3)), turned)
     recording.save(tmp_path / "between.npz")
     turn = read_npz(tmp_path / "between.npz")["poses"][1, 0, :3, :3]
     np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-12)
-    assert kept["vertex"].tolist() == [4]
-    np.testing.assert_array_equal(kept["stiffness"][:, 0], [0, 0, 104, 106, 0])
-    np.testing.assert_array_equal(kept["target"][2, 0], [4, 0, 0])
+    assert arrays["vertex"].tolist() == [4]
+    np.testing.assert_array_equal(arrays["stiffness"][:, 0], [0, 0, 104, 106, 0])
+    np.testing.assert_array_equal(arrays["target"][2, 0], [4, 0, 0])
 
 
-def test_what_is_played_while_it_records_is_told_when_it_ends(job, tmp_path):  # noqa: F811
-    window, told = Window("world", job, tmp_path / "board"), []
-    window.live._on_saved = lambda path, frames: told.append((path, frames))
+def test_what_is_played_while_it_records_is_passed_on_when_it_ends(job, tmp_path):  # noqa: F811
+    window, saved = Window("world", job, tmp_path / "board"), []
+    window.live._on_saved = lambda path, frames: saved.append((path, frames))
     window.play(0.1, control(DOWN))
     window.play(0.5, control(DOWN, run=RECORDED))
-    assert told == []
+    assert saved == []
     window.play(0.1, control(DOWN, run=PLAYED))
-    [(path, frames)] = told
-    places = read_npz(path)["places"]
-    assert frames == len(places) == 13  # half a second at 24 a second, and the first one
-    assert places[0, :, 2].min() > places[5, :, 2].min()  # it goes on sagging
+    [(path, frames)] = saved
+    positions = read_npz(path)["places"]
+    assert frames == len(positions) == 13  # half a second at 24 a second, and the first one
+    assert positions[0, :, 2].min() > positions[5, :, 2].min()  # it goes on sagging
     window.play(0.2, control(DOWN, run=RECORDED))
     window.play(0.1, control(DOWN))
-    assert len(told) == 2 and told[1][0] != path
+    assert len(saved) == 2 and saved[1][0] != path
 
 
 @pytest.fixture()
 def baked(tmp_path):
-    """A job whose object moves along x by 1 m a frame, and five frames of a performance in the world."""
+    """Return a job whose object moves along x by 1 m a frame, and five frames of a performance in the world."""
     vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
     triangles = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], np.int32)
     to_object = np.tile(np.eye(4), (8, 1, 1))
@@ -93,15 +93,15 @@ def baked(tmp_path):
 def test_a_performance_is_a_bake_in_the_space_of_the_object(baked, capsys):
     folder, performed, vertices = baked
     assert cli.main(["record", str(folder), str(performed), "--json"], read_stdin=False) == 0
-    said = capsys.readouterr().out
-    assert '"frame": 7' in said
+    output = capsys.readouterr().out
+    assert '"frame": 7' in output
     cache = Cache(folder / "cache")
     assert cache.frames_done() == [3, 4, 5, 6, 7] and cache.manifest["runs"][0]["backend"] == "Play Live"
     for k in range(5):
         np.testing.assert_allclose(cache.frame(3 + k)["Ear"], vertices + [-k, 0.0, k], atol=1e-6)
 
 
-def test_bodies_and_mechanisms_are_kept_together(tmp_path):
+def test_bodies_and_mechanisms_are_recorded_together(tmp_path):
     bodies, joints = double_pendulum()
     folder = mechanism_job(tmp_path / "job", bodies, joints, step=1 / 96, end=12)
     scene = json.loads((folder / "scene.json").read_text())
@@ -119,35 +119,35 @@ def test_bodies_and_mechanisms_are_kept_together(tmp_path):
     recording.save(tmp_path / "performed.npz")
     assert cli.main(["record", str(folder), str(tmp_path / "performed.npz")], read_stdin=False) == 0
     cache = Cache(folder / "cache")
-    assert [one["bodies"] for one in cache.mechanisms()] == [[one["name"] for one in bodies]]
+    assert [mechanism["bodies"] for mechanism in cache.mechanisms()] == [[body["name"] for body in bodies]]
     first = cache.frames_done()[0]
-    for k, (places, poses) in enumerate(seen):
+    for k, (positions, poses) in enumerate(seen):
         np.testing.assert_allclose(cache.poses(first + k)["pose"], poses, atol=1e-9)
         frame = cache.frame(first + k)
-        np.testing.assert_allclose(np.concatenate([frame["Jelly 0"], frame["Jelly 1"]]), places, atol=1e-5)
+        np.testing.assert_allclose(np.concatenate([frame["Jelly 0"], frame["Jelly 1"]]), positions, atol=1e-5)
     assert len(cache.frames_done()) == len(seen) == 7
 
 
-def test_hands_on_soft_bodies_are_told(job):  # noqa: F811
-    """By both engines: which vertex, where to, how hard."""
+def test_hands_on_soft_bodies_are_reported(job):  # noqa: F811
+    """Both engines report the vertex, the target and the strength of a grab."""
     stiffness = []
     for key in ("modes", "world"):
         engine = engine_of(key, job, quiet)
         vertex = int(engine.positions[:, 0].argmax())
-        place = engine.positions[vertex].copy()
+        position = engine.positions[vertex].copy()
         assert engine.grabbed == ()
         for _ in range(3):
-            engine.step(0, Inputs(DOWN, grabs=(Hold(5, place, place + [0.0, 0.0, 0.1], 0.0, 1.0),)))
-        [one] = engine.grabbed
-        assert (one.id, one.vertex) == (5, vertex)
-        np.testing.assert_allclose(one.target, place + [0.0, 0.0, 0.1], atol=0.02)
-        stiffness.append(one.stiffness)
+            engine.step(0, Inputs(DOWN, grabs=(Hold(5, position, position + [0.0, 0.0, 0.1], 0.0, 1.0),)))
+        [grabbed] = engine.grabbed
+        assert (grabbed.id, grabbed.vertex) == (5, vertex)
+        np.testing.assert_allclose(grabbed.target, position + [0.0, 0.0, 0.1], atol=0.02)
+        stiffness.append(grabbed.stiffness)
         engine.step(0, Inputs(DOWN))
         assert engine.grabbed == ()
     assert min(stiffness) > 0.0
 
 
-def test_a_bake_that_is_there_is_replaced_only_if_told(baked, capsys):
+def test_a_finished_bake_is_replaced_only_with_the_option(baked, capsys):
     folder, performed, _ = baked
     assert cli.main(["record", str(folder), str(performed)], read_stdin=False) == 0
     assert cli.main(["record", str(folder), str(performed)], read_stdin=False) == 2
@@ -158,9 +158,9 @@ def test_a_bake_that_is_there_is_replaced_only_if_told(baked, capsys):
 
 def test_one_that_was_stopped_on_its_way_is_recorded_again(baked):
     folder, performed, vertices = baked
-    asked = []
+    calls = []
     with pytest.raises(Stopped, match="before frame 5"):
-        keep(folder, performed, Quiet(), lambda: asked.append(1) or len(asked) > 2)
+        keep(folder, performed, Quiet(), lambda: calls.append(1) or len(calls) > 2)
     assert Cache(folder / "cache").frames_done() == [3, 4]
     keep(folder, performed, Quiet(), lambda: False, replaces=True)
     assert Cache(folder / "cache").frames_done() == [3, 4, 5, 6, 7]
@@ -172,8 +172,8 @@ def test_what_is_no_performance_of_it_is_refused(baked, tmp_path, capsys):
     other.add(0.0, np.zeros((7, 3)))
     other.save(tmp_path / "other.npz")
     (tmp_path / "text.npz").write_text("no")
-    for path, said in ((tmp_path / "other.npz", "has others"), (tmp_path / "text.npz", "nothing that was performed"),
-                       (tmp_path / "gone.npz", "nothing that was performed")):
+    for path, message in ((tmp_path / "other.npz", "has others"), (tmp_path / "text.npz", "nothing that was performed"),
+                          (tmp_path / "gone.npz", "nothing that was performed")):
         assert cli.main(["record", str(folder), str(path)], read_stdin=False) == 2
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     assert not (folder / "cache" / "frames").exists()

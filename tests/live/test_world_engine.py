@@ -1,4 +1,4 @@
-"""Mechanisms, ropes and cloth are played by the bake's own solver, and pulled at."""
+"""Mechanisms, ropes and cloth are played by the solver of bakes, and pulled by hands."""
 
 import json
 
@@ -48,27 +48,27 @@ def test_a_hand_pulls_a_rigid_body_and_lets_go(pendulum):
     away = np.linalg.norm(tip - hand)
     play(engine, 3.0, np.zeros(3), grabs=(grab,))
     assert np.linalg.norm(engine.poses[1, :3, 3] - hand) < 0.7 * away
-    held = engine.poses[1].copy()
+    pose = engine.poses[1].copy()
     play(engine, 0.2, np.zeros(3), grabs=(grab,))
-    np.testing.assert_allclose(engine.poses[1, :3, 3], held[:3, 3], atol=0.02)
+    np.testing.assert_allclose(engine.poses[1, :3, 3], pose[:3, 3], atol=0.02)
     play(engine, 1.0)
-    assert engine.poses[1, 2, 3] < held[2, 3] - 0.05  # it is let go, and falls
+    assert engine.poses[1, 2, 3] < pose[2, 3] - 0.05  # it is let go, and falls
 
 
 def test_gravity_of_a_mechanism_is_the_scenes_at_that_moment(pendulum):
-    one, other = engine_of("", pendulum, quiet), engine_of("", pendulum, quiet)
-    play(one, 0.3)
-    play(other, 0.3, -DOWN)
-    assert np.abs(one.poses - other.poses).max() > 0.1
+    first, second = engine_of("", pendulum, quiet), engine_of("", pendulum, quiet)
+    play(first, 0.3)
+    play(second, 0.3, -DOWN)
+    assert np.abs(first.poses - second.poses).max() > 0.1
 
 
 def test_a_rope_hangs_and_is_pulled(tmp_path):
-    places = np.linspace([0, 0, 0], [0.5, 0, 0], 9)
-    job = rope_job(tmp_path / "job", places, end=1, step=1 / 60)
+    positions = np.linspace([0, 0, 0], [0.5, 0, 0], 9)
+    job = rope_job(tmp_path / "job", positions, end=1, step=1 / 60)
     engine = engine_of("", job, quiet)
     play(engine, 1.5)
     assert engine.positions.shape == (9, 3) and engine.positions[-1, 2] < -0.2
-    np.testing.assert_allclose(engine.positions[0], places[0], atol=1e-9)
+    np.testing.assert_allclose(engine.positions[0], positions[0], atol=1e-9)
     links = np.linalg.norm(np.diff(engine.positions[chain(8)].reshape(-1, 2, 3), axis=1), axis=-1)
     assert links.max() < 0.08
     end = engine.positions[-1].copy()

@@ -130,12 +130,12 @@ class Belt:
     def __init__(self, rates, params):
         self.rates, self.params = np.concatenate(rates), params
 
-    def blocks(self, place, u, time):
-        way = np.array([1.0, -self.params["ratio"]])
-        pull, off = self.params["pull"], way @ place
-        outer = np.outer(way, way)
-        return RateBlocks(-pull * off * way, np.diag([self.params["flywheel"], 0.0]), -self.params["drag"] * outer,
-                          -pull * outer, 0.5 * pull * off**2)
+    def blocks(self, positions, u, time):
+        direction = np.array([1.0, -self.params["ratio"]])
+        pull, off = self.params["pull"], direction @ positions
+        outer = np.outer(direction, direction)
+        return RateBlocks(-pull * off * direction, np.diag([self.params["flywheel"], 0.0]),
+                          -self.params["drag"] * outer, -pull * outer, 0.5 * pull * off**2)
 
 
 class Wire:
@@ -144,9 +144,9 @@ class Wire:
     centre = ()
 
     @staticmethod
-    def fill(bodies, dof, q, u, start, centres, place, subspace, bend):
+    def fill(bodies, dof, q, u, start, centres, pose, subspace, bend):
         x, rate = q[dof[bodies]], u[dof[bodies]]
-        place[bodies, 0, 3], place[bodies, 2, 3] = x, x * x
+        pose[bodies, 0, 3], pose[bodies, 2, 3] = x, x * x
         subspace[dof[bodies], 3], subspace[dof[bodies], 5] = 1.0, 2.0 * x
         bend[bodies, 5] = 2.0 * rate * rate
 

@@ -17,8 +17,8 @@ from solver.world.world import World
 
 
 def hanging_job(folder, kind, **scene):
-    """A box that is held at one end, one that hangs from it by hooks and is free, and one by itself; "mixed": the
-    second with Vanilla FEM and the others with ConJac."""
+    """Return a job of a box that is pinned at one end, one that hangs from it by hooks and is free, and one by itself;
+    "mixed": the second with Vanilla FEM and the others with ConJac."""
     method = {"kind": "conjac" if kind == "mixed" else kind}
     job = box_job(folder, motion=False, cells=(2, 1, 1), method=method, **scene)
     [body] = json.loads((job / "scene.json").read_text())["bodies"]
@@ -62,16 +62,16 @@ def test_a_made_up_force_between_bodies_bakes_with_a_soft_body_and_a_made_up_par
     change(job, "forces", [])
     loose = world_of(load(job))
     apart = bake(loose, h, 96)
-    place = {name: (first, count) for name, first, count in loose.bodies}
-    first, count = place["Apart"]
+    ranges = {name: (first, count) for name, first, count in loose.bodies}
+    first, count = ranges["Apart"]
     assert np.abs(loose.output(apart, 1)[first:first + count] - vertices["Apart"]).max() <= 1e-7
-    first, count = place["Lamp"]
+    first, count = ranges["Lamp"]
     assert (loose.output(apart, 1)[first:first + count] - rest["Lamp"])[:, 2].mean() < -1.0
 
 
 @pytest.mark.parametrize("kind", some(["vanilla", "conjac", "mixed"], "vanilla", "mixed"))
 def test_what_hooks_pull_one_way_they_pull_the_other(room, tmp_path, kind):
-    """Without gravity and pins momentum stays, in both directions of a stretched spring."""
+    """Without gravity and pins momentum is conserved, in both directions of a stretched spring."""
     job = hanging_job(tmp_path / "job", kind, gravity=[0.0, 0.0, 0.0], integrator={"kind": "sdirk2"},
                       stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-11}})
     change(job, "bodies.1.pin", {})
@@ -98,7 +98,8 @@ def test_what_hooks_pull_one_way_they_pull_the_other(room, tmp_path, kind):
      ("conjac", "sdirk2"), ("mixed", "semi_implicit"), ("mixed", "sdirk2")],
     ("vanilla", "semi_implicit"), ("vanilla", "bdf2"), ("vanilla", "sbdf2"), ("conjac", "semi_implicit")))
 def test_what_hooks_damp_comes_to_rest_and_momentum_stays(room, tmp_path, kind, integrator):
-    """Two stiff boxes on a damped spring: m ẍ = −k x − c ẋ of what their centres are apart, momentum as it was."""
+    """Two stiff boxes on a damped spring follow m ẍ = −k x − c ẋ, x the distance of their centres, and conserve
+    momentum."""
     job = hanging_job(tmp_path / "job", kind, gravity=[0.0, 0.0, 0.0], integrator={"kind": integrator},
                       stage_solver={"kind": "newton_d", "params": {"tolerance": 1e-11}})
     change(job, "bodies.1.pin", {})
@@ -131,10 +132,10 @@ def test_what_hooks_damp_comes_to_rest_and_momentum_stays(room, tmp_path, kind, 
 
 def test_forces_between_bodies_are_checked(room, tmp_path):
     job = hanging_job(tmp_path / "job", "conjac")
-    for bodies, said in (([], "acts on no body"), (["Ear", "Lam"], r'"Lam" is no soft body.*Use Lamp, Ear, Apart'),
-                         (["Ear", "Ear"], '"Ear" is named twice')):
+    for bodies, message in (([], "acts on no body"), (["Ear", "Lam"], r'"Lam" is no soft body.*Use Lamp, Ear, Apart'),
+                            (["Ear", "Ear"], '"Ear" is named twice')):
         change(job, "forces.0.bodies", bodies)
-        with pytest.raises(BadScene, match=said):
+        with pytest.raises(BadScene, match=message):
             load(job)
     change(job, "forces.0.bodies", ["Ear", "Lamp"])
     change(job, "bodies.0.method", {"kind": "vanilla", "params": {"beta": 0.8}})
@@ -162,7 +163,7 @@ def test_forces_count_in_the_hash_and_names_do_not(room, tmp_path):
 
 
 def test_what_a_force_joins_to_flesh_on_bones_is_solved_with_it(room, tmp_path):
-    """A lamp hangs by hooks from an ear that rides on a body that nothing moves but a hinge."""
+    """A lamp hangs by hooks from an ear on a body that only a hinge moves."""
     job = hanging_job(tmp_path / "job", "conjac")
     arm = {"name": "Arm", "position": [-0.1, 0.05, 0.05], "mass": 5.0, "shape": {"kind": "box"}}
     hinge = {"name": "Hinge", "child": "Arm", "position": [-0.2, 0.05, 0.05], "rotation": [0.5**0.5, -(0.5**0.5), 0, 0],
@@ -174,8 +175,8 @@ def test_what_a_force_joins_to_flesh_on_bones_is_solved_with_it(room, tmp_path):
     assert [sorted(name for name, _, _ in part.bodies) for part in world.parts] == [["Apart"], ["Ear", "Lamp"], []]
     assert isinstance(world.parts[1].condensation, ConJac)  # one, as their rows meet
     state = bake(world, 1 / 192, 48)
-    place = {name: (first, count) for name, first, count in world.bodies}
-    first, count = place["Lamp"]
+    ranges = {name: (first, count) for name, first, count in world.bodies}
+    first, count = ranges["Lamp"]
     fallen = (world.output(state, 1)[first:first + count] - np.load(job / "arrays" / "below.npy"))[:, 2].mean()
     assert -0.15 < fallen < -0.002  # 0.3 m where nothing holds it
     change(job, "bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0.1, 0, 0], "normal": [1, 0, 0]}])

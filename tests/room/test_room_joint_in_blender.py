@@ -89,14 +89,14 @@ def test_a_made_up_joint_is_chosen_on_a_bone_and_baked(tmp_path):
     done = subprocess.run([sys.executable, "-c", MADE_UP, str(ROOT), str(tmp_path)], capture_output=True, text=True,
                           check=False, timeout=280)
     assert not done.returncode, done.stderr[-2000:]
-    found = json.loads(done.stdout.strip().splitlines()[-1])
-    assert found["kind"] == "gate" and "gate" in found["menu"]
-    assert found["rotation"] == pytest.approx([0.5**0.5, 0.5**0.5, 0.0, 0.0])
+    report = json.loads(done.stdout.strip().splitlines()[-1])
+    assert report["kind"] == "gate" and "gate" in report["menu"]
+    assert report["rotation"] == pytest.approx([0.5**0.5, 0.5**0.5, 0.0, 0.0])
     # the hinge goes along the rail and nowhere else, and as far as is read off
-    angle, length, *hinge = np.array(found["read"]).T
+    angle, length, *hinge = np.array(report["read"]).T
     assert np.array(hinge[1:]) == pytest.approx(0.0, abs=1e-6)
     assert hinge[0] - 0.3 == pytest.approx(length, abs=1e-6) and length[-1] > 0.1 and np.abs(angle[-1]) > 1.2
     # nothing pushes the bone along the rail, so its middle falls straight down, up to what a step of 1/24 s errs by
-    middle = np.array(found["middle"])
+    middle = np.array(report["middle"])
     assert middle[:, 0] == pytest.approx(0.45, abs=0.08 * length[-1])
     assert middle[-1, 2] == pytest.approx(-0.15 * np.sin(np.abs(angle[-1])), abs=1e-6)

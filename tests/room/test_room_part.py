@@ -21,8 +21,8 @@ GRAVITY = 9.81
 
 
 class Puck(SteppedPart):
-    """A body that neither bends nor turns: m u̇ = m g + λ, with an impulse λ ≥ 0 where its lowest node meets the ground
-    and friction that takes what is left of its motion along it."""
+    """A rigid body without rotation: m u̇ = m g + λ, with an impulse λ ≥ 0 where its lowest node meets the ground and
+    friction that takes the rest of its tangential motion."""
 
     unknowns, backend = 3, "none"
 
@@ -70,7 +70,7 @@ def with_puck(monkeypatch):
 
 
 def two_boxes(folder, **scene):
-    """The small box on ConJac, and one beside it that is a puck, 10 cm above the ground."""
+    """Return a job of the small box on ConJac and one beside it that is a puck, 10 cm above the ground."""
     ground = {"point": [0.0, 0.0, -0.1], "normal": [0.0, 0.0, 1.0], "stiffness": 50.0}
     job = box_job(folder, end=13, motion=False, ground=ground, **scene)
     np.save(job / "arrays" / "aside.npy", np.load(job / "arrays" / "nodes.npy") + [0.0, 0.5, 0.0])
@@ -82,8 +82,7 @@ def two_boxes(folder, **scene):
 
 
 def test_a_made_up_part_falls_on_the_ground_beside_a_soft_body(with_puck, tmp_path):
-    """After h² / 2 g it lies on the ground, and friction stops it after v² / (2 μ g) there, less what the impact takes.
-    """
+    """It falls 10 cm while it moves at 0.5 m/s, and the friction of the impact takes all of that speed."""
     job = two_boxes(tmp_path / "job")
     bake(job, Quiet())
     cache = Cache(job / "cache")

@@ -15,7 +15,8 @@ WHEEL = {"kind": "sphere", "params": {"radius": 0.1}}
 
 
 def wheels(joints=2, **belt):
-    """Wheels side by side on hinges along Z, the first one spinning, and a belt from the first to the second."""
+    """Return a job of wheels side by side on hinges along Z, the first one spinning, and a belt from the first to the
+    second."""
     bodies = [{"name": f"Wheel {k}", "position": [0.4 * k, 0, 0], "mass": 2.0, "shape": WHEEL} for k in range(joints)]
     hinges = [{"name": f"Axle {k}", "child": f"Wheel {k}", "position": [0.4 * k, 0, 0], "rate": [0.0 if k else 3.0]}
               for k in range(joints)]
@@ -31,7 +32,8 @@ def belt_mechanism(folder, integrator, bodies, hinges, force, **scene):
 
 @pytest.mark.parametrize("integrator, friction", crossed(["semi_implicit", "bdf2", "sdirk2"], ["none", "bisp"]))
 def test_a_made_up_law_on_rates_bakes(room, tmp_path, integrator, friction):
-    """M θ̈ = −(k θ + c θ̇) of two wheels, M with a flywheel that no body has, against its closed solution."""
+    """M θ̈ = −(k θ + c θ̇) of two wheels is compared with its closed solution; M includes a flywheel that no body
+    has."""
     from scipy.linalg import expm
 
     bodies, hinges, force = wheels(pull=30.0, drag=0.05, flywheel=0.02)
@@ -55,7 +57,7 @@ def test_a_made_up_law_on_rates_bakes(room, tmp_path, integrator, friction):
     assert abs(wanted[3]) > 0.5
 
 
-def test_a_law_on_rates_keeps_the_energy_that_it_tells_of(room, tmp_path):
+def test_a_law_on_rates_conserves_the_energy_that_it_reports(room, tmp_path):
     bodies, hinges, force = wheels(3, flywheel=0.05)
     world = build_mechanisms(load(belt_mechanism(tmp_path / "job", "sdirk2", bodies, hinges, force)))
     before = world.initial_state()
@@ -65,7 +67,7 @@ def test_a_law_on_rates_keeps_the_energy_that_it_tells_of(room, tmp_path):
 
 
 def test_a_law_on_rates_acts_on_bones_with_flesh(room, tmp_path):
-    """Bodies on the wheels are inertia to the belt: as if they were heavier by it."""
+    """To the belt, bodies on the wheels are additional inertia."""
     bodies, hinges, force = wheels(pull=30.0)
     job = box_job(tmp_path / "job", motion=False, cells=(2, 1, 1), gravity=[0.0, 0.0, 0.0],
                   method={"kind": "vanilla"}, integrator={"kind": "sdirk2"})
@@ -96,11 +98,11 @@ def test_a_law_on_rates_acts_on_bones_with_flesh(room, tmp_path):
 def test_laws_on_rates_are_checked(room, tmp_path):
     bodies, hinges, force = wheels()
     job = belt_mechanism(tmp_path / "job", "bdf2", bodies, hinges, force)
-    for joints, said in (([], "acts on no joint"),
-                         (["Axle 0", "Axle 7"], '"Axle 7" is no joint of "Robot".*Use Axle 0'),
-                         (["Axle 0", "Axle 0"], '"Axle 0" is named twice')):
+    for joints, message in (([], "acts on no joint"),
+                            (["Axle 0", "Axle 7"], '"Axle 7" is no joint of "Robot".*Use Axle 0'),
+                            (["Axle 0", "Axle 0"], '"Axle 0" is named twice')):
         change(job, "mechanisms.0.rate_forces.0.joints", joints)
-        with pytest.raises(BadScene, match=said):
+        with pytest.raises(BadScene, match=message):
             load(job)
     change(job, "mechanisms.0.rate_forces.0.joints", ["Axle 0", "Axle 1"])
     change(job, "mechanisms.0.joints.1", {"name": "Axle 1", "child": "Wheel 1", "kind": "spherical"})

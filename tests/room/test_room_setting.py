@@ -43,8 +43,8 @@ print(json.dumps({"hashes": [of for _, of in found], "refused": plain[3],
 
 
 def test_a_setting_is_one_field_of_the_schema(tmp_path):
-    """It is decoded and checked, hashed by the stage that reads it, named where it changed, and left out where bodies
-    come, without another line."""
+    """One declaration is decoded and checked, hashed by the stage that reads it, named where it changed, and left out
+    of the list of a new body's changes."""
     jobs = [box_job(tmp_path / str(k), end=2, motion=False) for k in range(5)]
     change(jobs[1], "bodies.0.sparkle", 0.5)
     change(jobs[2], "bodies.0.dull", True)
@@ -55,13 +55,13 @@ def test_a_setting_is_one_field_of_the_schema(tmp_path):
 
     done = subprocess.run([sys.executable, "-c", ADDED, *map(str, jobs)], capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
-    told = json.loads(done.stdout)
-    plain, sparkling, dull, *_ = told["hashes"]
+    output = json.loads(done.stdout)
+    plain, sparkling, dull, *_ = output["hashes"]
     assert sparkling["solve"] != plain["solve"] and sparkling["bodies"] == plain["bodies"]
     assert dull["bodies"]["Ear"]["fields"] != plain["bodies"]["Ear"]["fields"]
     assert dull["bodies"]["Ear"]["tets"] == plain["bodies"]["Ear"]["tets"]
-    assert told["changed"] == [['how it sparkles of "Ear"'], ['dull of "Ear"'], ['body "Other" (new)']]
-    assert "sparkle" in told["refused"] and ">= 0" in told["refused"]
+    assert output["changed"] == [['how it sparkles of "Ear"'], ['dull of "Ear"'], ['body "Other" (new)']]
+    assert "sparkle" in output["refused"] and ">= 0" in output["refused"]
 
 
 def test_a_setting_without_its_stage_is_refused():

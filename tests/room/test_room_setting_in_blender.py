@@ -98,12 +98,12 @@ def test_a_setting_of_an_artist_is_one_declaration(tmp_path):
     done = subprocess.run([sys.executable, "-c", ADDED, str(ROOT), str(tmp_path)], capture_output=True, text=True,
                           check=False, timeout=280)
     assert not done.returncode, done.stderr[-2000:]
-    found = json.loads(done.stdout.strip().splitlines()[-1])
-    assert found["plain"] == [None, None] and found["set"] == [None, pytest.approx(0.15)]
-    assert found["off"] == [None, None]  # its switch is off
-    assert found["tooltip"] == "How it sparkles. Grayed out while Collide by Mesh is off"
-    assert found["changed"] == ["Collide by Mesh", "Sparkle Length"]
-    assert found["drawn"][-1] == "sparkle" and "sparkle" not in found["of cloth"]
+    report = json.loads(done.stdout.strip().splitlines()[-1])
+    assert report["plain"] == [None, None] and report["set"] == [None, pytest.approx(0.15)]
+    assert report["off"] == [None, None]  # its switch is off
+    assert report["tooltip"] == "How it sparkles. Grayed out while Collide by Mesh is off"
+    assert report["changed"] == ["Collide by Mesh", "Sparkle Length"]
+    assert report["drawn"][-1] == "sparkle" and "sparkle" not in report["of cloth"]
 
 
 COUNTED = """
@@ -159,17 +159,17 @@ NO_SETTINGS = set((
 
 
 def test_settings_that_no_declaration_says_are_known():
-    """They may only get fewer: debts.md has the numbers."""
+    """Their number may only decrease: debts.md has it."""
     done = subprocess.run([sys.executable, "-c", COUNTED, str(ROOT)], capture_output=True, text=True, check=False,
                           timeout=280)
     assert not done.returncode, done.stderr[-2000:]
-    found = json.loads(done.stdout.strip().splitlines()[-1])
-    rest = {name for name in found["rest"] if name not in NO_SETTINGS
+    report = json.loads(done.stdout.strip().splitlines()[-1])
+    rest = {name for name in report["rest"] if name not in NO_SETTINGS
             and name.partition(".")[2] not in ("name", "rna_type")}
     by_hand = {name for names in BY_HAND.values() for name in names.split()}
     assert sorted(rest ^ by_hand) == []
     page = (ROOT / "docs" / "developers" / "debts.md").read_text()
-    declared, of_catalogue = found["declared"], found["of the catalogue"]
+    declared, of_catalogue = report["declared"], report["of the catalogue"]
     total = declared + of_catalogue + len(rest)
     assert (f"Of the {total} settings that a bake reads, {declared} are declared this way, {of_catalogue} come from "
             f"the catalogue and {len(rest)} are read by hand") in " ".join(page.split())

@@ -54,14 +54,14 @@ class Dense(ShowsNothing):
     proves_definite, factored = True, 0
 
     def __init__(self):
-        self.why, self.remarks, self._kept = "dense", [], 0
+        self.why, self.remarks, self._retained = "dense", [], 0
 
     @staticmethod
     def order(graph, lasts=True):
         return np.arange(graph.shape[0], dtype=np.int32)
 
-    def analyse(self, lower, kept):
-        self._kept = kept
+    def analyse(self, lower, retained):
+        self._retained = retained
 
     def factor(self, lower, positions=None):
         self.factored += 1
@@ -76,7 +76,7 @@ class Dense(ShowsNothing):
         return scipy.linalg.cho_solve(self._factor, right)
 
     def condense(self):
-        free = len(self._matrix) - self._kept
+        free = len(self._matrix) - self._retained
         return -np.linalg.solve(self._matrix[:free, :free], self._matrix[:free, free:])
 
     def left_of_condense(self):
@@ -90,31 +90,31 @@ class Cushion(Barrier):
     """W = κ/2 (δ − d)² of each pair that is nearer than δ: a spring, where the barrier has a wall."""
 
     def active_pairs(self, x):
-        found = super().active_pairs(x)
-        distance = np.sqrt(found.work[:, SQUARE])
-        pressed = found.stiffness * (found.activation - distance)
-        normal = found.work[:, DIFFERENCE : DIFFERENCE + 3] / distance[:, None]
-        forces = pressed[:, None, None] * found.work[:, :4, None] * normal[:, None, :]
-        energy = 0.5 * float(pressed @ (found.activation - distance))
-        return replace(found, forces=forces, energy=energy)
+        pairs = super().active_pairs(x)
+        distance = np.sqrt(pairs.work[:, SQUARE])
+        pressed = pairs.stiffness * (pairs.activation - distance)
+        normal = pairs.work[:, DIFFERENCE : DIFFERENCE + 3] / distance[:, None]
+        forces = pressed[:, None, None] * pairs.work[:, :4, None] * normal[:, None, :]
+        energy = 0.5 * float(pressed @ (pairs.activation - distance))
+        return replace(pairs, forces=forces, energy=energy)
 
     def fill(self, x, time, project):
-        found = self.active_pairs(x)
-        normal = found.work[:, DIFFERENCE : DIFFERENCE + 3] / np.sqrt(found.work[:, SQUARE])[:, None]
-        outer = found.stiffness[:, None] * np.einsum("ki,kj->kij", normal, normal).reshape(-1, 9)
-        blocks = np.stack([-found.work[:, a, None] * found.work[:, b, None] * outer for a, b in PAIRS], axis=1)
-        return Stencils(found.nodes, found.forces, blocks, found.energy)
+        pairs = self.active_pairs(x)
+        normal = pairs.work[:, DIFFERENCE : DIFFERENCE + 3] / np.sqrt(pairs.work[:, SQUARE])[:, None]
+        outer = pairs.stiffness[:, None] * np.einsum("ki,kj->kij", normal, normal).reshape(-1, 9)
+        blocks = np.stack([-pairs.work[:, a, None] * pairs.work[:, b, None] * outer for a, b in PAIRS], axis=1)
+        return Stencils(pairs.nodes, pairs.forces, blocks, pairs.energy)
 
 
 class InPlane:
-    """A point of a stays in the plane across the Z axis of b's frame: one row."""
+    """A point of body a stays in the plane across the Z axis of b's frame: one row."""
 
     along, across = (2,), ()
 
 
 @pytest.fixture
 def solvers(monkeypatch):
-    """Files that the solver does not have, and their entries."""
+    """Write files that the solver does not have, and their entries."""
     barrier = catalogue.find("contact", "barrier")
     add_to_solver(
         monkeypatch, {"nonlinear.cautious": Cautious, "linear.dense": Dense, "contact.laws.cushion": Cushion,
@@ -159,7 +159,7 @@ def test_a_made_up_linear_solver_steps_as_the_others(solvers, tmp_path, method):
 
 
 def resting(folder, law):
-    """A block that comes to rest on a sheet."""
+    """Return a job of a block that comes to rest on a sheet."""
     nodes, tets = box_tets((2, 2, 2), (0.1, 0.1, 0.1))
     floor = np.array([[x, y, 0.0] for x in (-0.5, 0.5) for y in (-0.5, 0.5)])
     arrays = {"nodes": nodes + [-0.05, -0.05, 0.004], "tets": tets, "floor": floor,
@@ -175,13 +175,13 @@ def resting(folder, law):
 
 
 def test_a_made_up_contact_law_carries_a_block(solvers, tmp_path):
-    """At rest the law's springs carry the weight of its kilogram, and nothing crosses."""
+    """At rest the law's springs carry the weight of one kilogram, and nothing intersects."""
     part, state = after(resting(tmp_path / "job", "cushion"), 120)
     [law] = part.contacts
     assert type(law) is Cushion
     x = part.coordinates.positions(state.q, state.time)
-    found = law.active_pairs(x)
-    pressed = found.stiffness * (found.activation - np.sqrt(found.work[:, SQUARE]))
+    pairs = law.active_pairs(x)
+    pressed = pairs.stiffness * (pairs.activation - np.sqrt(pairs.work[:, SQUARE]))
     assert law.surfaces.intersection(x) is None and np.abs(state.u).max() < 2e-3
     assert pressed.sum() == pytest.approx(9.81 * part.mass.sum(), rel=0.02)
 
@@ -199,7 +199,7 @@ def test_the_forces_of_a_made_up_law_are_the_slope_of_its_energy(solvers, tmp_pa
 
 
 def test_a_made_up_loop_keeps_a_point_in_a_plane(solvers, tmp_path):
-    """A body that would fall slides in a level plane as fast as it began."""
+    """A body that would fall slides in a level plane at its initial speed."""
     bead = {"name": "Bead", "position": [0.0, 0.0, 1.0], "mass": 2.0,
             "shape": {"kind": "sphere", "params": {"radius": 0.1}}}
     free = {"name": "Free", "kind": "free", "child": "Bead", "rate": [0.0, 0.0, 0.0, 0.7, -0.2, 0.0]}

@@ -22,16 +22,16 @@ GRAVITY, MODULUS, DENSITY, MASS, STIFFNESS = 9.81, 2e4, 1000.0, 0.5, 300.0
 
 
 class Weight(SteppedPart):
-    """A block that neither bends nor turns: m u̇ = m g + Σ λ, with λ = k h max(0, −gap) at the points of other bodies
-    below it. Their gaps are those at the end of the step, to which they move on their predicted way under the predicted
-    forces f, and off it by C (λ + h f), C their effective compliance."""
+    """A rigid block without rotation: m u̇ = m g + Σ λ, with λ = k h max(0, −gap) at the points of other bodies below
+    it. Their gaps are those at the end of the step: their predicted motion under the predicted forces f, corrected by C
+    (λ + h f), C their effective compliance."""
 
     unknowns, backend = 3, "none"
 
     def __init__(self, name, nodes, mass, stiffness, gravity, surfaces, inertia=None):
         self.name, self.nodes, self.mass, self.stiffness = name, nodes, mass, stiffness
         self.gravity, self.surfaces, self.inertia = np.array(gravity), surfaces, inertia
-        self.notes = [f'"{name}" touches {", ".join(one.name for one in surfaces)}']
+        self.notes = [f'"{name}" touches {", ".join(surface.name for surface in surfaces)}']
 
     @property
     def bodies(self):
@@ -50,7 +50,7 @@ class Weight(SteppedPart):
         return True
 
     def attempt(self, state, h, inputs):
-        points = np.concatenate([one.motion.at(state.time + h) for one in self.surfaces])
+        points = np.concatenate([surface.motion.at(state.time + h) for surface in self.surfaces])
         low, high = self.nodes.min(axis=0) + state.q, self.nodes.max(axis=0) + state.q
         under = np.flatnonzero(((points >= low - 0.01) & (points <= high + 0.01))[:, :2].all(axis=1)
                                & (points[:, 2] > low[2] - 0.01))
@@ -73,13 +73,13 @@ class Weight(SteppedPart):
                      reaction=InterfaceReaction(reaction, np.zeros((0, 3))))
 
     def response(self, under, h):
-        """Vertical compliance of these points, and their speed if nothing of the predicted forces acts."""
+        """Return the vertical compliance of these points, and their speed without the predicted forces."""
         if self.inertia is None:
             return np.zeros((len(under), len(under))), np.zeros(len(under))
         count = self.inertia.count
         units = np.eye(3 * count).reshape(-1, count, 3)
-        A = np.array([self.inertia.momentum(one).ravel() for one in units])
-        J = np.array([self.inertia.velocities(one)[under, 2] for one in units])
+        A = np.array([self.inertia.momentum(unit).ravel() for unit in units])
+        J = np.array([self.inertia.velocities(impulse)[under, 2] for impulse in units])
         spread = np.linalg.solve(A, J)
         return J.T @ spread, -h * spread.T @ self.inertia.gathered(self.inertia.forces).ravel()
 
@@ -103,7 +103,7 @@ def with_weight(monkeypatch):
 
 
 def cushion_and_weight(folder, pinned=True, gravity=GRAVITY):
-    """A cushion of 20 × 10 × 10 cm, fixed at its foot or nowhere, and a weight as large right above it."""
+    """Return a job of a cushion of 20 × 10 × 10 cm, fixed at its foot or free, and a weight as large right above it."""
     nodes, tets = box_tets((6, 3, 3))
     top = float(nodes[:, 2].max() - nodes[:, 2].min())
     arrays = {"nodes": nodes, "tets": tets, "above": nodes + [0.0, 0.0, top + 1e-4],
@@ -120,8 +120,8 @@ def cushion_and_weight(folder, pinned=True, gravity=GRAVITY):
                               "integrator": {"kind": "backward_euler"}, "gravity": [0.0, 0.0, -gravity]}, arrays)
 
 
-def test_a_made_up_part_lies_on_a_soft_body(with_weight, tmp_path):
-    """A bar under m g on its top and its own weight gets shorter by (m g L + ρ A g L² / 2) / E A, and by less where its
+def test_a_made_up_part_rests_on_a_soft_body(with_weight, tmp_path):
+    """A bar under m g on its top and its own weight shortens by (m g L + ρ A g L² / 2) / E A, and by less where its
     foot cannot widen."""
     job = cushion_and_weight(tmp_path / "job")
     bake(job, Quiet())
@@ -138,7 +138,7 @@ def test_a_made_up_part_lies_on_a_soft_body(with_weight, tmp_path):
 
 
 def test_momentum_goes_from_one_to_the_other(with_weight, tmp_path):
-    """A weight that falls on a free cushion in no gravity; what the next step gives back is part of the sum."""
+    """A weight hits a free cushion without gravity; the impulse that the next step returns is part of the sum."""
     world = world_of(load(cushion_and_weight(tmp_path / "job", pinned=False, gravity=1e-9)))
     soft, weight = world.parts
     falling = world.parted(world.initial_state())
@@ -156,7 +156,7 @@ def test_momentum_goes_from_one_to_the_other(with_weight, tmp_path):
 
 
 def test_what_it_does_not_touch_is_refused(with_weight, tmp_path):
-    """Another draft, and a body that is cut: what steps by itself needs one mesh."""
+    """Another draft and a body that is cut are refused: a part that steps by itself needs one mesh."""
     job = cushion_and_weight(tmp_path / "job")
     change(job, "bodies.0.method", {"kind": "weight"})
     with pytest.raises(BadScene, match='"Cushion" is drafted by Weight: it touches the ground, colliders, soft bodies'):

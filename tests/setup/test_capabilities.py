@@ -1,4 +1,4 @@
-"""The catalogue's table of capabilities: each word is one of its family, used, and a lack has its reason."""
+"""The catalogue's table of capabilities: each word is one of its family and used, and a lack has its reason."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from solver import catalogue
 FROM_OUTSIDE = {"touches bodies": "tests/room/test_room_touching_part.py"}
 
 
-@pytest.mark.parametrize("entry", [one for one in catalogue.ENTRIES if one.can or one.lacks],
+@pytest.mark.parametrize("entry", [known for known in catalogue.ENTRIES if known.can or known.lacks],
                          ids=lambda entry: f"{entry.family}-{entry.key}")
 def test_an_entry_says_what_it_can_in_words_of_its_family(entry):
     for word in entry.can:
@@ -27,7 +27,7 @@ def test_an_entry_says_what_it_can_in_words_of_its_family(entry):
 
 
 @pytest.mark.parametrize("word", catalogue.CAPABILITIES)
-def test_each_capability_tells_some_entries_of_a_family_from_others(word):
+def test_each_capability_distinguishes_entries_of_a_family(word):
     family = catalogue.CAPABILITIES[word].family
     able = catalogue.able(family, word, hidden=True)
     assert len(able) < len(catalogue.family(family))
@@ -44,7 +44,7 @@ def test_a_word_that_is_none_is_refused():
         catalogue.find("integrator", "bdf2").able("flight")
 
 
-def test_the_manual_tells_every_lack_of_a_choice(request):
+def test_the_manual_lists_every_lack_of_a_choice(request):
     page = (request.config.rootpath / "docs" / "settings.md").read_text(encoding="utf-8")
     lacks = [(entry, why) for entry in catalogue.ENTRIES if not entry.hidden for _, why in entry.lacks]
     assert lacks

@@ -1,8 +1,6 @@
-"""Saved files keep numbers of catalogue entries: none may ever change.
-
-The table below may only be extended. A name or a number in it that changed would turn saved .blend files into
-something else: mend the catalogue, not the table.
-"""
+"""Saved files have the numbers of catalogue entries, so none may ever change, and the table below may only be extended.
+A name or a number in it that changed would turn saved .blend files into something else: correct the catalogue, not the
+table."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A parameter that needs a switch names one of its own entry's, and labels are told apart."""
+"""A parameter that needs a switch names one of its own entry's, and labels differ."""
 
 from solver import catalogue
 

@@ -45,7 +45,7 @@ def test_tags_are_read_off_any_line(docstring, tags):
 
 @pytest.mark.parametrize("tag", equations.listed())
 def test_a_listed_tag_that_a_docstring_has_is_found(tag, everything):
-    """Whatever stands in brackets in the text of a docstring, read here as plain text and not by the command."""
+    """Tags in brackets are read from docstrings as plain text, without the command."""
     named, printed = everything
     if tag in named:
         assert f"[{tag}]  " in printed, f"{named[tag]} names [{tag}], and make equations does not say so"
@@ -53,7 +53,7 @@ def test_a_listed_tag_that_a_docstring_has_is_found(tag, everything):
 
 @pytest.fixture(scope="module")
 def everything(command):
-    """Return where each tag that a docstring quotes stands, and what the command prints."""
+    """Return where each tag that a docstring quotes is, and what the command prints."""
     named = {}
     for folder in equations.FOLDERS:
         for path in sorted((equations.ROOT / folder).rglob("*.py")):
@@ -83,7 +83,7 @@ def test_unlisted_tag_is_found_with_its_line(tmp_path):
     assert "Nobody 7" not in equations.listed()
 
 
-def test_list_refuses_a_tag_said_twice(tmp_path):
+def test_list_refuses_a_tag_that_is_listed_twice(tmp_path):
     twice = tmp_path / "equations.txt"
     twice.write_text("ConJac 6\tonce\nConJac 6\ttwice\n")
     with pytest.raises(ValueError, match=r"equations.txt:2: said twice"):

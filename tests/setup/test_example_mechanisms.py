@@ -58,14 +58,14 @@ print("FACTS" + json.dumps(facts))
 
 @pytest.fixture(scope="module")
 def facts(built_examples):
-    """facts(name): what stands in the committed file and in the freshly built one."""
+    """Return a function that gives the contents of a named example, committed and freshly built."""
     known = {}
 
     def of(name):
         if name not in known:
-            names = MANY if name in MANY else [one for one in EXAMPLES if one not in MANY]
-            found = committed_and_built(names, FACTS, built_examples)
-            known.update({one: (found["committed", one], found["built", one]) for one in names})
+            names = MANY if name in MANY else [example for example in EXAMPLES if example not in MANY]
+            loaded = committed_and_built(names, FACTS, built_examples)
+            known.update({example: (loaded["committed", example], loaded["built", example]) for example in names})
         return known[name]
 
     return of
@@ -79,8 +79,8 @@ def test_committed_file_is_what_the_script_builds(facts, name):
     assert committed.keys() == built.keys()
 
 
-def test_every_fact_is_told(facts):
-    """Nothing that is compared is empty in all of them."""
+def test_no_fact_is_empty_in_all_examples(facts):
+    """A comparison of facts that are empty everywhere would prove nothing."""
     for what in ("settings", "now", "meshes", "moved"):
         assert all(facts(name)[1][what] for name in EXAMPLES if name not in MANY), what
     assert facts("klann")[1]["arrays"]["Mechanism"] and facts("muscle")[1]["handles"]["Biceps"]
@@ -90,6 +90,6 @@ def test_every_fact_is_told(facts):
 def test_pins_of_the_second_chain_are_twice_as_thick(facts):
     thin, thick = (facts("chain")[0]["now"][name]["joints"] for name in ("Chain R", "Chain 2R"))
     assert len(thin) == len(thick) == 10
-    for one, other in zip(thin, thick):
-        assert other["friction"]["radius"] == pytest.approx(2.0 * one["friction"]["radius"])
-        assert {**other["friction"], "radius": 0} == {**one["friction"], "radius": 0}
+    for joint, other in zip(thin, thick):
+        assert other["friction"]["radius"] == pytest.approx(2.0 * joint["friction"]["radius"])
+        assert {**other["friction"], "radius": 0} == {**joint["friction"], "radius": 0}

@@ -64,22 +64,22 @@ def test_committed_file_is_what_the_script_builds(facts, name):
 
 
 def patches(body, group):
-    """Connected painted patches (> 0.5), as vertex lists."""
+    """Return connected painted patches (> 0.5), as vertex lists."""
     painted = {i for i, weight in enumerate(body["weights"][group]) if weight > 0.5}
     neighbours = {i: set() for i in painted}
     for a, b in body["edges"]:
         if a in painted and b in painted:
             neighbours[a].add(b)
             neighbours[b].add(a)
-    found = []
+    differences = []
     while painted:
         patch, open_ = set(), [painted.pop()]
         while open_:
             patch.add(open_[-1])
             open_ += [n for n in neighbours[open_.pop()] if n in painted]
             painted -= set(open_)
-        found.append(sorted(patch))
-    return found
+        differences.append(sorted(patch))
+    return differences
 
 
 def test_suzanne(facts):
@@ -100,7 +100,7 @@ def test_suzanne(facts):
     assert {z > 0 for _, _, z in middle} == {True, False}
     assert all(abs(x) < 1e-4 and y < -0.02 for x, y, _ in middle)
 
-    # held at the back, far from every dynamic node
+    # pinned at the back, far from every dynamic node
     pinned = points[np.array(body["weights"]["Pin"]) > 0.5]
     assert len(pinned) > 30 and pinned[:, 1].min() > 0.01
     assert len({tuple(moment) for moment in body["driven"]}) > 5
@@ -126,7 +126,7 @@ def test_bar(facts):
 
 
 def test_twist(facts):
-    """Three of the bar, with one, two and four handles on the axis, apart."""
+    """The bar three times, with one, two and four handles along its axis, apart from each other."""
     bodies = facts["committed", "twist"]["bodies"]
     assert [len(body["handles"]) for body in bodies.values()] == [1, 2, 4]
     for row, body in enumerate(bodies.values()):
@@ -148,7 +148,7 @@ def test_aniso(facts):
 
 
 def test_hetero(facts):
-    """Stiff layers are the thicker ones by a row of vertices, and go straight in."""
+    """Stiff layers are thicker by a row of vertices, and extend straight inwards."""
     body = facts["committed", "hetero"]
     points = np.array(body["vertices"])
     assert len(points) == 5915 - 11 * 11 * 33 and body["settings"]["carry"] == "straight"
@@ -172,7 +172,7 @@ def test_barcut(facts):
 
 
 def test_drop(facts):
-    """Closed, eight lively spots, nothing held, and friction."""
+    """A closed surface with eight lively spots, no pins, and friction."""
     body = facts["committed", "drop"]
     assert len(patches(body, "Dynamic")) == 8 and "Pin" not in body["weights"]
     assert 0.1 < np.ptp(np.array(body["vertices"])[:, 2]) < 0.2

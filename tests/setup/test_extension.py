@@ -1,4 +1,4 @@
-"""The zip that Blender's own tool builds holds the two packages and nothing else, installs, and comes up enabled."""
+"""The zip that Blender's own tool builds contains the two packages and nothing else, installs, and is enabled then."""
 
 import io
 import json
@@ -34,10 +34,8 @@ READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@
 
 
 def run_in_blender(script: str, resources: Path, *arguments: str, read_only: Path | None = None) -> dict:
-    """Return a script's findings, run in a fresh bpy with an empty user folder, away from the checkout.
-
-    The time limit is for a busy machine where all kernels are compiled.
-    """
+    """Return the record that a script printed, run in a fresh bpy with an empty user folder, away from the checkout.
+    The time limit allows a busy machine to compile all kernels."""
     for name in ("config", "extensions", "scripts", "datafiles"):
         (resources / name).mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"BLENDER_USER_RESOURCES": str(resources), "PYTHONPATH": "",
@@ -54,9 +52,9 @@ def run_in_blender(script: str, resources: Path, *arguments: str, read_only: Pat
                 pytest.skip("this root may not mount, and nothing else keeps it from writing")
     ran = subprocess.run(command, cwd=resources, capture_output=True, text=True,
                          env=environment, timeout=900)
-    said = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
-    assert ran.returncode == 0 and said, ran.stdout[-2000:] + ran.stderr[-4000:]
-    return json.loads(said[-1][5:])
+    lines = [line for line in ran.stdout.splitlines() if line.startswith("FOUND")]
+    assert ran.returncode == 0 and lines, ran.stdout[-2000:] + ran.stderr[-4000:]
+    return json.loads(lines[-1][5:])
 
 
 def test_manifest_and_pyproject_say_the_same_version():
@@ -73,7 +71,7 @@ def test_blender_accepts_the_zip(light_zip):
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_zip_holds_the_two_packages_and_nothing_else(light_zip):
+def test_zip_contains_the_two_packages_and_nothing_else(light_zip):
     names = [name for name in zipfile.ZipFile(light_zip).namelist() if not name.endswith("/")]
     assert {name.partition("/")[0] for name in names} == {
         "__init__.py", "LICENSE", "LICENSES", "blender_manifest.toml", "conjac_addon", "solver"}
@@ -94,12 +92,12 @@ def test_the_manual_is_in_the_zip_and_its_links_lead_to_pages_that_are_there(lig
     assert set(pages) == {folder + name for name in (*written, "index.html")}
     for name, text in pages.items():
         assert "\0" not in text and "](" not in re.sub(r"<(code|pre)>.*?</\1>", "", text, flags=re.S)
-        for target, place in re.findall(r'(?:href|src)="([^"#]*)#?([^"]*)"', text):
+        for target, anchor in re.findall(r'(?:href|src)="([^"#]*)#?([^"]*)"', text):
             if "://" in target:
                 continue
             linked = os.path.normpath(os.path.join(os.path.dirname(name), target)) if target else name
             assert linked in names, (name, target)
-            assert not place or f'id="{place}"' in pages[linked], (name, target, place)
+            assert not anchor or f'id="{anchor}"' in pages[linked], (name, target, anchor)
 
 
 def test_pictures_of_the_manual_are_small_in_the_zip(light_zip):
@@ -115,7 +113,7 @@ def test_pictures_of_the_manual_are_small_in_the_zip(light_zip):
 
 
 def test_manifest_names_no_website_but_the_readmes():
-    """Blender shows a button for it, which must not lead to an untested address. The manual is in the zip."""
+    """Blender shows a button for the website, which must not lead to an untested address. The manual is in the zip."""
     manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
     website = manifest.get("website")
     assert website is None or (website.startswith("https://") and website in (ROOT / "README.md").read_text())
@@ -158,14 +156,14 @@ def test_blender_lets_a_zip_in_whose_python_is_another_and_a_repository_offers_t
             manifest = tomllib.loads(packed.read("blender_manifest.toml").decode())
             assert {f"./{name}" for name in packed.namelist() if name.endswith(".whl")} == set(manifest["wheels"])
         # one of each Python for Blender to let it in, and for this platform only what it is to unpack
-        assert all(any(f"-{tag(one)}-" in name for name in manifest["wheels"]) for one in wheels.PYTHONS)
+        assert all(any(f"-{tag(version)}-" in name for name in manifest["wheels"]) for version in wheels.PYTHONS)
         assert [name for name in manifest["wheels"] if "linux" in name] == [
             f"./wheels/real-1-{tag(python)}-{tag(python)}-manylinux2014_x86_64.whl"]
     build_extension.write_repository(folder)
     listed = json.loads((folder / "index.json").read_text())["data"]
     assert len(listed) == len(wheels.PYTHONS)
     for entry in listed:
-        assert entry["python_versions"] == ["3." + one for one in re.findall(r"-py3(\d+)-", entry["archive_url"])]
+        assert entry["python_versions"] == ["3." + digits for digits in re.findall(r"-py3(\d+)-", entry["archive_url"])]
     for row in (folder / "index.html").read_text().split("<tr>"):
         for python in re.findall(r"-py3(\d+)-", row):
             assert re.findall(r'python_versions=([^&"]+)', row) == [f"3.{python}"] and f"<td>3.{python}</td>" in row
@@ -197,20 +195,20 @@ print("FOUND" + json.dumps(found))
 
 @pytest.fixture(scope="module")
 def installation(light_zip, tmp_path_factory):
-    """A user's folder where it was installed, and what was found then."""
+    """Return a user's folder where the extension was installed, and the script's record."""
     folder = tmp_path_factory.mktemp("user")
     return folder, run_in_blender(INSTALL, folder, str(light_zip))
 
 
 def test_install_enables_it_and_disable_leaves_nothing(installation):
-    found = installation[1]
-    assert found["enabled"] == ["bl_ext.user_default.conjac"]
-    assert found["property"]
-    assert {"add_soft_body", "bake", "cancel", "pause", "free_bake", "export"} <= set(found["operators"])
-    assert found["heavy"] == []  # nothing heavy ever loads in Blender
-    assert {"catalogue"} <= set(found["solver"]) <= {"catalogue", "errors", "frames", "job"}  # the half that reads
-    assert found["packages"] == []  # no top-level name but Blender's own bl_ext
-    assert found["left"] == [False, []]
+    report = installation[1]
+    assert report["enabled"] == ["bl_ext.user_default.conjac"]
+    assert report["property"]
+    assert {"add_soft_body", "bake", "cancel", "pause", "free_bake", "export"} <= set(report["operators"])
+    assert report["heavy"] == []  # nothing heavy ever loads in Blender
+    assert {"catalogue"} <= set(report["solver"]) <= {"catalogue", "errors", "frames", "job"}  # the half that reads
+    assert report["packages"] == []  # no top-level name but Blender's own bl_ext
+    assert report["left"] == [False, []]
 
 
 BAKE = """
@@ -241,25 +239,25 @@ print("FOUND" + json.dumps(found))
 """
 
 
-def hangs_and_plays(found):
-    assert found["code"] == 0
-    rest, sagged = found["lowest"]
+def hangs_and_plays(report):
+    assert report["code"] == 0
+    rest, sagged = report["lowest"]
     assert rest == pytest.approx(-0.05, abs=1e-6)
     assert -0.07 < sagged < -0.0501  # hangs from its upper face
-    assert found["modifiers"] == ["MESH_CACHE"]
-    assert any(Path(path).is_file() and path.endswith(".pc2") for path in found["cache"])
+    assert report["modifiers"] == ["MESH_CACHE"]
+    assert any(Path(path).is_file() and path.endswith(".pc2") for path in report["cache"])
 
 
 @pytest.fixture(scope="module")
 def baked(installation, tmp_path_factory):
-    """A user's folder after a bake with kernels compiled before and the extension's own folder closed, what was in
-    that one before, and what was found."""
+    """Return a user's folder after a bake with kernels compiled before and the extension's own folder read-only, the
+    contents of that one before, and the script's record."""
     folder = tmp_path_factory.mktemp("baked") / "user"
     shutil.copytree(installation[0], folder)
     kept_kernels.give(folder / "extensions/.user/user_default")
     before = sorted((folder / INSTALLED).rglob("*"))
-    found = run_in_blender(BAKE, folder, str(folder.parent / "cube.blend"), read_only=folder / INSTALLED)
-    return folder, before, found
+    report = run_in_blender(BAKE, folder, str(folder.parent / "cube.blend"), read_only=folder / INSTALLED)
+    return folder, before, report
 
 
 def test_installed_extension_bakes_and_plays(baked):
@@ -273,9 +271,9 @@ def test_a_first_bake_compiles_and_plays(installation, tmp_path):
     hangs_and_plays(run_in_blender(BAKE, folder, str(tmp_path / "cube.blend")))
 
 
-def test_kernels_are_kept_in_the_extensions_user_folder_and_nothing_in_its_own(baked):
-    folder, before, found = baked
-    assert found["code"] == 0
+def test_kernels_are_stored_in_the_extensions_user_folder_and_nothing_in_its_own(baked):
+    folder, before, report = baked
+    assert report["code"] == 0
     assert sorted((folder / INSTALLED).rglob("*")) == before
     marks = list((folder / "extensions/.user/user_default/conjac").glob("kernels-*/loaded-*"))
     assert len(marks) == 1  # what the worker wrote there
@@ -287,13 +285,13 @@ import json, sys, time
 import bpy, addon_utils
 addon_utils.enable("bl_ext.user_default.conjac")
 from bl_ext.user_default.conjac.conjac_addon.bake import kernels
-said = []
-kernels.status_line.say = said.append
+status = []
+kernels.status_line.say = status.append
 first = kernels.look()
 while kernels._worker is not None:
     time.sleep(0.2)
     kernels.look()
-found = {"first": first, "said": sorted(set(said)), "again": kernels.begin(),
+found = {"first": first, "status": sorted(set(status)), "again": kernels.begin(),
          "marks": [path.name for path in kernels.folder().glob("compiled-*")]}
 addon_utils.disable("bl_ext.user_default.conjac")
 print("FOUND" + json.dumps(found))
@@ -304,14 +302,14 @@ print("FOUND" + json.dumps(found))
 def test_kernels_are_compiled_behind_the_window_once_and_the_window_says_so(installation, tmp_path):
     folder = tmp_path / "user"
     shutil.copytree(installation[0], folder)
-    kept = folder / "extensions/.user/user_default"
-    kept_kernels.give(kept, without=["definite_kernels"])
-    found = run_in_blender(COMPILE, folder)
-    assert found["first"] is not None and found["again"] is False
-    assert found["said"] == ["ConJac is compiling for this computer, only this once. You can keep working, and bake"]
+    installed = folder / "extensions/.user/user_default"
+    kept_kernels.give(installed, without=["definite_kernels"])
+    report = run_in_blender(COMPILE, folder)
+    assert report["first"] is not None and report["again"] is False
+    assert report["status"] == ["ConJac is compiling for this computer, only this once. You can keep working, and bake"]
     version = tomllib.loads((ROOT / "blender_manifest.toml").read_text())["version"]
-    assert found["marks"] == [f"compiled-{version}"]
-    assert list(kept.glob("conjac/kernels-*/definite_kernels.*.nbc"))
+    assert report["marks"] == [f"compiled-{version}"]
+    assert list(installed.glob("conjac/kernels-*/definite_kernels.*.nbc"))
 
 
 UPGRADE = """
@@ -354,11 +352,11 @@ def test_an_update_keeps_settings_and_kernels_and_uninstalling_leaves_nothing(li
             if name == "blender_manifest.toml":
                 data = re.sub(rb'(?m)^version = "[^"]*"', b'version = "0.0.9"', data)
             packed.writestr(name, data)
-    found = run_in_blender(UPGRADE, tmp_path / "user", str(older), str(light_zip), str(tmp_path / "cube.blend"))
+    report = run_in_blender(UPGRADE, tmp_path / "user", str(older), str(light_zip), str(tmp_path / "cube.blend"))
     version = tomllib.loads((ROOT / "blender_manifest.toml").read_text())["version"]
-    assert found["version"] == version
-    assert found["threads"] == 3 and found["young"] == 1234.0 and found["enabled"] and found["kept"]
-    assert found["gone"] == [True, True] and not found["left"]
+    assert report["version"] == version
+    assert report["threads"] == 3 and report["young"] == 1234.0 and report["enabled"] and report["kept"]
+    assert report["gone"] == [True, True] and not report["left"]
 
 
 FARM = """
@@ -379,6 +377,6 @@ def test_a_farm_unpacks_the_zip_once_where_nobody_may_write(light_zip, tmp_path,
     before = sorted(own.rglob("*"))
     monkeypatch.setenv("BLENDER_SYSTEM_EXTENSIONS", str(shared))
     kept_kernels.give(user / "extensions/.user/system")
-    found = run_in_blender(FARM, user, str(tmp_path / "cube.blend"), read_only=shared)
-    assert found["code"] == 0 and found["modifiers"] == ["MESH_CACHE"]
+    report = run_in_blender(FARM, user, str(tmp_path / "cube.blend"), read_only=shared)
+    assert report["code"] == 0 and report["modifiers"] == ["MESH_CACHE"]
     assert sorted(own.rglob("*")) == before

@@ -11,21 +11,21 @@ def answer(**changed):
     return {"step": {"benchmark": "step", "claims": [claim | changed]}}
 
 
-def test_the_readme_says_what_the_kept_rows_say():
-    kept = {one["benchmark"]: one for one in run.stored_results()}
-    assert marked.read(front_page.README, front_page.MARKS) == front_page.table(kept)
+def test_the_readme_has_the_numbers_of_the_stored_rows():
+    rows = {row["benchmark"]: row for row in run.stored_results()}
+    assert marked.read(front_page.README, front_page.MARKS) == front_page.table(rows)
 
 
-def test_a_missed_goal_is_said_and_what_has_no_row_has_no_number():
-    said = front_page.table(answer())
-    assert "| A step of full FEM | 93.2 ms, **missed** | ≤ 90 | 120 |" in said
-    assert "Not measured on a commit that is kept: " in said and "`edge_ms` of `sharp_cloth`" in said
-    assert said.count("\n|") == 2  # the rule below the heads, and this one
+def test_a_missed_goal_is_marked_and_a_benchmark_without_a_row_has_no_number():
+    table = front_page.table(answer())
+    assert "| A step of full FEM | 93.2 ms, **missed** | ≤ 90 | 120 |" in table
+    assert "Not measured on a commit that is kept: " in table and "`edge_ms` of `sharp_cloth`" in table
+    assert table.count("\n|") == 2  # the rule below the heads, and this one
 
 
-def test_what_holds_is_said_without_a_word_and_rounding_is_zero():
-    said = front_page.table(answer(holds=True, value=7e-49, paper=None))
-    assert "| A step of full FEM | 0 ms | ≤ 90 |  |" in said
+def test_a_reached_goal_has_no_mark_and_rounding_is_zero():
+    table = front_page.table(answer(holds=True, value=7e-49, paper=None))
+    assert "| A step of full FEM | 0 ms | ≤ 90 |  |" in table
 
 
 def test_each_line_names_a_benchmark_and_a_claim_that_its_code_makes():
@@ -37,6 +37,6 @@ def test_each_line_names_a_benchmark_and_a_claim_that_its_code_makes():
         assert f'"{line.claim}"' in texts or f'"{family}{{' in texts, line
 
 
-def test_the_table_of_what_lands_says_what_the_kept_row_says():
-    kept = {one["benchmark"]: one for one in run.stored_results()}
-    assert marked.read(ground_page.PAGE, ground_page.MARKS) == ground_page.table(kept["impacts"])
+def test_the_table_of_what_lands_has_the_numbers_of_the_stored_row():
+    rows = {row["benchmark"]: row for row in run.stored_results()}
+    assert marked.read(ground_page.PAGE, ground_page.MARKS) == ground_page.table(rows["impacts"])

@@ -1,4 +1,5 @@
-"""Allowed imports: the solver knows no Blender, and a folder of it imports only what stands before it."""
+"""Allowed imports: the solver imports nothing of Blender, and a folder of it imports only folders before it in the
+order."""
 
 import ast
 import subprocess
@@ -34,33 +35,33 @@ def module_name(path: Path) -> str:
 
 @cache
 def imports(path: Path) -> list[tuple[int, str, bool]]:
-    """(line, module or module.name, relative) of every import in a file, wherever it stands."""
+    """Return (line, module or module.name, relative) of every import in a file, also of nested ones."""
     package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
-    found, ahead = [], [tree_of(path)]
-    while ahead:  # statements alone: a quarter of all nodes, and no import stands in an expression
-        node = ahead.pop()
+    statements, queue = [], [tree_of(path)]
+    while queue:  # statements alone: a quarter of all nodes, and no import stands in an expression
+        node = queue.pop()
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            ahead += getattr(node, name, ())
+            queue += getattr(node, name, ())
         if isinstance(node, ast.Import):
-            found += [(node.lineno, alias.name, False) for alias in node.names]
+            statements += [(node.lineno, alias.name, False) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
                 parts = package.split(".")
                 above = parts[: len(parts) - node.level + 1]
                 base = ".".join([*above, base] if base else above)
-            found += [(node.lineno, resolved(base, alias.name), bool(node.level)) for alias in node.names]
-    return sorted(found)
+            statements += [(node.lineno, resolved(base, alias.name), bool(node.level)) for alias in node.names]
+    return sorted(statements)
 
 
 def resolved(base: str, name: str) -> str:
-    """base.name where that is a module of ours, else base: `from .x import y` may bring either."""
+    """Return base.name where that is a module of ours, else base: `from .x import y` may import either."""
     inside = ROOT.joinpath(*base.split("."), name) if base else ROOT / name
     return f"{base}.{name}".lstrip(".") if inside.is_dir() or inside.with_suffix(".py").exists() else base
 
 
-def where(path: Path, line: int, said: str) -> str:
-    return f"{path.relative_to(ROOT)}:{line} imports {said}"
+def where(path: Path, line: int, module: str) -> str:
+    return f"{path.relative_to(ROOT)}:{line} imports {module}"
 
 
 def test_solver_never_imports_blender():
@@ -73,7 +74,7 @@ def test_solver_imports_itself_relatively():
             if name.partition(".")[0] == "solver" and not relative] == []
 
 
-def test_every_part_of_the_solver_has_its_place_in_the_order():
+def test_every_folder_of_the_solver_is_in_the_order():
     parts = {path.relative_to(ROOT / "solver").with_suffix("").parts[0] for path in files("solver")}
     assert sorted(parts - {"__init__"} - set(ORDER)) == []
 
@@ -96,7 +97,7 @@ CIRCLES: dict[frozenset[str], str] = {}
 
 
 def circles(folder: str) -> list[frozenset[str]]:
-    """Files that import each other, be it by way of others, wherever the import stands."""
+    """Return cycles of files that import each other, also through other files and nested imports."""
     reads = {module_name(path): {name for _, name, _ in imports(path)} for path in files(folder)}
     bits = {name: 1 << k for k, name in enumerate(reads)}
     reaches = {name: sum(bits[other] for other in others & bits.keys() - {name}) for name, others in reads.items()}
@@ -175,7 +176,7 @@ def test_what_blender_loads_needs_numpy_at_most():
 
 
 def test_an_import_out_of_order_would_be_seen(tmp_path, monkeypatch):
-    """The reader above is itself tested: absolute, relative, nested and package imports are all resolved."""
+    """Absolute, relative, nested and package imports are all resolved."""
     for folder in ("solver/forces", "solver/world"):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "__init__.py").write_text("")
@@ -190,14 +191,14 @@ def test_an_import_out_of_order_would_be_seen(tmp_path, monkeypatch):
 
 
 def test_no_two_test_files_have_one_name():
-    """pytest imports them by it, and the second one stops the whole suite."""
+    """pytest imports test files by name, and a second one of a name stops the whole suite."""
     names = [path.name for path in files("tests") if path.name.startswith("test_")]
     assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
 def test_no_two_classes_of_the_solver_have_one_name():
-    """One name has one meaning; classes of scene.json are excluded, since they describe an artist's input of the same
-    thing."""
+    """One name has one meaning. Classes of scene.json are excluded: they describe an artist's input of a thing that the
+    solver has a class for."""
     where: dict[str, list[str]] = {}
     for path in files("solver"):
         for node in tree_of(path).body:

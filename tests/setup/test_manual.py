@@ -1,4 +1,4 @@
-"""The manual knows every error and every setting, and names no file that is not there."""
+"""The manual describes every error and every setting, and names no file that does not exist."""
 
 import re
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_links_lead_somewhere(page):
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "docs" / "gallery" / "README.md"], ids=lambda page: page.name)
 def test_code_named_in_the_manual_is_there(page):
-    """By its whole path, or a test by its name alone behind another one of its folder."""
+    """Pages name code by its whole path; a test behind another one of its folder by its name alone."""
     text = page.read_text(encoding="utf-8")
     named = re.findall(r"`((?:tests|benchmarks|solver|scripts|conjac_addon)/[\w/]+\.py)`", text)
     assert not [path for path in named if not (ROOT / path).exists()]

@@ -1,4 +1,4 @@
-"""The manual's pages point at files that are there, and every picture of it is on a page."""
+"""Links of the manual's pages lead to files that exist, and every picture of it is on a page."""
 
 import re
 from pathlib import Path
@@ -10,9 +10,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def targets(page):
-    """Files that a page links to or shows."""
-    found = re.findall(r"\]\(([^)#]*)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
-    return {(page.parent / target).resolve() for target in found if target and "://" not in target}
+    """Return the files that a page links to or shows."""
+    links = re.findall(r"\]\(([^)#]*)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    return {(page.parent / target).resolve() for target in links if target and "://" not in target}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

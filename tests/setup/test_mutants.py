@@ -29,9 +29,9 @@ def test_one_is_caught_and_one_survives(tree, capsys):
     stamp = (tree / "code_of.py").stat().st_mtime_ns
     chosen = [mutant("falls", "b > a", "b < a"), mutant("two", "return 1", "return 2")]
     assert judge(chosen, tree, 60.0) == 1
-    said = capsys.readouterr().out
-    assert re.search(r"^caught +falls", said, re.MULTILINE) and re.search(r"^SURVIVES +two", said, re.MULTILINE)
-    assert "1 of 2 are caught" in said
+    output = capsys.readouterr().out
+    assert re.search(r"^caught +falls", output, re.MULTILINE) and re.search(r"^SURVIVES +two", output, re.MULTILINE)
+    assert "1 of 2 are caught" in output
     # the tree is as it was, and for numba too
     assert (tree / "code_of.py").read_text() == CODE and (tree / "code_of.py").stat().st_mtime_ns == stamp
     assert judge(chosen[:1], tree, 60.0) == 0
@@ -40,7 +40,7 @@ def test_one_is_caught_and_one_survives(tree, capsys):
 @pytest.mark.parametrize("tests", [("test_red.py",), ("test_it.py", "-k", "nothing")])
 def test_tests_that_fail_unbroken_or_are_none_prove_nothing(tree, capsys, tests):
     assert judge([mutant("falls", "b > a", "b < a", tests)], tree, 60.0) == 2
-    assert "BROKEN" in (said := capsys.readouterr().out) and "0 of 0 are caught" in said
+    assert "BROKEN" in (output := capsys.readouterr().out) and "0 of 0 are caught" in output
 
 
 def test_a_text_that_does_not_stand_there_once_is_an_error(tree):
@@ -52,7 +52,7 @@ def test_a_text_that_does_not_stand_there_once_is_an_error(tree):
 
 
 def test_every_one_of_the_list_can_be_tried():
-    """Each mutant's line stands where its entry says, so that a list which code has left behind is noticed at once."""
-    assert len(mutants()) >= 5 and all(os.path.exists(one.tests[0]) for one in mutants())
-    for one in mutants():
-        assert broken(one, ROOT) != (ROOT / one.file).read_text(encoding="utf-8")
+    """Each mutant's line is where its entry says, so an entry that the code has outlived is noticed at once."""
+    assert len(mutants()) >= 5 and all(os.path.exists(mutant.tests[0]) for mutant in mutants())
+    for mutant in mutants():
+        assert broken(mutant, ROOT) != (ROOT / mutant.file).read_text(encoding="utf-8")

@@ -37,14 +37,14 @@ PROBES = {"isinstance", "issubclass", "hasattr", "callable"}
 
 
 def _is_kind(node):
-    """`kind` or `something.kind`, but for the kind of an array's numbers."""
+    """Whether a node is `kind` or `something.kind`, except the kind of an array's numbers."""
     if isinstance(node, ast.Attribute):
         return node.attr == "kind" and not (isinstance(node.value, ast.Attribute) and node.value.attr == "dtype")
     return isinstance(node, ast.Name) and node.id == "kind"
 
 
 def _is_type(node):
-    """`type(x)`, or an attribute of that."""
+    """Whether a node is `type(x)` or an attribute of it."""
     if isinstance(node, ast.Attribute):
         return _is_type(node.value)
     return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "type"
@@ -52,33 +52,34 @@ def _is_type(node):
 
 def probes(tree):
     """Return (line, probed attribute) of a file's syntax tree."""
-    found = []
+    lines = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             name = node.func.id
             # a getattr with a third argument asks whether something is there; one with two only reads a listed field
             if name in PROBES or (name == "getattr" and len(node.args) == 3):
-                found.append((node.lineno, name))
+                lines.append((node.lineno, name))
         if isinstance(node, ast.Compare):
-            found += [(node.lineno, asked) for asked, fits in (("kind", _is_kind), ("type", _is_type))
-                      if any(fits(one) for one in (node.left, *node.comparators))]
-    return found
+            lines += [(node.lineno, probe) for probe, fits in (("kind", _is_kind), ("type", _is_type))
+                      if any(fits(operand) for operand in (node.left, *node.comparators))]
+    return lines
 
 
-@pytest.mark.parametrize("text, asked", [("isinstance(x, Full)", "isinstance"), ("getattr(x, 'soft', x)", "getattr"),
+@pytest.mark.parametrize("text, probe", [("isinstance(x, Full)", "isinstance"), ("getattr(x, 'soft', x)", "getattr"),
                                          ("hasattr(x, 'change')", "hasattr"), ("if body.kind == 'cloth': pass", "kind"),
                                          ("y = 1 if type(x) is Full else 2", "type")])
-def test_a_probe_is_seen(text, asked):
-    assert probes(ast.parse(text)) == [(1, asked)]
+def test_a_probe_is_seen(text, probe):
+    assert probes(ast.parse(text)) == [(1, probe)]
     assert probes(ast.parse("x.dtype.kind == 'f' and type(x)() and getattr(x, name)")) == []
 
 
 def test_no_probe_decides_a_path():
     files = [path for path in SOLVER.rglob("*.py") if path.relative_to(SOLVER).parts[0] not in BOUNDARIES]
-    found = {path.relative_to(SOLVER).as_posix(): probes(tree_of(path)) for path in files}
-    told = [f"solver/{name}:{line} asks by {asked}" for name, asks in found.items() for line, asked in asks
-            if asked not in STAYS.get(name, ((), ""))[0]]
-    assert not told, "give the interface a method with a default, or say in STAYS why it stays:\n" + "\n".join(told)
+    probes_of = {path.relative_to(SOLVER).as_posix(): probes(tree_of(path)) for path in files}
+    violations = [f"solver/{name}:{line} asks by {probe}" for name, asks in probes_of.items() for line, probe in asks
+                  if probe not in STAYS.get(name, ((), ""))[0]]
+    assert not violations, "give the interface a method with a default, or say in STAYS why it stays:\n" + \
+        "\n".join(violations)
     # what needs no exception any more has none
-    assert {name: asked for name, (asked, _) in STAYS.items()} == {
-        name: {asked for _, asked in found[name]} for name in STAYS}
+    assert {name: probe for name, (probe, _) in STAYS.items()} == {
+        name: {probe for _, probe in probes_of[name]} for name in STAYS}

@@ -1,7 +1,5 @@
-"""The whole of Blender, as artists have it: installs the zip with its wheels, and bakes from the command line.
-
-A Debian chroot made by scripts/blender-chroot (Blender 4.3 on Python 3.13): root only, a minute to make.
-"""
+"""The complete Blender program installs the zip with its wheels, and bakes from the command line. A Debian chroot made
+by scripts/blender-chroot (Blender 4.3 on Python 3.13): root only, a minute to make."""
 
 import json
 import os
@@ -62,8 +60,8 @@ blender -b /project/cube.blend -c conjac bake --object Nobody; echo "EXIT nobody
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory):
-    """Everything that Blender printed."""
+def output(tmp_path_factory):
+    """Return the standard output of Blender."""
     try:
         installs.make_chroot(SUITE)
     except installs.NotHere as reason:
@@ -82,31 +80,31 @@ def said(tmp_path_factory):
     return ran.stdout
 
 
-def found(said):
-    return [json.loads(line[5:]) for line in said.splitlines() if line.startswith("FOUND")]
+def records_of(output):
+    return [json.loads(line[5:]) for line in output.splitlines() if line.startswith("FOUND")]
 
 
-def test_command_line_bakes_to_pc2(said):
-    assert "EXIT pc2 0" in said, said[-4000:]
-    (rest, sagged), modifiers, keys = found(said)[0]
+def test_command_line_bakes_to_pc2(output):
+    assert "EXIT pc2 0" in output, output[-4000:]
+    (rest, sagged), modifiers, keys = records_of(output)[0]
     assert rest == pytest.approx(-0.05, abs=1e-6) and sagged < -0.0501
     assert modifiers == ["MESH_CACHE"] and keys == 0
 
 
-def test_command_line_bakes_to_shape_keys(said):
-    assert "EXIT shapekeys 0" in said, said[-4000:]
-    (rest, sagged), modifiers, keys = found(said)[1]
+def test_command_line_bakes_to_shape_keys(output):
+    assert "EXIT shapekeys 0" in output, output[-4000:]
+    (rest, sagged), modifiers, keys = records_of(output)[1]
     assert rest == pytest.approx(-0.05, abs=1e-6) and sagged < -0.0501
     assert modifiers == [] and keys == 7  # the basis and six frames
 
 
-def test_command_line_says_that_this_blender_has_no_alembic(said):
-    assert "EXIT abc 4" in said, said[-4000:]
+def test_command_line_says_that_this_blender_has_no_alembic(output):
+    assert "EXIT abc 4" in output, output[-4000:]
 
 
-def test_command_line_writes_a_bundle_that_renders_the_open_file(said):
-    assert "EXIT farm 0" in said, said[-4000:]
+def test_command_line_writes_a_bundle_that_renders_the_open_file(output):
+    assert "EXIT farm 0" in output, output[-4000:]
 
 
-def test_exit_code_tells_of_a_name_that_is_not_there(said):
-    assert "EXIT nobody 2" in said
+def test_exit_code_of_a_name_that_is_not_there(output):
+    assert "EXIT nobody 2" in output

@@ -1,4 +1,4 @@
-"""Entries of the catalogue are as frozen dataclasses, without code that each start of Blender would compile."""
+"""Entries of the catalogue behave like frozen dataclasses, without code that each start of Blender would compile."""
 
 import pickle
 

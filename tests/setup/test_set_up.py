@@ -40,7 +40,7 @@ def test_a_second_run_installs_nothing():
 
 
 def test_ci_runs_the_suite_of_a_clone_that_has_nothing_beside_it(tmp_path):
-    """With stubs instead of git and make, which record their arguments and folder."""
+    """Stubs instead of git and make record their arguments and folder."""
     programs = tmp_path / "programs"
     programs.mkdir()
     for name, lines in (("git", 'mkdir -p "${@: -1}"'), ("make", 'ls -A "$2/.." && exit 7')):
@@ -55,11 +55,11 @@ def test_ci_runs_the_suite_of_a_clone_that_has_nothing_beside_it(tmp_path):
     assert ran.returncode == 7, "what the suite says is what CI says"
 
 
-def test_nothing_that_tests_run_on_lies_beside_the_repository():
+def test_nothing_that_tests_need_is_outside_of_the_repository():
     outside = re.compile(r"""\.\./shared|(?:parent|parents\[\d\])\s*/\s*["']shared""")
     listed = subprocess.run(["git", "ls-files", "tests", "scripts", "examples_blend", "Makefile", ".ci", "solver",
                              "conjac_addon"], cwd=setup.ROOT, capture_output=True, text=True, check=True).stdout
     paths = [Path(setup.ROOT, line) for line in listed.splitlines() if line != "tests/setup/test_set_up.py"]
-    found = [str(path.relative_to(setup.ROOT)) for path in paths
-             if path.suffix in ("", ".py", ".sh") and outside.search(path.read_text(encoding="utf-8"))]
-    assert len(paths) > 500 and not found
+    beside = [str(path.relative_to(setup.ROOT)) for path in paths
+              if path.suffix in ("", ".py", ".sh") and outside.search(path.read_text(encoding="utf-8"))]
+    assert len(paths) > 500 and not beside

@@ -27,12 +27,13 @@ NO_PROSE = re.compile(r"<!-- ([\w ]+): written by .*?<!-- end of \1 -->|<!-- wri
 
 
 def prose(page):
-    """The text of a page without code, links and what code wrote."""
+    """Return the text of a page without code, links and what code wrote."""
     return NO_PROSE.sub(" ", page)
 
 
 def sentences(tree):
-    """(line, text) of the strings of a module that somebody may read: titles, and two words or more; no docstrings."""
+    """Return (line, text) of the strings of a module that somebody may read: titles, and two words or more; no
+    docstrings."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     docstrings = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and node.body
                   and isinstance(node.body[0], ast.Expr)}
@@ -42,7 +43,7 @@ def sentences(tree):
 
 
 def british(text):
-    return [found.group() for found in BRITISH.finditer(text)]
+    return [match.group() for match in BRITISH.finditer(text)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -51,19 +52,20 @@ def test_the_manual_is_spelled_as_blenders_is(page):
 
 
 def test_the_window_is_spelled_as_blenders_is():
-    found = [f"{path.relative_to(ROOT)}:{line} {words}" for path in MODULES for line, text in sentences(tree_of(path))
-             if (words := british(text))]
-    assert MODULES and not found
+    british_words = [f"{path.relative_to(ROOT)}:{line} {words}" for path in MODULES
+                     for line, text in sentences(tree_of(path))
+                     if (words := british(text))]
+    assert MODULES and not british_words
 
 
-@pytest.mark.parametrize("text, found", [
+@pytest.mark.parametrize("text, expected", [
     ("The colour of each fibre is grey", ["colour", "fibre", "grey"]),
     ("A step is linearised a millimetre from the centre", ["linearised", "millimetre", "centre"]),
     ("It behaves, promises exercise, and is canceled after analyses of four meters", []),
     ("See [gray](grey.md#the-colour) and `linearised`, <!--row linearised: x, .2f-->", []),
 ])
-def test_what_counts_as_british(text, found):
-    assert british(prose(text)) == found
+def test_what_counts_as_british(text, expected):
+    assert british(prose(text)) == expected
 
 
 def test_strings_that_nobody_reads_do_not_count():

@@ -1,5 +1,5 @@
-"""The solver's spine: which loops solve a stage, and which classes implement each protocol of a step. A new one is a
-decision, not an accident: use what is there, or add it here with its reason."""
+"""The solver's spine: loops that solve a stage, and classes that implement each protocol of a step. A new one is a
+decision, not an accident: use an existing one, or add it here with its reason."""
 
 import ast
 import re
@@ -131,13 +131,13 @@ def trees():
 
 
 def called(nodes):
-    """Names of all functions and methods that are called in statements."""
+    """Return names of all functions and methods that are called in statements."""
     return {node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             for statement in nodes for node in ast.walk(statement) if isinstance(node, ast.Call)}
 
 
 def solving_loops(tree):
-    """Functions of a file with a loop that solves something, itself or through other functions of the file."""
+    """Return functions of a file with a loop that solves something, itself or through other functions of the file."""
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     calls = {name: called(function.body) for name, function in functions.items()}
     solving, more = set(), set(SOLVES)
@@ -149,21 +149,21 @@ def solving_loops(tree):
 
 
 def base_names(node):
-    """Names of the bases of a class, without modules and type arguments."""
+    """Return names of the bases of a class, without modules and type arguments."""
     for base in node.bases:
         base = base.value if isinstance(base, ast.Subscript) else base
         yield base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
 
 
 def heirs(protocol):
-    """Classes of the solver that inherit from it, at any depth."""
+    """Return the classes of the solver that inherit from a protocol, at any depth."""
     bases = {node.name: set(base_names(node)) for tree in trees().values() for node in ast.walk(tree)
              if isinstance(node, ast.ClassDef)}
-    found, more = set(), {protocol}
+    subclasses, more = set(), {protocol}
     while more:
-        found |= more
-        more = {name for name, of in bases.items() if of & found} - found
-    return found - {protocol}
+        subclasses |= more
+        more = {name for name, of in bases.items() if of & subclasses} - subclasses
+    return subclasses - {protocol}
 
 
 def test_every_loop_that_solves_a_stage_is_known():
@@ -178,7 +178,7 @@ def test_classes_of_each_protocol_are_known(protocol):
 
 
 def test_every_part_takes_the_one_step():
-    """Parts differ in their tries; the loop around them, and what repeats or refuses one, is written once."""
+    """Parts differ in their attempts at a step; the loop around them, which repeats or refuses one, is written once."""
     steps = {(file, node.name) for file, tree in trees().items() for node in ast.walk(tree)
              if isinstance(node, ast.ClassDef) and node.name in CLASSES["Subsystem"] | {"Subsystem"}
              and any(isinstance(item, ast.FunctionDef) and item.name == "step" for item in node.body)}
@@ -190,7 +190,7 @@ def functions(node, name):
 
 
 def imported(tree):
-    """Modules and names that a file imports, wherever it does."""
+    """Return modules and names that a file imports, also in functions."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
@@ -199,7 +199,7 @@ def imported(tree):
 
 
 def test_rows_are_solved_in_one_room():
-    """Classes that solve programs are there, and so is the library that solves quadratic programs."""
+    """The room has the classes that solve programs and the library that solves quadratic programs."""
     found = {f"{file} {node.name}" for file, tree in trees().items() if file.startswith("rows/")
              for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and functions(node, "solve")}
     assert found == set(PROGRAMS)
@@ -207,7 +207,7 @@ def test_rows_are_solved_in_one_room():
 
 
 def made(tree):
-    """Names of classes that a file makes, by themselves or by a method of the class."""
+    """Return names of classes that a file instantiates, directly or by a method of the class."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             made_by = node.func.value if isinstance(node.func, ast.Attribute) else node.func
@@ -221,7 +221,7 @@ def test_every_file_that_poses_rows_is_known():
 
 
 def test_all_rows_are_in_the_tables_of_one_room():
-    """Every program takes the tables, and nobody outside has one of its own or poses impulses without rows."""
+    """Every program takes the tables, and no other room has its own or poses impulses without rows."""
     assert {file for file, tree in trees().items() if OF_IMPULSES in {*made(tree)}} == {
         "rows/bounded_rows.py", "rows/dense_dual.py"}
     assert heirs("RowTable") == TABLES
@@ -253,7 +253,7 @@ def test_stages_of_two_parts_are_in_the_room_of_couplings():
 
 
 def written(function):
-    """Attributes of other objects that a function writes: not of itself, nor of a copy that it made."""
+    """Return attributes of other objects that a function writes: not of itself, nor of a copy that it made."""
     makes = re.compile(r"(copy\.copy|self\.of|self\.under|cls|[A-Z]\w*)\(")
     copies = {target.id for node in ast.walk(function) if isinstance(node, ast.Assign)
               and makes.search(ast.unparse(node.value)) for target in node.targets
@@ -261,14 +261,15 @@ def written(function):
     for node in ast.walk(function):
         targets = (node.targets if isinstance(node, ast.Assign)
                    else [node.target] if isinstance(node, ast.AugAssign | ast.AnnAssign) else [])
-        for target in (item for one in targets for item in (one.elts if isinstance(one, ast.Tuple) else [one])):
+        for target in (item for assigned in targets
+                       for item in (assigned.elts if isinstance(assigned, ast.Tuple) else [assigned])):
             if isinstance(target, ast.Attribute) and not (
                     isinstance(target.value, ast.Name) and target.value.id in {"self", "cls"} | copies):
                 yield ast.unparse(target)
 
 
 def memory_keys(tree):
-    """Names of imported keys by which a file reads or writes the memory of a state."""
+    """Return names of imported keys by which a file reads or writes the memory of a state."""
     names = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
              for alias in node.names}
 
@@ -285,7 +286,7 @@ def memory_keys(tree):
             key = [node.left]
         elif isinstance(node, ast.Dict) and any(value is None for value in node.keys):
             key = node.keys
-        yield from (part.id for one in key if one is not None for part in ast.walk(one)
+        yield from (part.id for expression in key if expression is not None for part in ast.walk(expression)
                     if isinstance(part, ast.Name) and part.id in names)
 
 
@@ -306,13 +307,13 @@ def test_each_subsystem_of_a_world_owns_its_integrator():
 
 
 def test_parts_in_a_coupling_have_no_integrator():
-    """It is given to what is stepped, when that is made."""
+    """The system that is stepped receives the integrator when it is made."""
     bare = CLASSES["Part"] - CLASSES["Subsystem"]
     assert bare == {"NodesPart", "JointsPart"}
     named = {node.name for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
-             if any(ast.unparse(one) in ("integrator", "self.integrator") for item in node.body
-                    for one in ([item.target] if isinstance(item, ast.AnnAssign) else ast.walk(item))
-                    if isinstance(one, ast.Attribute) or one is getattr(item, "target", None))}
+             if any(ast.unparse(name) in ("integrator", "self.integrator") for item in node.body
+                    for name in ([item.target] if isinstance(item, ast.AnnAssign) else ast.walk(item))
+                    if isinstance(name, ast.Attribute) or name is getattr(item, "target", None))}
     assert not named & {*bare, "SoftSystem", "SoftBodies", "Part"} and {"Nodes", "Joints"} <= named
 
 
@@ -320,9 +321,9 @@ def test_every_write_on_another_object_is_known():
     found = {f"{file} {node.name} {target}" for file, tree in trees().items() if file.split("/")[0] in ROOMS
              for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "__init__"
              for target in written(node)}
-    unknown = {one for one in found if not one.startswith(tuple(WRITES))}
-    gone = {one for one in WRITES if not any(write.startswith(one) for write in found)}
-    assert not unknown and not gone
+    unknown = {write for write in found if not write.startswith(tuple(WRITES))}
+    missing = {known for known in WRITES if not any(write.startswith(known) for write in found)}
+    assert not unknown and not missing
 
 
 def test_a_loop_through_another_function_is_found():

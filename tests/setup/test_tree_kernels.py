@@ -17,10 +17,10 @@ STRUCTS = [SOLVER / name for name in ("coordinates/tree_structs.py", "forces/rig
 
 
 def decorated(path, kinds):
-    """(node, name of the decorator) of what one of some decorators makes in a file."""
+    """Return (node, name of the decorator) of what one of some decorators makes in a file."""
     for node in ast.walk(tree_of(path)):
-        for one in getattr(node, "decorator_list", ()):
-            name = one.func if isinstance(one, ast.Call) else one
+        for decorator in getattr(node, "decorator_list", ()):
+            name = decorator.func if isinstance(decorator, ast.Call) else decorator
             if isinstance(name, ast.Name) and name.id in kinds:
                 yield node, name.id
 
@@ -35,7 +35,7 @@ def test_no_kernel_has_more_parameters():
 
 @pytest.mark.parametrize("path", STRUCTS, ids=lambda path: path.stem)
 def test_every_field_of_a_struct_has_a_sentence_and_every_array_its_shape(path):
-    lines, found = path.read_text(encoding="utf-8").splitlines(), 0
+    lines, documented = path.read_text(encoding="utf-8").splitlines(), 0
     for node, _ in decorated(path, ("struct",)):
         assert ast.get_docstring(node)
         fields = [item for item in node.body if isinstance(item, ast.AnnAssign)]
@@ -46,5 +46,5 @@ def test_every_field_of_a_struct_has_a_sentence_and_every_array_its_shape(path):
             elif kind == "float":
                 assert re.search(r"#: \S", line), line
         assert fields
-        found += 1
-    assert found
+        documented += 1
+    assert documented

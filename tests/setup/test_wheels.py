@@ -1,4 +1,4 @@
-"""The wheels of every zip: the pinned ones, with all that they need, for each numpy that a Blender has."""
+"""Wheels of every zip: the pinned ones, with all of their dependencies, for each numpy that a Blender has."""
 
 import json
 import subprocess
@@ -24,8 +24,8 @@ def requirements(wheel, python, target):
     """Return a wheel's dependencies there, except numpy."""
     there = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": SYSTEMS[target],
              "extra": "", "platform_machine": "arm64" if target.endswith("arm64") else "x86_64"}
-    found = [Requirement(line) for line in wheel.requires]
-    return [one for one in found if one.marker is None or one.marker.evaluate(there)]
+    listed = [Requirement(line) for line in wheel.requires]
+    return [requirement for requirement in listed if requirement.marker is None or requirement.marker.evaluate(there)]
 
 
 @pytest.mark.parametrize("python, target", ZIPS)
@@ -45,18 +45,18 @@ def test_everything_a_wheel_needs_is_there_in_a_version_that_it_takes(python, ta
 
 
 @pytest.mark.parametrize("python, target", ZIPS)
-def test_no_wheel_asks_for_one_version_of_another_alone(python, target):
-    """All extensions of a Blender share one folder of packages: who pins another breaks somebody else's."""
+def test_no_wheel_requires_one_version_of_another_alone(python, target):
+    """All extensions of a Blender share one folder of packages: a pinned version may break another extension."""
     for wheel in wheels.locked(python, target):
         for needed in requirements(wheel, python, target):
-            assert not any(one.operator in ("==", "===") for one in needed.specifier), (wheel.file, str(needed))
+            assert not any(clause.operator in ("==", "===") for clause in needed.specifier), (wheel.file, str(needed))
 
 
 @pytest.mark.parametrize("python, target", ZIPS)
 def test_wheels_are_of_this_python_and_platform(python, target):
     tag = "cp" + python.replace(".", "")
     for wheel in wheels.locked(python, target):
-        assert wheel.file.endswith(".whl") and any(one in wheel.file for one in wheels.TAGS[target]), wheel.file
+        assert wheel.file.endswith(".whl") and any(part in wheel.file for part in wheels.TAGS[target]), wheel.file
         assert f"-{tag}-{tag}-" in wheel.file or "-abi3-" in wheel.file, wheel.file
         assert Version(wheel.file.split("-")[1]) == Version(wheel.version)
 
@@ -120,14 +120,14 @@ def test_a_cvxopt_backend_is_one_file_and_one_entry():
 RIGHT = {"3.11": "conjac-1-py311-linux-x64.zip", "3.13": "conjac-1-py313-linux-x64.zip"}
 
 
-@pytest.mark.parametrize("here, said", [
+@pytest.mark.parametrize("here, message", [
     ((3, 11), ""),
     ((3, 13), "This zip of ConJac is for Python 3.11, and this Blender has Python 3.13: install "
               "conjac-1-py313-linux-x64.zip instead"),
     ((3, 12), "This zip of ConJac is for Python 3.11, and this Blender has Python 3.12: there is none for it, only for "
               "Python 3.11, 3.13"),
 ])
-def test_a_zip_for_another_python_names_the_right_one(tmp_path, here, said):
+def test_a_zip_for_another_python_names_the_right_one(tmp_path, here, message):
     file = tmp_path / "built_for.json"
     file.write_text(json.dumps({"python": "3.11", "platform": "linux-x64", "zips": RIGHT}))
     code = ("import importlib.util, pathlib, sys\n"
@@ -135,13 +135,13 @@ def test_a_zip_for_another_python_names_the_right_one(tmp_path, here, said):
             "b = importlib.util.module_from_spec(spec); spec.loader.exec_module(b)\n"
             f"print(b.why_not(pathlib.Path({str(file)!r}), {here!r}))")
     ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == said
+    assert ran.stdout.strip() == message
 
 
 @pytest.mark.parametrize("target", wheels.TAGS)
 @pytest.mark.parametrize("python", ["3.13", "3.14"])
 def test_no_zip_has_the_wheel_that_only_cpus_with_avx_512_can_run(python, target):
-    """A made mesh of it was the end of every bake in which anything touches, on Linux with any other CPU."""
+    """That wheel crashed every bake with contact on Linux on any other CPU."""
     [version] = [wheel.version for wheel in wheels.locked(python, target) if wheel.name == "ipctk"]
     assert version != "1.6.1"
 
@@ -155,8 +155,8 @@ def test_a_zip_without_all_of_its_wheels_says_which_are_missing(tmp_path, monkey
     lock["3.14 linux-x64"] = [row for row in lock["3.14 linux-x64"] if row["name"] != "ipctk"]
     (tmp_path / "wheels.json").write_text(json.dumps(lock), encoding="utf-8")
     monkeypatch.setattr(wheels, "LOCK", tmp_path / "wheels.json")
-    said = wheel_table.table()
-    assert said.count("missing") == 1 and "no zip: ipctk" in said
+    table = wheel_table.table()
+    assert table.count("missing") == 1 and "no zip: ipctk" in table
 
 
 def test_a_text_goes_between_its_marks_and_nowhere_else(tmp_path):

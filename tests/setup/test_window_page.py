@@ -1,4 +1,4 @@
-"""The page of what became of a first day in the window names tests that are there."""
+"""The page of journeys in the window names tests that exist."""
 
 import re
 from pathlib import Path
@@ -23,9 +23,9 @@ def test_every_test_that_is_named_is_there():
 
 def test_every_sentence_has_a_test_or_says_that_it_is_left():
     for heading in ("### The first minute", "### Paint and see", "### In the real program", "### The manual"):
-        found = [row for row in rows(heading) if row[0]]
-        assert len(found) >= 3, heading
-        for sentence, noticed in found:
+        sentences = [row for row in rows(heading) if row[0]]
+        assert len(sentences) >= 3, heading
+        for sentence, noticed in sentences:
             assert "::test_" in noticed or "[row](" in noticed or noticed == "left, see below", sentence
 
 
@@ -36,5 +36,5 @@ def test_each_of_the_twenty_frictions_has_a_line():
 
 def test_each_file_of_journeys_has_a_row_of_where_it_was_driven():
     below = PAGE.partition("\n## Driven to the end, and where\n")[2].partition("\n## ")[0]
-    found = set(re.findall(r"^\| `(test_window\w*)`", below, re.MULTILINE))
-    assert found == {path.stem for path in (TESTS / "addon").glob("test_window*.py")}
+    files = set(re.findall(r"^\| `(test_window\w*)`", below, re.MULTILINE))
+    assert files == {path.stem for path in (TESTS / "addon").glob("test_window*.py")}

@@ -45,7 +45,7 @@ CLEAN = {
 }
 #: identifiers that are not this room's to name, and words of the window
 ALLOWED = {"nonlinear": {"kept_open"}, "job": {"tell"}, "meshing": {"tell"}, "": {"tell", "UNFELT"}}
-#: folders and files beside the solver whose words are the field's, too; a program's messages are `output`, no `said`
+#: folders and files beside the solver whose words are the field's, too; a program's messages are `output`, no `texts`
 BESIDE = ("scripts", "benchmarks/peer_programs.py")
 
 
@@ -55,18 +55,18 @@ def words(text):
 
 
 @cache
-def said(path):
-    """(line, text) of every identifier, comment and docstring of a file; not of what a user reads."""
+def texts(path):
+    """Return (line, text) of every identifier, comment and docstring of a file; not of what a user reads."""
     source = path.read_text(encoding="utf-8")
-    found = [(token.start[0], token.string) for token in tokenize.generate_tokens(io.StringIO(source).readline)
-             if token.type in (tokenize.NAME, tokenize.COMMENT)]
-    found += [(getattr(node, "lineno", 1), ast.get_docstring(node) or "") for node in ast.walk(tree_of(path))
-              if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
-    return found
+    texts_of_file = [(token.start[0], token.string) for token in tokenize.generate_tokens(io.StringIO(source).readline)
+                     if token.type in (tokenize.NAME, tokenize.COMMENT)]
+    texts_of_file += [(getattr(node, "lineno", 1), ast.get_docstring(node) or "") for node in ast.walk(tree_of(path))
+                      if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+    return texts_of_file
 
 
 def files(room):
-    """All files of a room; for "" those of all rooms."""
+    """Return all files of a room; for "" those of all rooms."""
     return sorted((SOLVER / room).rglob("*.py"))
 
 
@@ -74,7 +74,7 @@ def files(room):
 def test_a_clean_room_stays_clean(room):
     assert files(room)
     found = [f"{path.relative_to(SOLVER)}:{line} {sorted(words(text) & CLEAN[room])}" for path in files(room)
-             for line, text in said(path) if text not in ALLOWED.get(room, ()) and words(text) & CLEAN[room]]
+             for line, text in texts(path) if text not in ALLOWED.get(room, ()) and words(text) & CLEAN[room]]
     assert not found
 
 
@@ -83,13 +83,13 @@ OF_NO_IDENTIFIER = frozenset({"kept"})
 
 
 def identifiers(path):
-    """(line, name) of every name in a file."""
+    """Return (line, name) of every name in a file."""
     tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
     return [(token.start[0], token.string) for token in tokens if token.type == tokenize.NAME]
 
 
 @pytest.mark.parametrize("folder", ["solver", "scripts", "benchmarks"])
-def test_identifiers_say_what_is_kept_and_why(folder):
+def test_identifiers_distinguish_reused_stored_retained_and_required(folder):
     """A factor is reused, a file stored, an unknown of a condensation retained, a vertex of a mesh required."""
     assert not [f"{path.relative_to(ROOT)}:{line} {name}" for path in sorted((ROOT / folder).rglob("*.py"))
                 for line, name in identifiers(path) if words(name) & OF_NO_IDENTIFIER]
@@ -114,13 +114,34 @@ def test_identifiers_of_the_solver_are_terms_of_the_field():
                 for line, name in identifiers(path) if words(name) & TERMS_INSTEAD and name not in ELSEWHERE]
 
 
+def items_named_one(path):
+    """Return file:line of each loop and comprehension whose item is named `one`, which does not say what it is."""
+    return [f"{path.name}:{name.lineno}" for node in ast.walk(tree_of(path))
+            if isinstance(node, (ast.For, ast.comprehension)) for name in ast.walk(node.target)
+            if isinstance(name, ast.Name) and name.id == "one"]
+
+
+@pytest.mark.parametrize("folder", ["solver", "scripts", "conjac_addon"])
+def test_loops_name_their_item(folder):
+    """Kernels keep their names, on which the last digit of compiled code may depend."""
+    paths = sorted((ROOT / folder).rglob("*.py"))
+    assert paths and not [found for path in paths if not path.name.endswith("kernels.py")
+                          for found in items_named_one(path)]
+
+
+def test_a_loop_over_one_is_found(tmp_path):
+    path = tmp_path / "loops.py"
+    path.write_text("for k, (one, other) in []:\n    pass\n[one for one in ()]\n[body for body in ()]\n")
+    assert items_named_one(path) == ["loops.py:1", "loops.py:3"]
+
+
 #: words that no identifier, comment and docstring of the add-on has; what an artist reads may have them
 OF_ADDON = frozenset("said told held felt unfelt".split())
 
 
 def test_the_addon_names_what_its_values_are():
     found = [f"{path.relative_to(ROOT)}:{line} {sorted(words(text) & OF_ADDON)}"
-             for path in sorted((ROOT / "conjac_addon").rglob("*.py")) for line, text in said(path)
+             for path in sorted((ROOT / "conjac_addon").rglob("*.py")) for line, text in texts(path)
              if words(text) & OF_ADDON]
     assert not found
 
@@ -128,7 +149,7 @@ def test_the_addon_names_what_its_values_are():
 @pytest.mark.parametrize("folder", BESIDE)
 def test_what_stands_beside_the_solver_stays_clean(folder):
     paths = sorted((ROOT / folder).rglob("*.py")) or [ROOT / folder]
-    assert not [f"{path.name}:{line} {sorted(found)}" for path in paths for line, text in said(path)
+    assert not [f"{path.name}:{line} {sorted(found)}" for path in paths for line, text in texts(path)
                 if (found := words(text) & EVERYWHERE)]
 
 
@@ -137,7 +158,7 @@ OPENING = re.compile(r"The same\b|Those\b|What\b|As of\b|It does not\b|Who\b|Whe
 
 
 def without_subject(paths):
-    """file:line of docstrings that do not stand alone."""
+    """Return file:line of docstrings that do not stand alone."""
     return [f"{path.name}:{getattr(node, 'lineno', 1)}" for path in paths
             for node in ast.walk(tree_of(path))
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))

@@ -1,7 +1,5 @@
-"""The whole zip in the whole Blender: the wrong one, an update, no network, a removal.
-
-The Debian chroot of test_real_blender.py: Blender 4.3 on Python 3.13, root only. Each Blender below is a new process.
-"""
+"""The complete zip in the complete Blender: the wrong zip, an update, no network, a removal. The Debian chroot of
+test_real_blender.py: Blender 4.3 on Python 3.13, root only. Each Blender below is a new process."""
 
 import os
 import re
@@ -91,7 +89,7 @@ echo "== end"
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory):
+def outputs(tmp_path_factory):
     """Return the lines that Blender printed, by step."""
     made = subprocess.run([str(TOOL), "make", SUITE], capture_output=True, text=True)
     if made.returncode:
@@ -113,45 +111,45 @@ def said(tmp_path_factory):
     ran = subprocess.run([str(TOOL), "run", SUITE, str(project), "env", f"READ_ONLY={READ_ONLY}", "bash", "-c", STEPS],
                          capture_output=True, text=True, env=os.environ | {"TMO": "1500"})
     text = ran.stdout + ran.stderr
-    said = {step.partition("\n")[0]: step.partition("\n")[2] for step in ran.stdout.split("== ")}
+    outputs = {step.partition("\n")[0]: step.partition("\n")[2] for step in ran.stdout.split("== ")}
     shutil.rmtree(project)  # half a gigabyte
     if "unshare failed" in text or "mount:" in text and "permission denied" in text:
         pytest.skip("this root may not mount")
     assert ran.returncode == 0 and "== end" in ran.stdout, text[-6000:]
-    return said
+    return outputs
 
 
-def test_the_wrong_zip_names_the_right_one_and_does_nothing_else_and_the_right_one_installs_over_it(said):
+def test_the_wrong_zip_names_the_right_one_and_does_nothing_else_and_the_right_one_installs_over_it(outputs):
     sentence = (rf"ConJac: This zip of ConJac is for Python {WRONG}, and this Blender has Python {RIGHT}: "
                 rf"install conjac-[0-9.]+-py{RIGHT.replace('.', '')}-linux-x64\.zip instead\n")
-    assert len(re.findall(sentence, said["wrong"])) == 2  # as it is installed, and at the next start
-    assert "THERE ['CONJAC_PT_view3d'] []" in said["wrong"]
-    assert "Traceback" not in said["wrong"] and "/.local/" not in said["wrong"]
-    assert 'Reinstalled "conjac"' in said["older"]
+    assert len(re.findall(sentence, outputs["wrong"])) == 2  # as it is installed, and at the next start
+    assert "THERE ['CONJAC_PT_view3d'] []" in outputs["wrong"]
+    assert "Traceback" not in outputs["wrong"] and "/.local/" not in outputs["wrong"]
+    assert 'Reinstalled "conjac"' in outputs["older"]
 
 
-def test_a_bake_needs_no_network_and_writes_nothing_where_it_is_installed(said):
-    before, devices, *others = said["bake"].strip().splitlines()
+def test_a_bake_needs_no_network_and_writes_nothing_where_it_is_installed(outputs):
+    before, devices, *others = outputs["bake"].strip().splitlines()
     assert devices == "1"  # the loop, which is down
     assert "EXIT 0" in others and others[-1] == before
 
 
-def test_an_update_keeps_preferences_settings_and_the_bake(said):
-    assert 'version = "0.0.9"' not in said["newer"]
-    assert "KEPT 4321 1 complete" in said["newer"] and "EXIT 0" in said["newer"]
-    assert "already baked" in said["again"] and "EXIT 0" in said["again"]
+def test_an_update_keeps_preferences_settings_and_the_bake(outputs):
+    assert 'version = "0.0.9"' not in outputs["newer"]
+    assert "KEPT 4321 1 complete" in outputs["newer"] and "EXIT 0" in outputs["newer"]
+    assert "already baked" in outputs["again"] and "EXIT 0" in outputs["again"]
 
 
-def test_it_puts_no_module_beside_its_own_namespace_and_loads_nothing_heavy(said):
-    assert "TOP []" in said["newer"]
+def test_it_puts_no_module_beside_its_own_namespace_and_loads_nothing_heavy(outputs):
+    assert "TOP []" in outputs["newer"]
 
 
-def test_a_farm_bakes_from_a_folder_that_is_read_only(said):
-    written, before, *others = said["farm"].splitlines()
+def test_a_farm_bakes_from_a_folder_that_is_read_only(outputs):
+    written, before, *others = outputs["farm"].splitlines()
     assert "Read-only file system" in written
     assert "EXIT 0" in others and others[-1] == before
 
 
-def test_removing_it_leaves_nothing_but_the_caches(said):
-    assert [line for line in said["removed"].splitlines() if line.startswith("/")] == []
-    assert said["left"].strip().endswith(".pc2")
+def test_removing_it_leaves_nothing_but_the_caches(outputs):
+    assert [line for line in outputs["removed"].splitlines() if line.startswith("/")] == []
+    assert outputs["left"].strip().endswith(".pc2")

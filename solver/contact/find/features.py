@@ -65,22 +65,24 @@ class Features:
 
 def joined(several: Sequence[Features]) -> Features:
     """Return the features of several objects in one table; the numbers of objects do not change."""
-    most = max((one.point_normals.shape[1] for one in several), default=1)
-    points = np.cumsum([0, *(len(one.points) for one in several)])
-    runs = np.cumsum([0, *(int(one.run.max(initial=-1)) + 1 for one in several)])
+    most = max((features.point_normals.shape[1] for features in several), default=1)
+    points = np.cumsum([0, *(len(features.points) for features in several)])
+    runs = np.cumsum([0, *(int(features.run.max(initial=-1)) + 1 for features in several)])
 
     def all_of(name: str, none: tuple[int, ...], kind: type) -> np.ndarray:
-        return np.concatenate([np.zeros((0, *none), dtype=kind), *(getattr(one, name) for one in several)])
+        return np.concatenate([np.zeros((0, *none), dtype=kind), *(getattr(features, name) for features in several)])
 
     return Features(
         all_of("points", (3,), float), all_of("velocity", (3,), float), all_of("corner", (), bool),
-        np.concatenate([np.zeros((0, most, 3)), *(np.pad(one.point_normals, ((0, 0), (0, most - one.point_normals.shape[
-            1]), (0, 0))) for one in several)]),
+        np.concatenate([np.zeros((0, most, 3)), *(
+            np.pad(features.point_normals, ((0, 0), (0, most - features.point_normals.shape[1]), (0, 0)))
+            for features in several)]),
         all_of("point_counts", (), np.int32),
-        np.concatenate([np.zeros((0, 2), np.int32), *(one.edges + np.int32(first)
-                                                      for one, first in zip(several, points))]),
+        np.concatenate([np.zeros((0, 2), np.int32), *(features.edges + np.int32(first)
+                                                      for features, first in zip(several, points))]),
         all_of("edge_normals", (2, 3), float), all_of("thin", (), bool),
-        np.concatenate([np.zeros(0, np.int32), *(one.run + np.int32(first) for one, first in zip(several, runs))]),
+        np.concatenate([np.zeros(0, np.int32),
+                        *(features.run + np.int32(first) for features, first in zip(several, runs))]),
         all_of("point_object", (), np.int32), all_of("edge_object", (), np.int32))
 
 

@@ -256,4 +256,4 @@ def _sample(x: Vec, triangles: Index, spacing: float) -> tuple[Index, Vec]:
         middle = 0.5 * (a + b)
         pieces = np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
         triangle = np.concatenate([triangle, triangle])
-    return np.concatenate([one for one, _ in samples]), np.concatenate([one for _, one in samples])
+    return np.concatenate([index for index, _ in samples]), np.concatenate([weights for _, weights in samples])

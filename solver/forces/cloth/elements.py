@@ -24,7 +24,7 @@ class ClothElements:
         nodes = [np.concatenate([law.nodes, np.repeat(law.nodes[:, -1:], WIDEST - law.nodes.shape[1], axis=1)], axis=1)
                  for law in laws]
         self.tets: Index = np.concatenate(nodes).astype(np.int32)  #: nodes of the elements, (p, 4)
-        ends = np.cumsum([0, *(len(one) for one in nodes)]).tolist()
+        ends = np.cumsum([0, *(len(law_nodes) for law_nodes in nodes)]).tolist()
         #: rows of each law
         self.slices = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self._blocks = np.zeros((0, 6, 9))

@@ -73,20 +73,20 @@ def _intrinsic(columns: int, forward: bool) -> Any:
                 for phi, value in zip(current, sums):
                     phi.add_incoming(value, before)
                 each = [builder.add(row, ir.Constant(whole, k)) for k in range(size)]
-                pointers = [at_row(first_below, one) for one in each]
+                pointers = [at_row(first_below, row_index) for row_index in each]
                 values = [load(pointer) for pointer in pointers]
                 made = current
                 if forward:
-                    for one, value, pointer in zip(each, values, pointers):
+                    for row_index, value, pointer in zip(each, values, pointers):
                         for k in range(columns):
-                            value = less(value, everywhere(one, k), current[k])
+                            value = less(value, everywhere(row_index, k), current[k])
                         store(value, pointer)
                 else:
                     made = []
                     for k in range(columns):
                         total = builder.fmul(everywhere(each[0], k), values[0], flags=fused)
-                        for one, value in zip(each[1:], values[1:]):
-                            product = builder.fmul(everywhere(one, k), value, flags=fused)
+                        for row_index, value in zip(each[1:], values[1:]):
+                            product = builder.fmul(everywhere(row_index, k), value, flags=fused)
                             total = builder.fadd(total, product, flags=fused)
                         made.append(builder.fsub(current[k], total, flags=fused))
                 following = builder.add(row, ir.Constant(whole, size))

@@ -183,9 +183,9 @@ class WorldEngine:
         for k, soft in self._soft:
             own = [hold for hold in grabs if owner.get(hold.id) == k]
             soft.hold(own, x[k], self._state.time, h)
-            for one in own:
-                if one.id not in self._vertices:
-                    self._vertices[one.id] = self._vertex(k, soft.holds[one.id][0], one.start)
+            for hold in own:
+                if hold.id not in self._vertices:
+                    self._vertices[hold.id] = self._vertex(k, soft.holds[hold.id][0], hold.start)
 
     def forget_past(self) -> None:
         """Discard all caches of the world; its state remains."""

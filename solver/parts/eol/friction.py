@@ -43,7 +43,8 @@ class SlipState:
         A mass m that a force F drives slips with s = F / (m + r), so μ p / s is linear in r; where it rises faster than
         r, μ p > F and no r is enough.
         """
-        drag, drag_before, before = (one[vertices] for one in (self.drag, self.drag_before, self.coulomb_drag_before))
+        drag, drag_before, before = (values[vertices]
+                                     for values in (self.drag, self.drag_before, self.coulomb_drag_before))
         with np.errstate(all="ignore"):
             slope = (coulomb_drag - before) / (drag - drag_before)
             predicted = np.where(slope < 1.0, (coulomb_drag - slope * drag) / (1.0 - slope),

@@ -31,7 +31,8 @@ def fingerprint(tets: Index, nodes: Vec, material: Substance, pins: Sequence[Ind
     digest.update(made_of.encode())
     fibers = material.fiber_constants
     for array in (np.asarray(nodes, float), np.asarray(tets, np.int32), material.constants, material.density,
-                  np.zeros(0) if fibers is None else fibers, *[np.asarray(one, np.int32) for one in (*pins, *pulled)],
+                  np.zeros(0) if fibers is None else fibers,
+                  *[np.asarray(indices, np.int32) for indices in (*pins, *pulled)],
                   np.asarray(loads, float)):
         digest.update(str(array.shape).encode())
         digest.update(np.ascontiguousarray(array).tobytes())

@@ -51,6 +51,6 @@ class Singular(StepFailed):
         """unknowns: of the motion, (k,). vertices: of these, (k,). ratio: its stiffness over that of the diagonal."""
         self.unknowns, self.vertices = unknowns, vertices
         named = ", ".join(str(unknown) for unknown in unknowns[:8]) + (", ..." if len(unknowns) > 8 else "")
-        where = ", ".join(str(one) for one in np.unique(vertices)[:8])
+        where = ", ".join(str(vertex) for vertex in np.unique(vertices)[:8])
         super().__init__(f"nothing resists a motion of unknowns {named} (vertices {where}): its stiffness is "
                          f"{ratio:.1e} of the matrix' diagonal")
