@@ -12,6 +12,7 @@ from solver.groups import GroupSteps
 from solver.job.load import load
 from solver.reshape.regroup import GROUPS, Regroup
 from solver.simulate import Halved, Timeline, bake
+from solver.world.nodes import Nodes
 
 FAR = 50.0  #: [m]
 BALL = {"name": "Ball", "position": [FAR, 0.0, 3.0], "density": 1000.0,
@@ -52,6 +53,36 @@ def test_what_is_far_off_changes_nothing(tmp_path, alone):
     scene = {"beside": [far_soft], "mechanisms": [{"name": "M", "bodies": [{**BALL, "position": [-FAR, 0.0, 3.0]}]}]}
     assert np.array_equal(frames(job(tmp_path / "beside", **scene)), alone)
     assert alone[-1, :, 2].min() > 0.0
+
+
+def nodes_evaluated(monkeypatch, folder, last):
+    """Nodes whose forces were evaluated up to that frame, summed over all evaluations."""
+    count, was, loaded = [0], Nodes.evaluate, load(folder)
+
+    def evaluate(self, x, *arguments, **more):
+        count[0] += len(x)
+        return was(self, x, *arguments, **more)
+
+    regroup = Regroup(loaded)
+    world = build(loaded, lambda *_: None, grouping=regroup.begin).world
+    steps, timeline = GroupSteps(regroup), Timeline.of(loaded.scene.time)
+    state = steps.begin(world.initial_state())
+    monkeypatch.setattr(Nodes, "evaluate", evaluate)
+    for frame in range(2, last + 1):
+        world, state = steps.advance_frame(world, state, timeline, frame, lambda: False, Halved())
+    monkeypatch.undo()
+    return count[0]
+
+
+def test_both_cost_as_much_as_each_alone(tmp_path, monkeypatch):
+    """A single world, in the shorter steps of the far body, evaluated twice as many nodes."""
+    arrays = {}
+    one, other, floor = jelly(arrays), far_soft(arrays), [obstacle("Floor", *sheet(2.0, 3), arrays)]
+    near, far, both = (nodes_evaluated(monkeypatch, contact_job(tmp_path / name, bodies, on, arrays, end=13), 3)
+                       for name, bodies, on in (("near", [one], floor), ("far", [other], []),
+                                                ("both", [one, other], floor)))
+    assert min(near, far) > 0
+    assert both <= 1.1 * (near + far)
 
 
 def falling(folder, **scene):

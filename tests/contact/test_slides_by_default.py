@@ -14,17 +14,16 @@ H, G = 1 / 48, 9.81
 
 @pytest.fixture
 def gained_on(once):
-    """gained_on(where, mu, share, modulus): acceleration of a block on a slope of a share of μ, and Coulomb's [m/s²].
-    It has come to rest on the level before, once in a run."""
-    def settled(where, mu, modulus):
-        level = benched.block(where, mu, 0.0, modulus, H)
-        return benched.speeds(level, level.initial_state().q, 0.0, H, 1.0)[1].q
+    """gained_on(where, mu, share, modulus, step): acceleration of a block on a slope of a share of μ, and Coulomb's
+    [m/s²]. It has come to rest on the level before, once in a run."""
+    def settled(where, mu, modulus, step):
+        return benched.rest_of(benched.block(where, mu, 0.0, modulus, step), step)
 
-    def gained(where, mu, share, modulus):
-        rest = once(f"block-at-rest-{where}-{mu}-{modulus:g}", lambda: settled(where, mu, modulus)).copy()
-        speeds, _ = benched.speeds(benched.block(where, mu, share * mu, modulus, H), rest, 0.0, H, 1.0)
-        late = speeds[len(speeds) // 3:]
-        return np.polyfit(np.arange(len(late)) * H, late, 1)[0], G * (share - 1.0) * mu / np.hypot(1.0, share * mu)
+    def gained(where, mu, share, modulus, step=H):
+        rest = once(f"block-at-rest-{where}-{mu}-{modulus:g}-{1 / step:g}",
+                    lambda: settled(where, mu, modulus, step)).copy()
+        _, acceleration = benched.sliding(where, mu, share, modulus, step, rest)
+        return acceleration, G * (share - 1.0) * mu / np.hypot(1.0, share * mu)
 
     return gained
 
@@ -38,12 +37,29 @@ def test_a_soft_block_slides_as_coulomb_says(gained_on, where, mu, within):
     assert abs(gained - true) <= within * true
 
 
-@pytest.mark.parametrize("where", ["collider", "soft"])
-def test_a_block_slides_down_a_slope_that_hardly_lets_it(gained_on, where):
+@pytest.mark.parametrize("where, mu", some([("ground", 0.6), ("collider", 0.6), ("soft", 0.3)], ("ground", 0.6)))
+def test_it_slides_as_coulomb_says_in_steps_of_half_the_size(gained_on, where, mu):
+    gained, true = gained_on(where, mu, 1.5, 1e5, 1 / 96)
+    assert abs(gained - true) <= 0.03 * true
+
+
+@pytest.mark.parametrize("where, mu", some([("collider", 0.3), ("soft", 0.3), ("soft", 0.6)],
+                                           ("collider", 0.3), ("soft", 0.3)))
+def test_a_block_slides_down_a_slope_that_hardly_lets_it(gained_on, where, mu):
     # where a stage ended by strain and energy alone it stood: what nobody sees of these is as large as what moves it
-    gained, true = gained_on(where, 0.3, 1.05, 1e5)
-    friction = G * 0.3 / np.hypot(1.0, 1.05 * 0.3)
+    gained, true = gained_on(where, mu, 1.05, 1e5)
+    friction = G * mu / np.hypot(1.0, 1.05 * mu)
     assert abs(gained - true) <= 0.01 * friction
+
+
+@pytest.mark.long
+def test_a_soft_block_that_brakes_on_a_soft_slab_goes_nearly_as_far():
+    """It leans by a twentieth of its way and swings; its stages must leave no friction besides."""
+    mu, step = 0.6, 1 / 96
+    slab = benched.block("soft", mu, 0.0, 1.6e4, step)
+    rest = benched.rest_of(slab, step)
+    seen, _ = benched.speeds(slab, rest, 1.0, step, 1.5 / (mu * G))
+    assert step * (seen.sum() + 0.5) == pytest.approx(0.5 / (mu * G), rel=0.08)
 
 
 @pytest.mark.long
