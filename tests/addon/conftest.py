@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="session")
 def warm_worker(tmp_path_factory):
     """Return the command of a worker that has the solver loaded; the process that it forks from starts with the first
-    worker. Where it does not load in 20 s, as it takes minutes where kernels have changed, the command is that of Blender
-    (`test_warm_worker.py` checks that it does load)."""
+    worker. Where it does not load in 20 s, as it takes minutes where kernels have changed, the command is that of
+    Blender (`test_warm_worker.py` checks that it does load)."""
     socket_path, started = tmp_path_factory.mktemp("warm") / "socket", []
     script = str(Path(__file__).with_name("warm_worker.py"))
     boot = str(ROOT / "conjac_addon" / "bake" / "worker_boot.py")
