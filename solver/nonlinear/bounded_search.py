@@ -25,7 +25,7 @@ class BoundedSearch:
     #: slope of the merit at the end of a step without jumps, relative to that at its start, up to which it may rise
     rising = 0.1
     secants = 2  #: evaluations of a step without jumps after which any sufficient decrease of the merit is accepted
-    most_secants = 6  #: and after which `search` takes over
+    most_secants = 6  #: evaluations of a step without jumps after which `search` takes over
     problem: StageEquations
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
