@@ -92,8 +92,8 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
             break
         solve = partial(problem.factors.approximate_solve, problem)
         direction = pairs.direction(at.residual, solve)
-        admissible = _energy_left(problem, at)
-        if _work_left(problem, at, direction) <= (admissible if count >= LOAD_UPDATES else LEFT_BY_UPDATES * admissible):
+        share = 1.0 if count >= LOAD_UPDATES else LEFT_BY_UPDATES
+        if _work_left(problem, at, direction) <= share * _energy_left(problem, at):
             break
         if count and count % UPDATES_PER_FACTOR == 0:
             if not _is_refactored(problem, at, pairs):
