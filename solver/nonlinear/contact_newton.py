@@ -20,8 +20,6 @@ from .problem import Evaluation, StageProblem
 ITERATIONS_PER_FACTOR = 4  #: limit of iterations, relative to that of factors
 LAGGED = 12  #: iterations after which the normal forces of friction are constant
 LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates the normal forces of friction
-#: remaining energy, relative to the admissible one, below which it takes fewer: about what so many of them leave
-LEFT_BY_UPDATES = 0.01
 #: largest number of these updates, which end once the remaining energy is small relative to the work of friction
 MOST_UPDATES = 32
 UPDATES_PER_FACTOR = 8  #: largest number of these updates on one factor
@@ -90,15 +88,11 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
         before, (problem, at) = problem, with_lagged_friction(problem_at, problem, at)
         if problem is before:
             break
-        solve = partial(problem.factors.approximate_solve, problem)
-        direction = pairs.direction(at.residual, solve)
-        share = 1.0 if count >= LOAD_UPDATES else LEFT_BY_UPDATES
-        if _work_left(problem, at, direction) <= share * _energy_left(problem, at):
+        if count and count % UPDATES_PER_FACTOR == 0 and not _is_refactored(problem, at, pairs):
             break
-        if count and count % UPDATES_PER_FACTOR == 0:
-            if not _is_refactored(problem, at, pairs):
-                break
-            direction = solve(-at.residual)
+        direction = pairs.direction(at.residual, partial(problem.factors.approximate_solve, problem))
+        if count >= LOAD_UPDATES and _work_left(problem, at, direction) <= _energy_left(problem, at):
+            break
         start = at
         try:
             at = BoundedSearch(problem).search_without_jumps(start, direction)
