@@ -46,8 +46,8 @@ def friction_limits(soft: SoftBodies, frictions: Sequence[FrictionForce | Ground
         friction.add_limits(limits)
     count, own, prescribed = len(soft.bodies_in_world), soft.body_numbers, soft.coordinates.prescribed
     of_body, mass = (np.bincount(own, one, count + 1)[:count] for one in (limits, soft.mass))
-    is_held = np.bincount(own[prescribed], minlength=count + 1)[:count] > 0
-    is_supported = is_on_ground or bool(limits[prescribed].any() or of_body[is_held].any())
+    has_prescribed = np.bincount(own[prescribed], minlength=count + 1)[:count] > 0
+    is_supported = is_on_ground or bool(limits[prescribed].any() or of_body[has_prescribed].any())
     counts = mass > 0.0
     if selection.bodies is not None:
         counts &= np.isin(np.arange(count), selection.bodies)

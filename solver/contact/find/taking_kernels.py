@@ -85,7 +85,7 @@ def mark_reduced(start, stop, pairs, number, before, after, out):  # type: ignor
 
 
 @kernel("b1(f8[:,::1], f8[:,::1], i4[::1], i4[:,::1], i8, f8[::1], f8, f8)")
-def remain_apart(start, end, surface, nodes, points, square, other_pairs, closing):  # type: ignore[no-untyped-def]
+def cannot_touch(start, end, surface, nodes, points, square, other_pairs, closing):  # type: ignore[no-untyped-def]
     """Return whether no pair can lose the fraction `closing` of its distance on straight displacements.
 
     start, end: positions of all nodes, (n, 3) [m]. surface: nodes of surfaces, (s,). nodes: (k, 4) of the nearest

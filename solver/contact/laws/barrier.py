@@ -13,7 +13,7 @@ from ...threads import parallel_for
 from ..find.distance_kernels import SQUARE, WORK
 from ..find.mesh import NearPairs, Surfaces
 from ..find.neighbours import CLOSING
-from ..find.taking_kernels import reach_of_pairs, remain_apart
+from ..find.taking_kernels import reach_of_pairs, cannot_touch
 from .alike_kernels import limit_friction, take_alike, take_loaded
 from .alike_pairs import AlikePairs, alike_pairs
 from .barrier_kernels import barrier_forces, barrier_stiffness, pair_stiffness
@@ -94,7 +94,7 @@ class Barrier:
     def largest_step(self, start: Vec, end: Vec) -> float:
         """Return the contact-free fraction, in [0, 1], of straight displacements between positions start and end,
         (n, 3) [m]; if all pairs exceed their thickness at the start, they do so at the end of this fraction."""
-        fraction = 1.0 if self._remain_apart(start, end) else self.surfaces.largest_step(start, end)
+        fraction = 1.0 if self._cannot_touch(start, end) else self.surfaces.largest_step(start, end)
         if not self._thickest or self._is_separated(start + fraction * (end - start)) or not self._is_separated(start):
             return fraction
         while not self._is_separated(start + fraction * (end - start)):
@@ -106,7 +106,7 @@ class Barrier:
 
         start, end: positions, (n, 3) [m]. alike: group of each node, (n,); a group has one fraction.
         """
-        if self._remain_apart(start, end):
+        if self._cannot_touch(start, end):
             fractions = np.ones(len(alike))
         else:
             fractions = self.surfaces.largest_steps(start, end, alike)
@@ -114,12 +114,12 @@ class Barrier:
             return np.full(len(fractions), self.largest_step(start, end))
         return fractions
 
-    def _remain_apart(self, start: Vec, end: Vec) -> bool:
+    def _cannot_touch(self, start: Vec, end: Vec) -> bool:
         """Return whether the active pairs at the start are known, and straight displacements to the end, (n, 3) [m]
         each, are so short that no pair can come into contact: then no bound needs to be computed."""
         for positions, known in self._last:
             if np.array_equal(start, positions):
-                return bool(remain_apart(start, end, self.surfaces.nodes, known.nodes, known.points,
+                return bool(cannot_touch(start, end, self.surfaces.nodes, known.nodes, known.points,
                                          np.ascontiguousarray(known.work[:, SQUARE]), self._least_activation, CLOSING))
         return False
 
