@@ -13,7 +13,7 @@ from ...threads import parallel_for
 from ..find.distance_kernels import SQUARE, WORK
 from ..find.mesh import NearPairs, Surfaces
 from ..find.neighbours import CLOSING
-from ..find.taking_kernels import reach_of_pairs, cannot_touch
+from ..find.taking_kernels import cannot_touch, reach_of_pairs
 from .alike_kernels import limit_friction, take_alike, take_loaded
 from .alike_pairs import AlikePairs, alike_pairs
 from .barrier_kernels import barrier_forces, barrier_stiffness, pair_stiffness
