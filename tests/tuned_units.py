@@ -192,6 +192,14 @@ def secants_over_a_kink_of_the_merit():
     return _without_jumps(problem, 3.0)
 
 
+def secants_to_a_step_that_lowers_the_merit():
+    """Ends of directions so far beyond such a minimum that five and seven secants find a lower merit."""
+    problem = Problem()
+    problem.evaluate = lambda unknowns: Evaluation(
+        unknowns, (1.0 if unknowns[0] > 0.0 else -0.2) * ONE, float(max(unknowns[0], -0.2 * unknowns[0])))
+    return [_without_jumps(problem, too_far) for too_far in (8.0, 10.0)]
+
+
 def slow_stage_in_contact():
     """Numbers of evaluations and factors of a stage in contact that converges slowly."""
     problem = Problem(ratio=0.99)
@@ -378,7 +386,7 @@ def strained_elements_beyond_which_all_are_evaluated():
 UNITS = (
     small_creep_is_accepted, creep_in_contact, creep_of_quasistatic_nodes_in_contact, tries_of_a_diverging_stiffness,
     search_halves, node_in_contact_is_stopped_alone, whole_steps_at_whose_end_the_merit_rises,
-    secants_over_a_kink_of_the_merit, slow_stage_in_contact,
+    secants_over_a_kink_of_the_merit, secants_to_a_step_that_lowers_the_merit, slow_stage_in_contact,
     factor_that_leads_astray_in_contact, cut_on_corotated_factor, large_move_after_a_cut_one, condensed_tolerance,
     fallback_that_takes_no_full_step, slow_stage_on_the_ground, factor_that_leads_astray_on_the_ground,
     increments_in_vain, iterations_that_do_not_shrink, rates_that_diverge, step_that_no_halving_lowers,

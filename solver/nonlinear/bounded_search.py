@@ -24,7 +24,8 @@ class BoundedSearch:
     shortest_clipped = 0.25
     #: slope of the merit at the end of a step without jumps, relative to that at its start, up to which it may rise
     rising = 0.1
-    secants = 2  #: largest number of evaluations of a step without jumps
+    secants = 2  #: evaluations of a step without jumps after which any sufficient decrease of the merit is accepted
+    most_secants = 6  #: evaluations of a step without jumps after which `search` takes over
     problem: StageEquations
 
     def search(self, at: Evaluation, direction: Vec, strain: float | None = None) -> tuple[Evaluation, float]:
@@ -59,21 +60,23 @@ class BoundedSearch:
 
         The first sufficient one of the steps 1, 1/2, … may be another one after a change of the last digits. This
         search takes the whole step if the merit rises at its end by no more than a tenth of the slope by which it falls
-        at the start, and else the step at which it rises by that, found by secants of the slope. `search` takes over
-        for directions that bring nodes into contact, unknown merits and steps that decrease nothing. direction: (3 p,)
-        [m/s]. Raises StepFailed where no step is accepted.
+        at the start, and else the step at which it rises by that, found by secants of the slope. Secants go on after a
+        step that decreases too little: each brings it nearer to the minimum, where `search` begins with the whole step
+        again. `search` takes over for directions that bring nodes into contact, unknown merits and steps that decrease
+        nothing. direction: (3 p,) [m/s]. Raises StepFailed where no step is accepted.
         """
         problem, slope = self.problem, float(np.vdot(at.residual, direction))
         step, fractions = self._bounds(at.unknowns, problem.displacement(direction), None)
         if at.merit is None or slope >= 0.0 or fractions.min() < 1.0:
             return self.search(at, direction)[0]
-        for _ in range(self.secants):
-            trial, taken = problem.evaluate(at.unknowns + step * direction), step
+        for count in range(1, self.most_secants + 1):
+            trial = problem.evaluate(at.unknowns + step * direction)
             rise = float(np.vdot(trial.residual, direction))
-            if rise <= -self.rising * slope:
+            is_lower = lowers(at, trial, step, slope, self.noise(at))
+            if rise <= -self.rising * slope or is_lower and count >= self.secants or not np.isfinite(rise):
                 break
             step *= (1.0 + self.rising) * slope / (slope - rise)
-        if lowers(at, trial, taken, slope, self.noise(at)):
+        if is_lower:
             return trial
         return self.search(at, direction)[0]
 

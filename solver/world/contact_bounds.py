@@ -66,11 +66,17 @@ class ContactBounds(SoftOutput):
         return own
 
     @cached_property
-    def _body_groups(self) -> Index:
-        """Return a group number for each node, (n,): its body's for free nodes, one for all prescribed nodes."""
+    def body_numbers(self) -> Index:
+        """Return the number of each node's body, (n,); the number of bodies for nodes of obstacles."""
         own = np.full(len(self.rest), len(self.bodies_in_world), dtype=np.int32)
         for number, body in enumerate(self.bodies_in_world):
             own[body.nodes] = number
+        return own
+
+    @cached_property
+    def _body_groups(self) -> Index:
+        """Return a group number for each node, (n,): its body's for free nodes, one for all prescribed nodes."""
+        own = self.body_numbers.copy()
         own[self.coordinates.prescribed] = len(self.bodies_in_world)
         return own
 

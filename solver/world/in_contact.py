@@ -41,17 +41,17 @@ def friction_limits(soft: SoftBodies, frictions: Sequence[FrictionForce | Ground
     Where friction acts on free bodies only, its nodes are all nodes, since the momentum of bodies that collide in
     flight is as exact as their stages. is_on_ground: whether one of the frictions is that of the ground.
     """
-    limits, energy = np.zeros(len(soft.mass)), 0.0
+    limits = np.zeros(len(soft.mass))
     for friction in frictions:
         friction.add_limits(limits)
-    is_prescribed = np.zeros(len(limits), dtype=bool)
-    is_prescribed[soft.coordinates.prescribed] = True
-    is_supported = is_on_ground or bool(limits[is_prescribed].any()) or any(
-        limits[body.nodes].any() and is_prescribed[body.nodes].any() for body in soft.bodies_in_world)
-    for number, body in enumerate(soft.bodies_in_world):
-        if selection.bodies is None or number in selection.bodies:
-            mass = float(soft.mass[body.nodes].sum())
-            energy += 0.5 * float(limits[body.nodes].sum()) ** 2 / mass if mass > 0.0 else 0.0
+    count, own, prescribed = len(soft.bodies_in_world), soft.body_numbers, soft.coordinates.prescribed
+    of_body, mass = (np.bincount(own, one, count + 1)[:count] for one in (limits, soft.mass))
+    has_prescribed = np.bincount(own[prescribed], minlength=count + 1)[:count] > 0
+    is_supported = is_on_ground or bool(limits[prescribed].any() or of_body[has_prescribed].any())
+    counts = mass > 0.0
+    if selection.bodies is not None:
+        counts &= np.isin(np.arange(count), selection.bodies)
+    energy = 0.5 * float((of_body[counts] ** 2 / mass[counts]).sum())
     return FrictionLimits(energy, (limits > 0.0) | (not is_supported))
 
 

@@ -135,6 +135,9 @@ class Surfaces:
 
         Where few nodes are outside the skin of the best cached list, only pairs of these nodes are searched.
         """
+        for listed in self._lists[:1]:
+            if not listed.outside(moved := listed.moved(positions)[0], distance).any():
+                return listed, moved
         best, fewest = None, REBUILD * len(positions)
         isolated = self._isolated(positions, positions, distance, 0.0)
         for listed in self._lists:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...threads import kernel
 
 
@@ -80,3 +82,29 @@ def mark_reduced(start, stop, pairs, number, before, after, out):  # type: ignor
         for c in range(4):
             g = number[pairs[k, c]]
             out[k] |= after[g] < before[g]
+
+
+@kernel("b1(f8[:,::1], f8[:,::1], i4[::1], i4[:,::1], i8, f8[::1], f8, f8)")
+def cannot_touch(start, end, surface, nodes, points, square, other_pairs, closing):  # type: ignore[no-untyped-def]
+    """Return whether no pair can lose the fraction `closing` of its distance on straight displacements.
+
+    start, end: positions of all nodes, (n, 3) [m]. surface: nodes of surfaces, (s,). nodes: (k, 4) of the nearest
+    pairs, of which the first `points` are of a point and a triangle. square: their squared distances, (k,) [m²].
+    other_pairs: lower bound of the distances of all other pairs [m].
+    """
+    moved, farthest = np.zeros(len(start)), 0.0
+    for s in range(len(surface)):
+        total = 0.0
+        for i in range(3):
+            total += (end[surface[s], i] - start[surface[s], i]) ** 2
+        moved[surface[s]] = np.sqrt(total)
+        # NaN, of a step that failed, is no bound
+        farthest = max(farthest, moved[surface[s]] if total < np.inf else np.inf)
+    if not 2.0 * farthest < closing * other_pairs:
+        return False
+    for k in range(len(nodes)):
+        a, b, c, d = moved[nodes[k, 0]], moved[nodes[k, 1]], moved[nodes[k, 2]], moved[nodes[k, 3]]
+        both = a + max(b, c, d) if k < points else max(a, b) + max(c, d)
+        if not both * both < closing * closing * square[k]:
+            return False
+    return True

@@ -12,7 +12,8 @@ from ...state import Index, Mask, Vec
 from ...threads import parallel_for
 from ..find.distance_kernels import SQUARE, WORK
 from ..find.mesh import NearPairs, Surfaces
-from ..find.taking_kernels import reach_of_pairs
+from ..find.neighbours import CLOSING
+from ..find.taking_kernels import cannot_touch, reach_of_pairs
 from .alike_kernels import limit_friction, take_alike, take_loaded
 from .alike_pairs import AlikePairs, alike_pairs
 from .barrier_kernels import barrier_forces, barrier_stiffness, pair_stiffness
@@ -73,6 +74,7 @@ class Barrier:
         self._thickest = 2.0 * float(thickness.max(initial=0.0))
         self.surfaces, self.creep_speed = surfaces, params["creep_speed"]
         self.activation = float(np.max(activation))  #: the largest δ [m]
+        self._least_activation = float(np.min(activation))
         self._activations = np.ascontiguousarray(np.atleast_2d(np.asarray(activation, dtype=float)))
         self._rest, self._stiffness = rest, stiffness
         self._friction = np.ascontiguousarray(friction, dtype=float)
@@ -92,7 +94,7 @@ class Barrier:
     def largest_step(self, start: Vec, end: Vec) -> float:
         """Return the contact-free fraction, in [0, 1], of straight displacements between positions start and end,
         (n, 3) [m]; if all pairs exceed their thickness at the start, they do so at the end of this fraction."""
-        fraction = self.surfaces.largest_step(start, end)
+        fraction = 1.0 if self._cannot_touch(start, end) else self.surfaces.largest_step(start, end)
         if not self._thickest or self._is_separated(start + fraction * (end - start)) or not self._is_separated(start):
             return fraction
         while not self._is_separated(start + fraction * (end - start)):
@@ -104,10 +106,22 @@ class Barrier:
 
         start, end: positions, (n, 3) [m]. alike: group of each node, (n,); a group has one fraction.
         """
-        fractions = self.surfaces.largest_steps(start, end, alike)
+        if self._cannot_touch(start, end):
+            fractions = np.ones(len(alike))
+        else:
+            fractions = self.surfaces.largest_steps(start, end, alike)
         if self._thickest and not self._is_separated(start + fractions[:, None] * (end - start)):
             return np.full(len(fractions), self.largest_step(start, end))
         return fractions
+
+    def _cannot_touch(self, start: Vec, end: Vec) -> bool:
+        """Return whether the active pairs at the start are known, and straight displacements to the end, (n, 3) [m]
+        each, are so short that no pair can come into contact: then no bound needs to be computed."""
+        for positions, known in self._last:
+            if np.array_equal(start, positions):
+                return bool(cannot_touch(start, end, self.surfaces.nodes, known.nodes, known.points,
+                                         np.ascontiguousarray(known.work[:, SQUARE]), self._least_activation, CLOSING))
+        return False
 
     def _is_separated(self, x: Vec) -> bool:
         """Return whether the distances of all pairs exceed their thickness at positions x, (n, 3) [m]."""
