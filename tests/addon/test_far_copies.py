@@ -22,8 +22,8 @@ def cloth_on_a_ball(at):
     cloth = bpy.data.objects.new("Cloth", mesh)
     cloth.location = np.add(at, (0.03, 0.02, 0.24))
     bpy.context.scene.collection.objects.link(cloth)
-    for one in bpy.context.view_layer.objects:
-        one.select_set(one == cloth)
+    for scene_object in bpy.context.view_layer.objects:
+        scene_object.select_set(scene_object == cloth)
     bpy.context.view_layer.objects.active = cloth
     bpy.ops.conjac.add_cloth()
     cloth.conjac.use_ground, cloth.conjac.bending_stiffness = False, 1e-3
