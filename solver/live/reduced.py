@@ -135,7 +135,7 @@ class LiveBody(PlayedBody):
         """Continue on a rebuilt body from the present positions and velocities; restart where the number of nodes
         differs."""
         old, state = before["body"], self.state
-        if old is self.body:
+        if old.subspace is self.body.subspace:
             return
         self._grabs = {}  # hands grab the body again, where it is now
         if len(old.nodes) != len(self.body.nodes):

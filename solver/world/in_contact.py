@@ -45,7 +45,7 @@ def friction_limits(soft: SoftBodies, frictions: Sequence[FrictionForce | Ground
     for friction in frictions:
         friction.add_limits(limits)
     count, own, prescribed = len(soft.bodies_in_world), soft.body_numbers, soft.coordinates.prescribed
-    of_body, mass = (np.bincount(own, one, count + 1)[:count] for one in (limits, soft.mass))
+    of_body, mass = (np.bincount(own, weights, count + 1)[:count] for weights in (limits, soft.mass))
     has_prescribed = np.bincount(own[prescribed], minlength=count + 1)[:count] > 0
     is_supported = is_on_ground or bool(limits[prescribed].any() or of_body[has_prescribed].any())
     counts = mass > 0.0

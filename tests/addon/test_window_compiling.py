@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 
-import compiled_kernels
+import linked_kernels
 import numpy as np
 import pytest
 from test_window import ROOT, in_a_window
@@ -75,7 +75,7 @@ def test_the_window_says_that_kernels_are_compiled_until_they_are(tmp_path, monk
 
     for folder in ("config", "extensions", "scripts", "datafiles"):
         (tmp_path / "user" / folder).mkdir(parents=True)
-    compiled_kernels.give(tmp_path / "user/extensions/.user/user_default", without=["definite_kernels"])
+    linked_kernels.give(tmp_path / "user/extensions/.user/user_default", without=["definite_kernels"])
     monkeypatch.delenv("NUMBA_CACHE_DIR")  # who says it has nothing compiled behind the window
     shown, silent = tmp_path / "shown.png", tmp_path / "silent.png"
     output = in_a_window(SCRIPT.replace("{zip!r}", repr(str(build_extension.build(tmp_path / "dist"))))

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import compiled_kernels
+import linked_kernels
 import pytest
 from matrix import some
 
@@ -46,7 +46,7 @@ print(compiling.main(), [process.returncode is not None for process in started])
 
 @pytest.mark.parametrize("count, beside", some([(2, [True]), (1, [])], (2, [True])))
 def test_a_second_process_helps_where_there_are_cores_and_has_ended_in_the_end(tmp_path, count, beside):
-    compiled_kernels.give(tmp_path, without=("locate._search", "stable_neo_hookean._energy"))
+    linked_kernels.give(tmp_path, without=("locate._search", "stable_neo_hookean._energy"))
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PYTHON_CPU_COUNT": str(count)}
     environment.pop("NUMBA_CACHE_DIR", None)
     ran = subprocess.run([sys.executable, "-c", BEGIN.format(modules=MODULES)], cwd=ROOT, env=environment,

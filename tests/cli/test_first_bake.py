@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-import compiled_kernels
+import linked_kernels
 import pytest
 from small_jobs import box_job
 
@@ -67,7 +67,7 @@ def bakes(request, tmp_path_factory):
     frames on disk) of both bakes."""
     folder, runs = tmp_path_factory.mktemp("bakes"), []
     if request.param == "little is missing":
-        compiled_kernels.give(folder / "fresh", without=LACKING)
+        linked_kernels.give(folder / "fresh", without=LACKING)
     for _ in range(2):
         process = first_bake(folder)
         output, errors = process.communicate(timeout=300)

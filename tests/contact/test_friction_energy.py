@@ -18,12 +18,9 @@ def of_pairs(nodes, load):
 
 
 def bodies(*sizes_and_masses):
-    slices, at = [], 0
-    for size, _ in sizes_and_masses:
-        slices.append(slice(at, at + size))
-        at += size
+    numbers = np.repeat(np.arange(len(sizes_and_masses)), [size for size, _ in sizes_and_masses])
     mass = np.concatenate([np.full(size, whole / size) for size, whole in sizes_and_masses])
-    return SimpleNamespace(mass=mass, bodies_in_world=[SimpleNamespace(nodes=one) for one in slices],
+    return SimpleNamespace(mass=mass, bodies_in_world=[*sizes_and_masses], body_numbers=numbers,
                            coordinates=SimpleNamespace(prescribed=np.zeros(0, dtype=np.int32)))
 
 

@@ -11,7 +11,7 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-import compiled_kernels
+import linked_kernels
 import numpy as np
 import pytest
 from PIL import Image
@@ -254,7 +254,7 @@ def baked(installation, tmp_path_factory):
     contents of that one before, and the script's record."""
     folder = tmp_path_factory.mktemp("baked") / "user"
     shutil.copytree(installation[0], folder)
-    compiled_kernels.give(folder / "extensions/.user/user_default")
+    linked_kernels.give(folder / "extensions/.user/user_default")
     before = sorted((folder / INSTALLED).rglob("*"))
     report = run_in_blender(BAKE, folder, str(folder.parent / "cube.blend"), read_only=folder / INSTALLED)
     return folder, before, report
@@ -303,7 +303,7 @@ def test_kernels_are_compiled_behind_the_window_once_and_the_window_says_so(inst
     folder = tmp_path / "user"
     shutil.copytree(installation[0], folder)
     installed = folder / "extensions/.user/user_default"
-    compiled_kernels.give(installed, without=["definite_kernels"])
+    linked_kernels.give(installed, without=["definite_kernels"])
     report = run_in_blender(COMPILE, folder)
     assert report["first"] is not None and report["again"] is False
     assert report["status"] == ["ConJac is compiling for this computer, only this once. You can keep working, and bake"]
@@ -376,7 +376,7 @@ def test_a_farm_unpacks_the_zip_once_where_nobody_may_write(light_zip, tmp_path,
         packed.extractall(own)
     before = sorted(own.rglob("*"))
     monkeypatch.setenv("BLENDER_SYSTEM_EXTENSIONS", str(shared))
-    compiled_kernels.give(user / "extensions/.user/system")
+    linked_kernels.give(user / "extensions/.user/system")
     report = run_in_blender(FARM, user, str(tmp_path / "cube.blend"), read_only=shared)
     assert report["code"] == 0 and report["modifiers"] == ["MESH_CACHE"]
     assert sorted(own.rglob("*")) == before

@@ -135,9 +135,8 @@ class Surfaces:
 
         Where few nodes are outside the skin of the best cached list, only pairs of these nodes are searched.
         """
-        for listed in self._lists[:1]:
-            if not listed.outside(moved := listed.moved(positions)[0], distance).any():
-                return listed, moved
+        if self._lists and not self._lists[0].outside(moved := self._lists[0].moved(positions)[0], distance).any():
+            return self._lists[0], moved
         best, fewest = None, REBUILD * len(positions)
         isolated = self._isolated(positions, positions, distance, 0.0)
         for listed in self._lists:
@@ -189,8 +188,7 @@ class Surfaces:
             rows = near_rows(positions, corners, points, self._group, distance, self._capacity, moved)
             self._capacity = max(self._capacity, 2 * len(rows))
             rows = rows if points else self._not_of_one_quad(rows)
-            pairs = self._nodes_of(rows, points)
-            collide = self._that_collide(pairs)
+            collide = self._that_collide(pairs := self._nodes_of(rows, points))
             within.append(pairs[collide])
             keys.append((rows[:, 0].astype(np.int64) * len(corners) + rows[:, 1])[collide])
         pairs = np.concatenate(within)
