@@ -137,6 +137,8 @@ def _number(node: ast.expr, known: dict[str, Value]) -> Value | None:
 def _rule(node: ast.stmt, value: Value, sentence: str, group: tuple[Value, ...]) -> str:
     """Return the rule by which a constant is not tuned; an empty string if there is none."""
     expression = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    if isinstance(expression, ast.Name):
+        return "another name of a constant"
     whole = isinstance(value, int) and all(isinstance(item, int) for item in group)
     if isinstance(value, float) and 0.0 < abs(value) < 1e-99:
         return "keeps a divisor from 0"
