@@ -11,12 +11,21 @@ from tuned_jobs import touching
 from tuned_units import fails
 from worlds import world_of
 
-from solver.contact.find import convex_kernels, pair_kernels, passing, sharp_kernels, through_kernels
+from solver.contact.find import (
+    convex_kernels,
+    distance_kernels,
+    impact_times_kernels,
+    pair_kernels,
+    passing,
+    sharp_kernels,
+    through_kernels,
+)
 from solver.contact.find.bodies import Colliders, ContactSet
 from solver.contact.find.convex import Convex, Shapes
 from solver.contact.find.features import steep_normals
 from solver.contact.find.obstacle_planes import ObstacleMesh
 from solver.contact.find.sharp import bends_softly, sharp_surface, wires
+from solver.contact.laws import barrier_kernels
 from solver.contact.laws.coulomb import Coulomb
 from solver.contact.laws.gap import Gap
 from solver.contact.laws.interface import SlidingNodes
@@ -244,10 +253,33 @@ def time_of_a_contact():
         return sharp_kernels._time_of_contact(*points, *moves)
 
 
-def _intersecting(folder):
+def times_of_nearly_touching():
+    """Fraction of its displacement after which a point nearly touches a triangle, to the last bit."""
+    x = np.array([[0.2, 0.2, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    out = np.empty(1)
+    with Interpreted(impact_times_kernels, distance_kernels):
+        impact_times_kernels.impact_times(0, 1, x, x - [[0.0, 0.0, 2.0], *np.zeros((3, 3))],
+                                          np.array([[0, 1, 2, 3]], np.int32), 1, out)
+    return float(out[0])
+
+
+def edges_that_are_mollified():
+    """Whether the barrier of edges that cross at such an angle [rad] is reduced."""
+    nodes, found = np.array([[0, 1, 2, 3]], np.int32), []
+    with Interpreted(barrier_kernels, distance_kernels):
+        for angle in (0.01, 0.1):
+            x = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, -0.5 * angle, 0.1], [1.0, 0.5 * angle, 0.1]])
+            stiffness, rest, out = np.empty(1), np.empty(1), np.empty(4)
+            barrier_kernels.pair_stiffness(0, 1, nodes, 0, np.ones(4), np.zeros(4), np.zeros(4), x, stiffness, rest)
+            barrier_kernels.mollified(x, nodes[0], rest[0], out)
+            found.append(bool(out[0] < 1.0))
+    return found
+
+
+def _intersecting(folder, by=(0.0, 0.0, -0.012)):
     job = touching({"law": {"kind": "barrier", "params": {"push_apart": 0.25}}})(Path(folder) / "job")
     upper = np.load(job / "arrays" / "B_nodes.npy")
-    np.save(job / "arrays" / "B_nodes.npy", upper - [0.0, 0.0, 0.012])
+    np.save(job / "arrays" / "B_nodes.npy", upper + by)
     [part] = world_of(load(job)).parts
     return part, part.contacts[0]
 
@@ -274,8 +306,9 @@ def times_after_which_bodies_still_intersect():
 UNITS = (
     responses_of_a_body_that_sticks_in_part, slips_that_are_none, positions_at_which_forces_are_known,
     ridges_that_are_marked_as_sharp, ridges_that_bend_softly, normals_of_a_nail, depths_inside_an_obstacle,
-    points_on_an_obstacle, gaps_between_bodies_at_rest, overlaps_that_separate, faces_of_a_hull_that_are_nearly_one,
-    points_of_a_fine_hull, directions_of_an_edge, edges_beside_a_face, contacts_of_a_pair,
-    edges_that_end_at_a_feature, edges_along_a_feature, edges_that_cut_a_corner, edges_deep_in_a_small_obstacle,
-    edges_that_approach_a_wire, edges_that_recede, time_of_a_contact, springs_of_intersecting_bodies,
+    points_on_an_obstacle, gaps_between_bodies_at_rest, overlaps_that_separate,
+    faces_of_a_hull_that_are_nearly_one, points_of_a_fine_hull, directions_of_an_edge, edges_beside_a_face,
+    contacts_of_a_pair, edges_that_end_at_a_feature, edges_along_a_feature, edges_that_cut_a_corner,
+    edges_deep_in_a_small_obstacle, edges_that_approach_a_wire, edges_that_recede, time_of_a_contact,
+    springs_of_intersecting_bodies, times_of_nearly_touching, edges_that_are_mollified,
     times_after_which_bodies_still_intersect)
