@@ -63,7 +63,7 @@ def stretches_of_volume_one():
 
 
 def sheets_side_by_side():
-    """Where sheets begin in common material space, and of which sheet positions before them are."""
+    """Offsets of sheets in common material space, and the sheet to which positions between them belong."""
     offsets = SheetOffsets.of([np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[0.0, 0.0], [0.5, 1.0]])])
     return offsets.wide > 1.2, offsets.wide < 10.0, offsets.sheet_of(
         np.array([[offsets.wide * at, 0.0] for at in (0.5, 0.85)])).tolist()
