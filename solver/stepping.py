@@ -19,13 +19,13 @@ if TYPE_CHECKING:  # a finished bake reports without them
     from .integrators.control import Controller
     from .world.world import World
 
-HALVINGS = 4  # a step is tried at h, h/2, ... h/16
-PREDICTED = 1.1  # of the largest deformation: a step of which more is predicted is not tried
-PREDICTED_IMPACT = 2.0  # times too large: a step of which more is predicted is not tried
+HALVINGS = 4  #: a step is tried at h, h/2, ... h/16
+PREDICTED = 1.1  #: of the largest deformation: a step of which more is predicted is not tried
+PREDICTED_IMPACT = 2.0  #: times too large: a step of which more is predicted is not tried
 LANDS = "it hits the ground or a collider within it"
-NEAR = 1.0e-6  # of a step: a time so near to a step's end is that end, as Blender's subframes have single precision
-SPARED_IN_CONTACT = 3  # halvings not made where surfaces are in contact and deformation alone requires them
-IN_VAIN = 8  # shortest steps that still deform bodies too much, after which twice as long ones are taken as well
+NEAR = 1.0e-6  #: of a step: a time so near to a step's end is that end, as Blender's subframes have single precision
+SPARED_IN_CONTACT = 3  #: halvings not made where surfaces are in contact and deformation alone requires them
+IN_VAIN = 8  #: shortest steps that still deform bodies too much, after which twice as long ones are taken as well
 
 Stop = Callable[[], bool]
 

@@ -59,14 +59,15 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Posed:
-    """A u = b of a chain with what hangs on it."""
+class Solved:
+    """The solution of A u = b of a chain with what hangs on it."""
 
     A: np.ndarray
     b: np.ndarray
     tree_stage = None
 
-    def solve(self):
+    @property
+    def rates(self):
         return np.linalg.solve(self.A, self.b)
 
     def respond(self, impulses):
@@ -142,9 +143,9 @@ class Chain:
     def inertia(link):
         return np.diag([*link.inertia, *([link.mass] * 3)])
 
-    def pose(self, at, state, stage, eliminated):
+    def solve_at(self, at, state, stage, eliminated):
         A, b = self.of_a_step(state, stage.h)
-        return Posed(A + eliminated.matrix, b + eliminated.impulse)
+        return Solved(A + eliminated.matrix, b + eliminated.impulse)
 
     def advance(self, state, u, h):
         q, i, k = state.q.copy(), 0, 0

@@ -98,13 +98,20 @@ def again(tree, state, u, h):
     return tree.recentre(replace(state, q=state.q + h * u, u=u, time=state.time + h))
 
 
-def posed_stages(part):
-    """A list to which the stages of a part's joints are appended as they are posed from now on."""
-    seen, pose = [], part.condensation.pose
+def solved_stages(part):
+    """Return a list to which the stages of a part's joints are appended as they are solved from now on."""
+    solved, pose = [], part.condensation.pose
 
-    def noted(*arguments, **named):
-        seen.append(pose(*arguments, **named))
-        return seen[-1]
+    def pose_recorded(*arguments, **named):
+        posed = pose(*arguments, **named)
+        solve = posed.solve
 
-    part.condensation.pose = noted
-    return seen
+        def record():
+            solved.append(solve())
+            return solved[-1]
+
+        posed.solve = record
+        return posed
+
+    part.condensation.pose = pose_recorded
+    return solved

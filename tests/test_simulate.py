@@ -127,20 +127,20 @@ def test_a_failed_step_is_halved(tmp_path, parts):
 
 
 def test_a_halved_step_is_said_once_a_frame(tmp_path):
-    world, said = Springs(too_long=1 / 200), []
-    simulate(world, timeline(3), store_of(tmp_path, world), log=said.append)
-    assert said == [f"Frame {frame}: a step of 0.0104167 s was too long, the step is too long; "
+    world, logged = Springs(too_long=1 / 200), []
+    simulate(world, timeline(3), store_of(tmp_path, world), log=logged.append)
+    assert logged == [f"Frame {frame}: a step of 0.0104167 s was too long, the step is too long; "
                     "smaller ones were taken, down to 0.00260417 s" for frame in (2, 3)]
     # of many frames the first ones are told, and how many there were
-    said.clear()
+    logged.clear()
     world = Springs(too_long=1 / 200)
-    simulate(world, timeline(9), store_of(tmp_path, world, "many"), log=said.append)
-    assert [one.split(":")[0] for one in said[:-1]] == ["Frame 2", "Frame 3", "Frame 4"]
-    assert said[-1] == "In all 8 frames took smaller steps, down to 0.00260417 s"
-    said.clear()
+    simulate(world, timeline(9), store_of(tmp_path, world, "many"), log=logged.append)
+    assert [one.split(":")[0] for one in logged[:-1]] == ["Frame 2", "Frame 3", "Frame 4"]
+    assert logged[-1] == "In all 8 frames took smaller steps, down to 0.00260417 s"
+    logged.clear()
     world = Springs()
-    simulate(world, timeline(3), store_of(tmp_path, world, "well"), log=said.append)
-    assert said == []
+    simulate(world, timeline(3), store_of(tmp_path, world, "well"), log=logged.append)
+    assert logged == []
 
 
 def test_what_a_world_notes_while_it_steps_is_said_once(tmp_path):
@@ -150,19 +150,19 @@ def test_what_a_world_notes_while_it_steps_is_said_once(tmp_path):
                 self.notes.append("the fourth spring squeaks")
             return super().step(state, h)
 
-    world, said = Telling(), []
-    simulate(world, timeline(4), store_of(tmp_path, world), log=said.append)
-    assert said == ["the fourth spring squeaks"]
+    world, logged = Telling(), []
+    simulate(world, timeline(4), store_of(tmp_path, world), log=logged.append)
+    assert logged == ["the fourth spring squeaks"]
 
 
 def test_a_step_that_deforms_too_much_is_halved_and_the_shortest_taken(tmp_path):
     """The fastest mass moves by a tenth in a step at most; by more than 1e-9 also in a sixteenth of one."""
     for largest, shortest in ((0.0, 1), (0.2, 1), (0.05, 4), (1e-9, 16)):
-        world, said = Springs(), []
+        world, logged = Springs(), []
         line = replace(timeline(9), largest_deformation=largest)
-        simulate(world, line, store_of(tmp_path, world, f"{largest}"), log=said.append)
+        simulate(world, line, store_of(tmp_path, world, f"{largest}"), log=logged.append)
         assert min(h for _, h in world.steps) == pytest.approx(1 / 96 / shortest)
-        assert ("an edge changed by" in "".join(said)) == (shortest > 1)
+        assert ("an edge changed by" in "".join(logged)) == (shortest > 1)
 
 
 def test_shortest_steps_that_are_taken_in_vain_become_longer(tmp_path):
@@ -202,16 +202,16 @@ def test_a_step_that_would_deform_too_much_is_not_tried_again(tmp_path):
         def deformation(self, before, after):
             return (8.0 if before.time < 14 / 24 else 0.5) * math.sqrt(after.time - before.time)
 
-    world, said = ReducedPrecision(), []
+    world, logged = ReducedPrecision(), []
     line = replace(timeline(21), largest_deformation=0.5)
-    simulate(world, line, store_of(tmp_path, world), log=said.append)
+    simulate(world, line, store_of(tmp_path, world), log=logged.append)
     steps = np.array([h for _, h in world.steps]) * 96
     rough = np.array([time for time, _ in world.steps]) < 14 / 24
     # at the start and after the snapshot of frame 11 one whole step is tried in vain
     assert [np.count_nonzero(np.isclose(steps[rough], h)) for h in (1.0, 0.5, 0.25)] == [2, 0, 14 * 4 * 4]
     assert steps[~rough][:5] == pytest.approx([0.25, 0.25, 0.5, 1.0, 1.0])
     assert steps[~rough][3:] == pytest.approx(1.0)
-    assert [one for one in said if "Frame 3:" in one] == [
+    assert [one for one in logged if "Frame 3:" in one] == [
         "Frame 3: a step of 0.0104167 s was too long, an edge would have changed by about 82% of its length; "
         "smaller ones were taken, down to 0.00260417 s"]
 

@@ -80,6 +80,8 @@ SCENES = {
     "fast joints": jointed(speed=60.0),
     "cloth": cloth(), "sharp edges": cloth({}), "sharp edges on flesh": cloth({}, "soft"),
     "subspace": condensed("sdirk2", method={"kind": "subspace", "params": {"subspace_weights": 8}}),
+    "fine subspace": condensed("sdirk2", cells=(12, 3, 3), method={
+        "kind": "subspace", "params": {"subspace_weights": 3}}),
     "projective": condensed("sdirk2", method={"kind": "projective"}, ground=GROUND),
     "hung early stopping": hung("vanilla", integrator={"kind": "sdirk2"}, stage_solver={"kind": "quick"}),
     "hung contact early stopping": hung("vanilla", True, integrator={"kind": "sdirk2"}, stage_solver={"kind": "quick"}),

@@ -294,7 +294,7 @@ def increments_in_vain():
 
 def _iterations_of_joints(found):
     """Number of iterations on rates that never settle. found: next rates from the present ones."""
-    stages = Rates(lambda q, u: SimpleNamespace(solve=lambda: found(u), correction=lambda u: 0.0 * u,
+    stages = Rates(lambda q, u: SimpleNamespace(rates=found(u), correction=lambda u: 0.0 * u,
                                                 rounding=lambda u: 0.0, tree_stage=None),
                    SimpleNamespace(time=1.0, base=None, b=1.0, h=1.0), State(0.0, np.zeros(3), ONE, {}),
                    StopRule(1e-9, 300, 0.0), "joints")

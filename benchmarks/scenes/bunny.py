@@ -140,9 +140,9 @@ def drop(one: Scene, method: str = "conjac", beta: float = BETA) -> tuple[dict[s
             moved += zip(np.full(len(slip), i), rubbing.normal_impulse, np.linalg.norm(slip, axis=1))
             watched.last = None
     mass_fraction = world.mass / world.mass.sum()
-    gone = mass_fraction @ (xs[-1] - xs[0])
+    displacement = mass_fraction @ (xs[-1] - xs[0])
     row: dict[str, Any] = {"ms_a_step": round(1e3 * float(np.median(spent)), 1),
-                           "centre_moved_mm": [round(1e3 * float(d), 2) for d in gone],
+                           "centre_moved_mm": [round(1e3 * float(d), 2) for d in displacement],
                            "last_speed_mm_s": round(
                                1e3 * float(np.linalg.norm(mass_fraction @ world.velocity(state))), 2)}
     if watched is not None and watched.rows:

@@ -66,12 +66,12 @@ def flown(dynamic: np.ndarray | None, h: float = H, undivided: bool = False) -> 
 
 def main() -> None:
     nodes, _ = duck()
-    met = np.flatnonzero(nodes[:, 0] > nodes[:, 0].max() - REGION)
+    touched = np.flatnonzero(nodes[:, 0] > nodes[:, 0].max() - REGION)
     vanilla = flown(None)
     cases = {"Vanilla FEM": vanilla, "at a quarter of the step": flown(None, H / 4)[3::4],
              "4 nodes": flown(spread(nodes, 4)), "8 nodes": flown(spread(nodes, 8)),
              "8 nodes, undivided J": flown(spread(nodes, 8), undivided=True),
-             f"8 nodes and the {len(met)} of the touched region": flown(np.union1d(spread(nodes, 8), met)),
+             f"8 nodes and the {len(touched)} of the touched region": flown(np.union1d(spread(nodes, 8), touched)),
              "40 nodes": flown(spread(nodes, 40))}
     print("| | path off, mm | swing, mJ | a step's rise, mJ |\n| --- | --- | --- | --- |")
     for name, steps in cases.items():

@@ -12,8 +12,8 @@ from ..rows.bilateral import Bilateral, Respond
 from ..rows.tables import DenseRows
 from ..state import Vec
 
-CLOSED = 1.0e-10  #: [m, rad]
-ITERATIONS = 20
+CLOSED = 1.0e-10  #: [m, rad]: violations that are none
+ITERATIONS = 20  #: of Newton's method, until constraints are met
 
 #: at coordinates q: what rows are off by, (r,), its derivative, (r, m), and the rates that the rows should have, (r,)
 Evaluate = Callable[[Vec], tuple[Vec, Vec, Vec]]

@@ -95,8 +95,8 @@ class CoupledQuasistatic:
         """Return new rates of the free nodes' positions, (3 f,) [m/s], and then of the joints, (m,) [rad/s, m/s].
         Raises StepFailed."""
         at = self._iterate.bodies
-        bones = self._bones.pose(at, self._iterate.joints, self._of_joints, self._left)
-        u = bones.solve()
+        bones = self._bones.solve_at(at, self._iterate.joints, self._of_joints, self._left)
+        u = bones.rates
         self.tree_stage = bones.tree_stage
         rate_change = at.carrying(u) - self._iterate.rates
         weights = np.append(-rate_change, 1.0)

@@ -23,23 +23,24 @@ class CarrierSystem(Protocol):
     def bodies(self, state: State) -> Bodies:
         """Return the bodies at the coordinates and rates of a state of the joints."""
 
-    def pose(self, at: Bodies, state: State, stage: Stage, eliminated: ReducedOnRates) -> PosedCarrier:
-        """Return the joints' stage linearised at a state whose bodies are `at`, with G and g of the soft bodies added
-        to its equations.
+    def solve_at(self, at: Bodies, state: State, stage: Stage, eliminated: ReducedOnRates) -> SolvedCarrier:
+        """Return the solution of the joints' stage linearised at a state whose bodies are `at`, with G and g of the
+        soft bodies added to its equations.
 
         Raises StepFailed.
         """
 
 
-class PosedCarrier(Protocol):
-    """Protocol of a factored stage of joints that includes the contribution of attached soft bodies."""
+class SolvedCarrier(Protocol):
+    """Protocol of a solved stage of joints that includes the contribution of attached soft bodies."""
 
     @property
     def tree_stage(self) -> Any:
         """Return the stage of joints."""
 
-    def solve(self) -> Vec:
-        """Return the rates of the joints at the stage's end, (m,) [rad/s, m/s]. Raises StepFailed."""
+    @property
+    def rates(self) -> Vec:
+        """Return the rates of the joints at the stage's end, (m,) [rad/s, m/s]."""
 
     def respond(self, impulses: Vec) -> Vec:
         """Return changes of all rates by impulses on the rates, both (m, c), with the inertia of the soft bodies."""
@@ -85,7 +86,7 @@ class CoupledStage(NoQuasistatic):
 
     posed: PosedNodes  #: the soft bodies' part at the rates that `solve` found
     stage: NodeStage  #: the soft bodies' stage
-    bones: PosedCarrier  #: the joints' part
+    bones: SolvedCarrier  #: the joints' part
 
     def __init__(self, flesh: AttachedSystem, bones: CarrierSystem, at: Bodies, lin: Linearised, stage: NodeStage,
                  joints: State,
@@ -119,8 +120,8 @@ class CoupledStage(NoQuasistatic):
         if self._impulses is not None:
             on_rates = eliminated.columns.T @ self._impulses[self._coordinates.free].ravel()
             eliminated = replace(eliminated, impulse=eliminated.impulse + on_rates)
-        self.bones = self._bones.pose(self._at, self._joints, self._of_joints, eliminated)
-        u = self.bones.solve()
+        self.bones = self._bones.solve_at(self._at, self._joints, self._of_joints, eliminated)
+        u = self.bones.rates
         rates = self._at.carrying(u)
         self.posed, self.stage = eliminated.moving(rates, self._attached_motion(rates))
         if self._impulses is not None:
@@ -205,8 +206,8 @@ class CoupledStage(NoQuasistatic):
         free = left[self._coordinates.free].ravel()
         on_rates = self._eliminated.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])
         eliminated = ReducedOnRates(self._eliminated.matrix, self._eliminated.matrix @ rates - on_rates)
-        bones = self._bones.pose(at, joints, of_joints, eliminated)
-        u = bones.solve()
+        bones = self._bones.solve_at(at, joints, of_joints, eliminated)
+        u = bones.rates
         own = v[self._coordinates.free].ravel() + self._eliminated.columns @ (at.carrying(u) - rates)
         return RelinearisedStage(np.concatenate([own + self.posed.respond(-free[:, None])[:, 0], u]),
                                  bones.tree_stage)

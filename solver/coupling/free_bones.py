@@ -18,7 +18,7 @@ from ..coordinates.attached import Attached
 from ..coordinates.inertia import moments
 from ..integrators.spin import SpinCorrection, spin, spin_correction
 from ..nonlinear.limits import INSIGNIFICANT
-from ..parts.joints.jointed import Jointed, PosedTree
+from ..parts.joints.jointed import Jointed, SolvedTree
 from ..state import Index, Mask, State, Vec
 from ..world.joints_part import JointsPart
 from ..world.nodes_part import NodesPart
@@ -186,7 +186,7 @@ class FreeBones:
         joined = np.isin(np.concatenate([springs.body for springs in self._jointed.all_springs]), one.bones)
         if (joined[:, 0] != joined[:, 1]).any():
             return True
-        posed: PosedTree | None = bones.tree_stage
+        posed: SolvedTree | None = bones.tree_stage
         if posed is None or posed.constraint_solution is None:
             return False
         efforts, first = posed.constraint_solution.efforts, int(self._tree.dof[one.bones[0]])

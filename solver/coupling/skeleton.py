@@ -10,7 +10,7 @@ from ..coordinates.attached import Bodies
 from ..coordinates.tree import Tree
 from ..parts.interface import ReducedOnRates
 from ..parts.joints.interface import AttachedLoads
-from ..parts.joints.jointed import PosedTree
+from ..parts.joints.jointed import SolvedTree
 from ..parts.stage import Stage
 from ..state import Index, State, Vec
 from ..world.joints_part import JointsPart
@@ -59,37 +59,39 @@ class Skeleton:
             columns, moved = moved[self._bodies].reshape(6 * len(self._bodies), -1), self._twists
         return Bodies(at.E.copy(), moved, at.twist.copy(), at.drift.copy(), self._rates, columns)
 
-    def pose(self, at: Bodies, state: State, stage: Stage, eliminated: ReducedOnRates) -> PosedSkeleton:
-        """Linearise the joints' stage at a state whose bodies are `at`, add G and g of the soft bodies, and factor.
+    def solve_at(self, at: Bodies, state: State, stage: Stage, eliminated: ReducedOnRates) -> SolvedSkeleton:
+        """Linearise the joints' stage at a state whose bodies are `at`, add G and g of the soft bodies, and solve.
         Raises NotPositiveDefinite, StepFailed. [Thesis 3.6]"""
         flesh = AttachedLoads(self._rates, at.columns, eliminated.matrix, eliminated.impulse, self._bodies)
-        return PosedSkeleton(self._world.condensation.pose(self._world.linearise(state), stage, flesh), at, self._unit)
+        posed = self._world.condensation.pose(self._world.linearise(state), stage, flesh)
+        return SolvedSkeleton(posed.solve(), at, self._unit)
 
 
 @dataclass(frozen=True)
-class PosedSkeleton:
-    """A factored stage of joints with attached soft bodies, valid until the next one is posed."""
+class SolvedSkeleton:
+    """A solved stage of joints with attached soft bodies, valid until the next one is posed."""
 
-    posed: PosedTree
+    solved: SolvedTree
     at: Bodies
     unit: Vec  #: 1 at each rate that moves attached nodes, (m, r)
 
     @property
-    def tree_stage(self) -> PosedTree:
+    def tree_stage(self) -> SolvedTree:
         """Return the stage of joints."""
-        return self.posed
+        return self.solved
 
-    def solve(self) -> Vec:
-        """Return the rates of the joints at the stage's end, (m,) [rad/s, m/s]. Raises StepFailed."""
-        return self.posed.solve()
+    @property
+    def rates(self) -> Vec:
+        """Return the rates of the joints at the stage's end, (m,) [rad/s, m/s]."""
+        return self.solved.rates
 
     def respond(self, impulses: Vec) -> Vec:
         """Return velocity changes by impulses on all rates, both (m, c), with the inertia of the soft bodies."""
-        return self.posed.owner.factor.solve(impulses)
+        return self.solved.owner.factor.solve(impulses)
 
     def correction(self, u: Vec) -> Vec:
         """Return the position correction at the new rates u (m,), as a rate, (m,)."""
-        return self.posed.correction(u)
+        return self.solved.correction(u)
 
     def compliance(self) -> Vec:
         """Return velocity changes by unit impulses on the rates to which soft bodies are condensed, (c, c)."""

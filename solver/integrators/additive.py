@@ -8,6 +8,7 @@ is then the constraint on the modes, and the modes' rates are the exponential's,
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -78,7 +79,8 @@ class Additive(Integrator):
             vectors = Modes(vectors, tangent.mass).refined(shifted(tangent, h), tangent.stiffness)
         posed: Posed | None = None
         if self.linearised:
-            posed = system.pose(start, stage, stage.time if self.order == 2 else None)
+            # only nodes are stepped by these methods: `pose` of joints raises TypeError
+            posed = cast(Posed, system.pose(start, stage, stage.time if self.order == 2 else None))
             if age:
                 vectors = Modes(vectors, tangent.mass).refined(posed.respond, tangent.stiffness)
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..state import State, Vec
 
 FINEST = 4096  #: parts of the largest step; a step of one unit is taken as it is, however it errs
-SAFETY = 0.9
+SAFETY = 0.9  #: of the length whose error would be just admissible
 GROWTH = 2.0  #: at most, from one step to the next
 STRETCH = 0.1  #: by which the steps to the end of a frame may grow to be one less
 

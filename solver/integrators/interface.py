@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ..parts.interface import Posed
+from ..parts.interface import StageOnFactor
 from ..parts.stage import Momentum, Stage
 from ..rows.eliminated import EliminatedRows
 from ..state import Index, State, Vec
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..assembly.tangent import Tangent
 
 
-P = TypeVar("P", bound=Posed)  #: type of a system's posed stages
+P = TypeVar("P", bound=StageOnFactor)  #: type of a system's posed stages
 
 
 class System(Protocol[P]):

@@ -12,13 +12,13 @@ from ..linear.interface import NotPositiveDefinite
 from ..parts.stage import StageShape
 from ..state import State, Vec
 from .intersection_free import BLOCKED_REMEDY
-from .iterations import EXTENT_FRACTION, Iterations, PosedStage
+from .iterations import EXTENT_FRACTION, Iterations, PosedVelocities
 from .limits import QUASISTATIC_FRACTION, StopRule, remaining
 
 BLOCKED = 1.0e-3  #: fraction of a step below which contact blocks the step instead of having just closed
 
 
-class SlopeAlongStep(PosedStage, Protocol):
+class SlopeAlongStep(PosedVelocities, Protocol):
     """A linearised stage that reports slope and curvature along its step."""
 
     @property
@@ -136,6 +136,11 @@ class Bounded(Iterations[S]):
         if equations.largest_step(x, x_end) < 1.0:
             raise StepFailed("animated parts are blocked")
         return q, x_end, 0.0
+
+    def solve(self, posed: S) -> Vec:
+        """Return the rates at the end of a linearised stage, (m,) [m/s, rad/s]. Raises StepFailed,
+        NotPositiveDefinite."""
+        return posed.solve()
 
     def take(self, posed: S, rates: Vec, change: Vec, relaxation: float) -> None:
         """Move along the change of rates until contact bounds it and the merit decreases enough.

@@ -38,12 +38,18 @@ class PosedStage(Protocol):
     def tree_stage(self) -> Any:
         """Return the stage of the joints, None without joints."""
 
+
+class PosedVelocities(PosedStage, Protocol):
+    """Protocol of a linearised stage of nodes, possibly with joints."""
+
     def solve(self) -> Vec:
         """Return rates at the stage's end, (m,) [m/s, rad/s]. Raises StepFailed, NotPositiveDefinite."""
 
 
-class PosedRates(PosedStage, Protocol):
-    """Protocol of a linearised stage of joints."""
+class SolvedRates(PosedStage, Protocol):
+    """Protocol of a linearised stage of joints with its solution."""
+
+    rates: Vec  #: at the stage's end, (m,) [m/s, rad/s]
 
     def correction(self, u: Vec) -> Vec:
         """Return the position correction at the new rates u (m,), as a rate that is added to u in positions alone,
@@ -53,7 +59,7 @@ class PosedRates(PosedStage, Protocol):
         """Return the smallest significant change of rates u (m,) [m/s, rad/s]."""
 
 
-class PosedCondensed(PosedStage, Protocol):
+class PosedCondensed(PosedVelocities, Protocol):
     """Protocol of a linearised stage of dynamic nodes with condensed quasistatic ones, possibly with joints."""
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None) -> Vec:
@@ -167,7 +173,7 @@ class Iterations(Generic[T]):
             self.count += 1
             try:
                 self.posed = posed = self.pose()
-                rates = posed.solve()
+                rates = self.solve(posed)
                 change = rates - self.u
                 self.take(posed, rates, change, relaxed.relaxation)
             except (NotPositiveDefinite, np.linalg.LinAlgError) as failure:
@@ -211,6 +217,11 @@ class Iterations(Generic[T]):
         """Return the stage linearised at the current iterate. Raises NotPositiveDefinite."""
         return self._pose_at(self.q, self.u, not self.stiffness.is_true)
 
+    def solve(self, posed: T) -> Vec:
+        """Return the rates at the end of a linearised stage, (m,) [m/s, rad/s]. Raises StepFailed,
+        NotPositiveDefinite."""
+        raise NotImplementedError
+
     def take(self, posed: T, rates: Vec, change: Vec, relaxation: float) -> None:
         """Move to the rates `rates`, (m,), or by the fraction `relaxation` of the change towards them, (m,)."""
         raise NotImplementedError
@@ -227,7 +238,7 @@ class Iterations(Generic[T]):
         raise NotImplementedError
 
 
-class Rates(Iterations[PosedRates]):
+class Rates(Iterations[SolvedRates]):
     """Newton's method for M_r(q) (u − û) = a h f_r(q, u), q = base + b h u.
 
     The matrix is the semi-implicit step's, evaluated in each iteration: a tree's factor costs no more than a solve with
@@ -237,20 +248,25 @@ class Rates(Iterations[PosedRates]):
 
     most, true_within = FASTEST, 0.0
 
-    def __init__(self, pose_at: Callable[[Vec, Vec], PosedRates], stage: StageShape, start: State, limits: StopRule,
+    def __init__(self, solve_at: Callable[[Vec, Vec], SolvedRates], stage: StageShape, start: State, limits: StopRule,
                  name: str) -> None:
-        """name: of the joints, for the error message."""
-        super().__init__(lambda q, u, _: pose_at(q, u), stage, start, limits)
+        """solve_at: linearises at coordinates (m_q,) and rates (m,), and solves. name: of the joints, for the error
+        message."""
+        super().__init__(lambda q, u, _: solve_at(q, u), stage, start, limits)
         self._name = name
 
-    def take(self, posed: PosedRates, rates: Vec, change: Vec, relaxation: float) -> None:
+    def solve(self, posed: SolvedRates) -> Vec:
+        """Return the rates of a solved stage, (m,) [m/s, rad/s]."""
+        return posed.rates
+
+    def take(self, posed: SolvedRates, rates: Vec, change: Vec, relaxation: float) -> None:
         """Move by the fraction `relaxation` of the change of rates, (m,), with the position correction at the new
         rates."""
         self.moved = self.rate_change = float(np.abs(change).max(initial=0.0))
         self.u = rates if relaxation == 1.0 else self.u + relaxation * change
         self.q = self.base + self.seconds * (self.u + posed.correction(self.u))
 
-    def is_done(self, posed: PosedRates) -> bool:
+    def is_done(self, posed: SolvedRates) -> bool:
         """Whether the change is below the tolerance relative to the largest one, or below rounding."""
         return self.moved <= max(self.limits.tolerance * self.largest, posed.rounding(self.u))
 
@@ -277,6 +293,11 @@ class Coupled(Iterations[PosedCondensed]):
         self._evaluate, self._extent, self._name = evaluate, extent, name
         self._offset = np.zeros_like(self.base)
         self._first = self._goal = 0.0
+
+    def solve(self, posed: PosedCondensed) -> Vec:
+        """Return the rates at the end of a linearised stage, (m,) [m/s, rad/s]. Raises StepFailed,
+        NotPositiveDefinite."""
+        return posed.solve()
 
     def take(self, posed: PosedCondensed, rates: Vec, change: Vec, relaxation: float) -> None:
         """Move by the fraction `relaxation` of the change of rates, (m,), then relax the quasistatic nodes."""

@@ -67,8 +67,15 @@ class Eliminated(ReducedOnRates):
     moving: Callable[[Vec, CarrierMotion], tuple[PosedNodes, NodeStage]]
 
 
-class Posed(Protocol):
+class StageOnFactor(Protocol):
     """Linearised stage A u = b on a factor of A, with rates u, (m,)."""
+
+    def again(self, stage: Stage) -> Self:
+        """Return another stage of this linearisation on the same factor; both stages must have equal β a b h²."""
+
+
+class Posed(StageOnFactor, Protocol):
+    """Linearised stage A u = b of nodes on a factor of A, with rates u, (m,)."""
 
     def solve(self) -> Vec:
         """Return the rates at the stage's end, (m,). Raises StepFailed where the stage has no solution."""
@@ -79,9 +86,6 @@ class Posed(Protocol):
     def correction(self, u: Vec) -> Vec:
         """Return the position correction at the new rates u, (m,), as a rate of coordinates alone, (m,): rates do not
         include it."""
-
-    def again(self, stage: Stage) -> Self:
-        """Return another stage of this linearisation on the same factor; both stages must have equal β a b h²."""
 
 
 class Touched(Posed, Protocol):

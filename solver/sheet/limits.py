@@ -8,7 +8,7 @@ import numpy as np
 
 from .sheet_mesh import SheetMesh
 
-SHORTEST = 0.01  # of the cloth's length [Thesis 2.6.1]
+SHORTEST = 0.01  #: of the cloth's length [Thesis 2.6.1]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ..errors import Diverged, StepFailed
 from ..forces.springs import Springs
 from ..nonlinear.limits import StopRule
 from ..parts.joints.interface import LinearizationPoint
-from ..parts.joints.jointed import Constraints, Jointed, PosedTree
+from ..parts.joints.jointed import Constraints, Jointed, SolvedTree
 from ..parts.joints.last_twist import LAST_TWIST
 from ..parts.joints.leapfrog_steps import LeapfrogSteps
 from ..parts.stage import Momentum, Stage
@@ -138,7 +138,7 @@ class JointsPart(Part):
         isolated: whether no soft bodies are attached; momentum of attached bodies is that of the new positions.
         """
         self._bounds.check_motion(after)
-        posed: PosedTree | None = after.tree_stage
+        posed: SolvedTree | None = after.tree_stage
         constraints, solved = self.constraints, after.u
         solution = None if posed is None else posed.constraint_solution
         if posed is not None and solution is not None and constraints is not None:

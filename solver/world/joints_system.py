@@ -9,7 +9,7 @@ from ..integrators.interface import System
 from ..nonlinear.iterations import Rates
 from ..nonlinear.limits import StopRule
 from ..parts.joints.interface import LinearizationPoint
-from ..parts.joints.jointed import Jointed, PosedTree
+from ..parts.joints.jointed import Jointed, PosedTree, SolvedTree
 from ..parts.joints.last_twist import stepped
 from ..parts.stage import Momentum, Stage
 from ..rows.eliminated import EliminatedRows
@@ -52,11 +52,12 @@ class JointsSystem(System[PosedTree]):
 
     def finish_linear_stage(self, posed: PosedTree, stage: Stage, start: State, is_last: bool = True) -> State:
         """Return the state at the end of a linearised stage. start: of the step. Raises StepFailed."""
-        u = posed.solve()
+        solved = posed.solve()
+        u = solved.rates
         base = start.q if stage.base is None else stage.base
         continues = stage.base is None and self._kernel_steps.momentum is Momentum.PROJECTED
         memory = stepped(start.memory, stage.h) if continues else start.memory
-        return State(stage.time, base + stage.b * stage.h * (u + posed.correction(u)), u, memory, tree_stage=posed)
+        return State(stage.time, base + stage.b * stage.h * (u + solved.correction(u)), u, memory, tree_stage=solved)
 
     def solve_stage(self, stage: Stage, start: State,
                     prescribed_directions: EliminatedRows | None = None) -> State:
@@ -67,10 +68,10 @@ class JointsSystem(System[PosedTree]):
         if stage.base is None:
             stage = replace(stage, base=start.q)
 
-        def pose_at(q: Vec, u: Vec) -> PosedTree:
-            return self.condensation.pose(self.linearise(State(start.time, q, u, start.memory)), stage)
+        def solve_at(q: Vec, u: Vec) -> SolvedTree:
+            return self.condensation.pose(self.linearise(State(start.time, q, u, start.memory)), stage).solve()
 
-        rates = Rates(pose_at, stage, start, self.limits, "the joints")
+        rates = Rates(solve_at, stage, start, self.limits, "the joints")
         after = rates.solve_stage()
         self.iterations += rates.count
         self.impacts.note(start, None if after.tree_stage is None else after.tree_stage.constraint_solution)

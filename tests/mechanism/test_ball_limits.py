@@ -65,8 +65,8 @@ def test_a_ball_hangs_in_its_limit(tmp_path):
     state = run(world, 1 / 100, 300)
     place = world.tree.absolute(state.q, state.memory)
     assert np.abs(place).max() == pytest.approx(0.2, abs=1e-4) and np.abs(state.u).max() < 1e-6
-    posed = world.pose(state, Stage(0.01, 1.0, 1.0, state.time + 0.01, None, state.u))
-    u = posed.solve()
+    posed = world.pose(state, Stage(0.01, 1.0, 1.0, state.time + 0.01, None, state.u)).solve()
+    u = posed.rates
     at = world.tree.posture(state.q, state.u, state.memory)
     # what the limit does is no load of the bearing: it does no work on the rates
     damped = posed.owner.on_rates.force - 0.01 * 0.05 * u

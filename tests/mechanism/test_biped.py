@@ -3,7 +3,7 @@
 import re
 
 import numpy as np
-from jointed import posed_stages
+from jointed import solved_stages
 
 from benchmarks.scenes import biped
 from solver.build.mechanisms import build_mechanisms
@@ -22,7 +22,7 @@ def carries(world, state, q, u):
 def test_a_ragdoll_falls_down_stairs_and_comes_to_rest(tmp_path):
     biped.job(tmp_path / "job")
     world = build_mechanisms(load(tmp_path / "job"))
-    stages, state, count, h = posed_stages(world), world.initial_state(), 1 + len(biped.LIMBS), 0.01
+    stages, state, count, h = solved_stages(world), world.initial_state(), 1 + len(biped.LIMBS), 0.01
     limits, start, energies = world.constraints.limits, world.poses(world.initial_state())["pose"], []
     carried, power = carries(world, state, state.q - h * state.u, state.u)
     gains = []
@@ -53,7 +53,7 @@ def test_contact_and_friction_that_do_not_agree_are_told_where_and_when_and_only
     """Passes run out in two of three steps of a ragdoll at rest, with errors below a millimeter a second."""
     biped.job(tmp_path / "job")
     world = build_mechanisms(load(tmp_path / "job"))
-    stages, state, h, ran_out, told, places = posed_stages(world), world.initial_state(), 1 / 120, [], [], []
+    stages, state, h, ran_out, told, places = solved_stages(world), world.initial_state(), 1 / 120, [], [], []
     judge = ConstraintRows.unsettled
 
     def noted(outside, answer, at):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from jointed import posed_stages
+from jointed import solved_stages
 from matrix import some
 from mechanisms import HINGE_ALONG_Y, mechanism_job, mechanism_world, run
 
@@ -335,7 +335,7 @@ def test_what_closes_a_loop_is_no_part_of_the_momentum_that_flies_on(tmp_path):
               *({**joint, "parent": joint.get("parent") or "Base"} for joint in joints)]
     joints[1]["rate"] = [6.0]
     world = built(tmp_path, [ground, *bodies], joints, loops=loops, gravity=[0, 0, 0])
-    stages, state, found = posed_stages(world), world.initial_state(), []
+    stages, state, found = solved_stages(world), world.initial_state(), []
     for _ in range(60):
         before, state = state, world.step(state, 0.01)
         at = world.tree.posture(before.q, stages[-1].constraint_solution.rates, before.memory)

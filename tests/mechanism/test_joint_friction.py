@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from jointed import posed_stages
+from jointed import solved_stages
 from matrix import crossed, some
 from mechanisms import mechanism_job, mechanism_world
 from test_constraints import four_bar, hinge, rod
@@ -87,7 +87,7 @@ def test_what_joints_carry_does_no_work_with_loops_and_drives(tmp_path, driven):
     joints[1] |= {"stiffness": [3.0], "damping": [0.1]}
     world = world_of(tmp_path, bodies, [joint | {"friction": BEARING} for joint in joints],
                      loops=[loop | {"friction": BEARING} for loop in loops])
-    stages = posed_stages(world)
+    stages = solved_stages(world)
     state = ran(world, 10, 0.005)
     kept = stages[-1]
     rows = StageRows(kept, kept.owner.factor.solve(kept.rhs), world.constraints.bearings, world.constraints.rows(kept))
@@ -191,7 +191,7 @@ def test_staggered_projections_agree_in_a_ring_and_on_the_ground(tmp_path, what)
     worlds = {name: world_of(tmp_path / name, bodies, joints, law, loops=loops, ground=ground)
               for name, law in laws.items()}
     state = ran(worlds["bisp"], steps, 0.005)
-    stages = posed_stages(worlds["bisp"])
+    stages = solved_stages(worlds["bisp"])
     u = {name: world.step(state, 0.005).u for name, world in worlds.items()}
     rows = worlds["bisp"].condensation.constraints.rows(stages[-1])
     assert len(rows.loops) == (2 if what == "ring" else 0) and (len(rows.contacts) > 0) == (what == "ground")

@@ -176,8 +176,8 @@ def test_a_reaction_pushes_no_rate(tmp_path):
     """Jᵀ reaction = r − R u: what joints carry does no work but on their own springs."""
     world = springy(tmp_path)
     state = moving(world)
-    posed = world.pose(state, Stage(0.01, 1.0, 1.0, 0.0, None, state.u))
-    u = posed.solve()
+    posed = world.pose(state, Stage(0.01, 1.0, 1.0, 0.0, None, state.u)).solve()
+    u = posed.rates
     at = world.tree.posture(state.q, state.u, state.memory)
     assert np.abs(posed.reaction(u)).max() > 1e-3
     assert np.abs(world.tree.gather(at, posed.reaction(u))).max() < 1e-11
@@ -189,9 +189,9 @@ def test_a_hanging_body_weighs_on_its_joint(tmp_path):
     bodies[0]["position"], joints[1]["position"] = [0, 0, -1.0], [0, 0, -1.5]
     world = mechanism_world(tmp_path, bodies, joints)
     state = world.initial_state()
-    posed = world.pose(state, Stage(0.01, 1.0, 1.0, 0.0, None, state.u))
+    solved = world.pose(state, Stage(0.01, 1.0, 1.0, 0.0, None, state.u)).solve()
     at = world.tree.posture(state.q, state.u, state.memory)
-    carried = np.einsum("nab,nb->a", at.E[:, :3, :3], posed.reaction(posed.solve())[:, 3:])
+    carried = np.einsum("nab,nb->a", at.E[:, :3, :3], solved.reaction(solved.rates)[:, 3:])
     assert carried == pytest.approx([0, 0, 3.0 * 9.81 * 0.01])
 
 

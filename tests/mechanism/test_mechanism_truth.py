@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from jointed import posed_stages
+from jointed import solved_stages
 from matrix import some
 from mechanisms import double_pendulum, mechanism_world, random_free_tree, run
 from scipy.integrate import solve_ivp
@@ -181,7 +181,7 @@ def test_what_strikes_or_is_driven_is_not_taken_to_turn_freely(tmp_path):
            "shape": {"kind": "box", "params": {"size_x": 0.3, "size_y": 0.2, "size_z": 0.1}}}
     joints = [{"name": "Free", "kind": "free", "child": "Box", "rate": [0.5, 3.0, 0.2, 0, 0, 0]}]
     world = mechanism_world(tmp_path, [box], joints, integrator="sdirk2", ground=GROUND)
-    stages, state, rested = posed_stages(world), world.initial_state(), False
+    stages, state, rested = solved_stages(world), world.initial_state(), False
     for _ in range(240):
         before, state = state, world.step(state, 1 / 120)
         held = stages[-1].constraint_solution

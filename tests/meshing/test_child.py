@@ -55,10 +55,10 @@ def ends(pid, seconds=20.0):
 
 
 def test_answer_comes_past_whatever_is_printed(box):
-    said = []
-    nodes, tets = run(odd_meshers.Prints(), box, report=lambda done, words: said.append((done, words)))
+    reports = []
+    nodes, tets = run(odd_meshers.Prints(), box, report=lambda done, words: reports.append((done, words)))
     assert tet_volumes(nodes, tets.astype(np.int32)).sum() == pytest.approx(0.25)
-    assert (0.5, "half way there") in said
+    assert (0.5, "half way there") in reports
 
 
 def test_crash_is_told_with_the_last_words(box):
@@ -79,10 +79,10 @@ def test_last_words_are_waited_for():
 
 @pytest.mark.parametrize("mesher", [odd_meshers.Hangs, odd_meshers.Clutches])
 def test_hanging_mesher_is_killed_in_time(box, mesher):
-    said = []
+    reports = []
     with pytest.raises(ChildTooSlow, match="within 1 s"):
-        run(mesher(), box, seconds=1.0, report=lambda done, words: said.append(words))
-    assert ends(int(said[-1].split()[1]))
+        run(mesher(), box, seconds=1.0, report=lambda done, words: reports.append(words))
+    assert ends(int(reports[-1].split()[1]))
 
 
 def test_what_the_report_raises_stops_the_mesher(box):
@@ -119,7 +119,7 @@ def descendants(pid):
         tasks = [(task / "children").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
     except OSError:
         return []
-    below = [int(child) for said in tasks for child in said.split()]
+    below = [int(child) for listed in tasks for child in listed.split()]
     return below + [deeper for child in below for deeper in descendants(child)]
 
 

@@ -29,10 +29,10 @@ from solver.meshing.tetrahedralize import tetrahedralize
 from solver.meshing.volume import face_parts, tet_volumes
 
 
-def times(said):
+def times(reports):
     """Seconds that each attempt may take at most, as reported; none may report more."""
     found = {}
-    for had, most, which in re.findall(r"\((\d+) s of at most (\d+) s, ([a-z ]+)\)", "\n".join(said)):
+    for had, most, which in re.findall(r"\((\d+) s of at most (\d+) s, ([a-z ]+)\)", "\n".join(reports)):
         assert float(had) <= float(most)
         found[which] = float(most)
     return found
@@ -57,17 +57,17 @@ def test_what_parts_is_told_with_its_pieces_before_and_after():
 
 
 def test_what_takes_too_long_is_tried_coarser_and_refused_and_the_time_is_told():
-    said = []
+    reports = []
     with pytest.raises(MesherFailed) as refusal:
         tetrahedralize(*slab(1 / 200, 40), "tetwild", {}, name="Sheet metal", seconds=2.0,
-                       report=lambda done, words: said.append(words))
-    assert times(said) == {"first try": 2.0, "last try": 1.0}
+                       report=lambda done, words: reports.append(words))
+    assert times(reports) == {"first try": 2.0, "last try": 1.0}
     text = str(refusal.value)
     assert re.match(r'"Sheet metal": fTetWild could not mesh it: it did not finish within 2 s, nor coarser; it has '
                     r"one part, 6720 triangles and is about 0\.005 m thick, 1\.4 m across\. Use a larger edge", text)
-    assert any("trying other settings" in words for words in said)
-    assert any(words.endswith("(1 s of at most 2 s, first try)") for words in said)
-    assert any(words.endswith("(1 s of at most 1 s, last try)") for words in said)
+    assert any("trying other settings" in words for words in reports)
+    assert any(words.endswith("(1 s of at most 2 s, first try)") for words in reports)
+    assert any(words.endswith("(1 s of at most 1 s, last try)") for words in reports)
 
 
 @pytest.mark.parametrize("surface, looks, remedy", [
@@ -75,13 +75,13 @@ def test_what_takes_too_long_is_tried_coarser_and_refused_and_the_time_is_told()
     (lambda: islands(1500, 0.01), r"1500 loose parts, 72000 triangles", "Delete its small loose parts or join them"),
 ])
 def test_what_no_time_is_enough_for_is_tried_coarser_at_once(surface, looks, remedy):
-    said = []
+    reports = []
     with pytest.raises((MesherFailed, BadMesh), match=looks) as refusal:
         tetrahedralize(*surface(), "tetwild", {}, name="It", seconds=1.0,
-                       report=lambda done, words: said.append(words))
+                       report=lambda done, words: reports.append(words))
     assert remedy in str(refusal.value) and str(refusal.value).startswith('"It": fTetWild could not')
-    assert any("would take too long; trying coarser ones" in words for words in said)
-    assert not any("first try" in words for words in said)
+    assert any("would take too long; trying coarser ones" in words for words in reports)
+    assert not any("first try" in words for words in reports)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how long a process waited")
@@ -116,14 +116,14 @@ def test_a_busy_machine_is_no_reason_to_give_up():
 def test_every_nasty_mesh_ends_in_time(surface, filled):
     """Filled (True), refused as a sheet (False), or what the machine has time for (None)."""
     vertices, triangles = surface()
-    said = []
+    reports = []
     try:
         volume = tetrahedralize(vertices, triangles, "tetwild", {}, name="It",
-                                report=lambda done, words: said.append(words))
+                                report=lambda done, words: reports.append(words))
         assert filled is not False and (tet_volumes(volume.nodes, volume.tets) > 0).all()
         assert np.isfinite(volume.nodes).all()
     except BadMesh as refusal:
         assert "Sheet Thickness" in str(refusal) if filled is False else filled is None
     except MesherFailed as refusal:
         assert filled is None and re.search("nor coarser|even coarser", str(refusal))
-    assert sum(times(said).values()) <= 100.0  # seconds of its own: on a machine that is quiet
+    assert sum(times(reports).values()) <= 100.0  # seconds of its own: on a machine that is quiet

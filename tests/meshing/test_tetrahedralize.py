@@ -83,12 +83,13 @@ def test_tetwild_at_any_size_and_place(size, origin):
 
 
 def test_edge_length_and_progress():
-    said = []
+    reports = []
     counts = [len(tetrahedralize(*sphere(), "tetwild", {"edge_length": edge}, name="Ball",
-                                 report=lambda done, words: said.append((done, words))).tets) for edge in (0.9, 0.35)]
+                                 report=lambda done, words: reports.append((done, words))).tets)
+              for edge in (0.9, 0.35)]
     assert counts[1] > 3 * counts[0]
-    assert any("fTetWild" in words for _, words in said)
-    shares = [done for done, _ in said if done is not None]
+    assert any("fTetWild" in words for _, words in reports)
+    shares = [done for done, _ in reports if done is not None]
     assert shares and all(0.0 <= share <= 1.0 for share in shares)
 
 

@@ -13,7 +13,7 @@ SOLVER = Path(__file__).resolve().parents[2] / "solver"
 ROOMS = "nonlinear world coupling parts integrators".split()
 #: functions that factor or pose a stage, search along a direction, or solve a program of rows
 SOLVES = frozenset(
-    "factor factor_for_directions refactor_columns pose pose_at posed_at search _searched solve_with".split())
+    "factor factor_for_directions refactor_columns pose pose_at posed_at solve_at search _searched solve_with".split())
 
 #: every loop in which that happens, by file and function, and why it is no configuration of `descend`
 LOOPS = {
@@ -88,8 +88,8 @@ POSED = {
 #: classes of stages with joints: of both parts of the monolithic coupling, of joints alone, and protocols of them
 STAGES_WITH_JOINTS = {
     "coupling/coupled_quasistatic.py CoupledQuasistatic", "coupling/coupled_stage.py CoupledStage",
-    "coupling/coupled_stage.py RelinearisedStage", "coupling/coupled_stage.py PosedCarrier",
-    "coupling/skeleton.py PosedSkeleton", "parts/joints/jointed.py PosedTree", "parts/interface.py Touched",
+    "coupling/coupled_stage.py RelinearisedStage", "coupling/coupled_stage.py SolvedCarrier",
+    "coupling/skeleton.py SolvedSkeleton", "parts/joints/jointed.py SolvedTree", "parts/interface.py Touched",
     "parts/stage.py NoJoints", "nonlinear/iterations.py PosedStage"}
 #: integrators of other objects that a file reads or replaces
 OTHERS_INTEGRATORS = {

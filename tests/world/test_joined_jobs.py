@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bodies import NONE, make
 from bones import Chain, Link, carried_step
-from jointed import posed_stages
+from jointed import solved_stages
 from matrix import some
 from mechanisms import HINGE_ALONG_Y
 from small_jobs import box_job, box_tets, change
@@ -246,7 +246,7 @@ def test_joints_feel_what_flesh_pulls_at_their_bodies(tmp_path, method):
     change(jobs[1], "mechanisms.0.joints.1.friction", {"mu": 0.0, "radius": 0.02, "length": 0.04})
     worlds = [world_of(job) for job in jobs]
     assert [world.parts[0].coordinates.carriers for world in worlds] == [2, 12]
-    ends, stages = [], [posed_stages(world.parts[1]) for world in worlds]
+    ends, stages = [], [solved_stages(world.parts[1]) for world in worlds]
     for world in worlds:
         state = world.initial_state()
         for _ in range(8):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...state import Index, Mask, Vec
 
-STEEP = np.deg2rad(80.0)  # angle between the normals of a thin feature and its outward direction
+STEEP = np.deg2rad(80.0)  #: angle between the normals of a thin feature and its outward direction
 
 
 @dataclass(frozen=True)

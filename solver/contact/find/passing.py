@@ -11,7 +11,7 @@ from ...state import Index, Mask, Vec
 from .features import Features
 from .sharp_kernels import edges_passing, points_passing, swept_boxes
 
-SHALLOW = 0.25  # of a feature's edge: cloth that is deeper inside has not entered over it
+SHALLOW = 0.25  #: of a feature's edge: cloth that is deeper inside has not entered over it
 
 
 CAPACITY = 256

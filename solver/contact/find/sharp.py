@@ -10,9 +10,9 @@ from ...meshing.normals import area_vectors, unit_normals
 from ...state import Index, Mask, Vec
 from .features import Features, steep_normals
 
-ANGLE = np.deg2rad(30.0)  # between the normals of two faces of a sharp edge, and between two edges at a corner
+ANGLE = np.deg2rad(30.0)  #: between the normals of two faces of a sharp edge, and between two edges at a corner
 EVEN = np.deg2rad(0.5)  #: bend angle below which an edge is in a plane
-FLAT = np.deg2rad(1.0)  # least bend angle of a marked edge
+FLAT = np.deg2rad(1.0)  #: least bend angle of a marked edge
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
@@ -86,32 +85,14 @@ class PosedTree:
                  flesh: AttachedLoads | None) -> None:
         self.owner, self.lin, self.stage = owner, lin, stage
         self.rhs, self.flesh = rhs, flesh  #: b, (m,), with the contribution of soft bodies
-        #: rates, impulses and memory of the constraints, once `solve` has found them; None where there are none
-        self.constraint_solution: ConstraintSolution | None = None
-        #: rates with which bodies leave the point of linearisation, (m,), where they differ from the step's
-        self._leaving: Vec | None = None
-        self._free: Vec = np.zeros(0)  #: rates without constraints, (m,)
-        self._inverse: Vec | None = None  #: A⁻¹, (m, m)
+        self.inverse: Vec | None = None  #: A⁻¹, (m, m), once `respond` has computed it
 
-    @property
-    def tree_stage(self) -> PosedTree:
-        """Return this stage itself, for callers that may have a `CoupledStage` instead."""
-        return self
-
-    def solve(self) -> Vec:
-        """Return rates at the stage's end, (m,) [rad/s, m/s]. Raises StepFailed."""
+    def solve(self) -> SolvedTree:
+        """Return the stage with rates at its end and the impulses of the constraints. Raises StepFailed."""
         free: Vec = self.owner.factor.solve(self.rhs)
         if self.owner.constraints is None:
-            return free
-        self._free = free
-        self.constraint_solution = self.owner.constraints.solve(self, free)
-        return self.constraint_solution.rates
-
-    def rounding(self, u: Vec) -> float:
-        """Return the smallest significant change of rates u (m,) [rad/s, m/s], a fraction of the largest rate with or
-        without constraints."""
-        known_to = ROUNDING if self.constraint_solution is None else max(ROUNDING, self.constraint_solution.tolerance)
-        return known_to * max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
+            return SolvedTree(self, free, None)
+        return SolvedTree(self, free, self.owner.constraints.solve(self, free))
 
     def respond(self, impulses: Vec) -> Vec:
         """Return Δu = A⁻¹ b of impulses b on the rates, both (m,) or (m, c).
@@ -121,24 +102,17 @@ class PosedTree:
         """
         factor = self.owner.factor
         m = len(impulses)
-        if self._inverse is None and impulses.ndim == 2 and m <= min(FEW, impulses.shape[1]):
-            self._inverse = factor.solve(np.eye(m))
-        out: Vec = factor.solve(impulses) if self._inverse is None else self._inverse @ impulses
-        return out
-
-    def reaction(self, u: Vec) -> Vec:
-        """Return S J u − w less the constraints' impulses on bodies, (n, 6) [N m s, N s]: the impulses that joints
-        transmit. Jᵀ of it is r − R u plus the impulses on rates.
-
-        In a leapfrog step it includes the impulse that reflected momentum, of which Jᵀ is zero.
-        """
-        out = self.carried(u)
-        if self.constraint_solution is not None and self.constraint_solution.on_bodies is not None:
-            out -= self.constraint_solution.on_bodies
+        if self.inverse is None and impulses.ndim == 2 and m <= min(FEW, impulses.shape[1]):
+            self.inverse = factor.solve(np.eye(m))
+        out: Vec = factor.solve(impulses) if self.inverse is None else self.inverse @ impulses
         return out
 
     def carried(self, u: Vec) -> Vec:
-        """Return S J u − w, the impulses on bodies by joints and constraints, (n, 6) [N m s, N s]."""
+        """Return S J u − w, the impulses on bodies by joints and constraints, (n, 6) [N m s, N s]. Jᵀ of it is r − R u
+        plus the impulses on rates.
+
+        In a leapfrog step it includes the impulse that reflected momentum, of which Jᵀ is zero.
+        """
         owner, change = self.owner, self.lin.memory.get(CHANGE)
         out = self.multiply(owner.tree.spread(self.lin.posture, u)) - owner.wrench
         if self.stage.momentum is Momentum.REFLECTED and change is not None:
@@ -153,6 +127,40 @@ class PosedTree:
         """Return another stage at this point of linearisation, on a factor of its own. Raises StepFailed."""
         return self.owner.pose(self.lin, stage, self.flesh)
 
+
+class SolvedTree(PosedTree):
+    """A stage of joints with its solution. Valid until the next stage is posed."""
+
+    def __init__(self, posed: PosedTree, free: Vec, solution: ConstraintSolution | None,
+                 leaving: Vec | None = None) -> None:
+        """free: rates without constraints, (m,). solution: rates, impulses and memory of the constraints; None where
+        there are none. leaving: rates with which bodies leave the point of linearisation, (m,), where they differ from
+        the step's."""
+        super().__init__(posed.owner, posed.lin, posed.stage, posed.rhs, posed.flesh)
+        self.inverse = posed.inverse
+        self.rates: Vec = free if solution is None else solution.rates  #: at the stage's end, (m,) [rad/s, m/s]
+        self.constraint_solution = solution
+        self._free, self._leaving = free, leaving
+
+    @property
+    def tree_stage(self) -> SolvedTree:
+        """Return this stage itself, for callers that may have a `CoupledStage` instead."""
+        return self
+
+    def rounding(self, u: Vec) -> float:
+        """Return the smallest significant change of rates u (m,), a fraction of the largest rate [rad/s, m/s]."""
+        if self.constraint_solution is None:
+            return ROUNDING * float(np.abs(u).max(initial=0.0))
+        known_to = max(ROUNDING, self.constraint_solution.tolerance)
+        return known_to * max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
+
+    def reaction(self, u: Vec) -> Vec:
+        """Return S J u − w less the constraints' impulses on bodies: what joints transmit, (n, 6) [N m s, N s]."""
+        out = self.carried(u)
+        if self.constraint_solution is not None and self.constraint_solution.on_bodies is not None:
+            out -= self.constraint_solution.on_bodies
+        return out
+
     def leaving_twists(self) -> Vec:
         """Return twists with which bodies leave the point of linearisation, (n, 6), in the form of LAST_TWIST."""
         rates = self.constraint_solution.rates if self.constraint_solution is not None else self.lin.v
@@ -163,20 +171,19 @@ class PosedTree:
         of the last of two stages."""
         return u if self._leaving is None else self._leaving
 
-    def after_stage(self, first: PosedTree, fraction: float, leaving: Vec) -> PosedTree:
+    def after_stage(self, first: SolvedTree, fraction: float, leaving: Vec) -> SolvedTree:
         """Return this stage as the last one of a step of two stages, with efforts of the whole step.
 
         fraction: weight of this stage's efforts; the rest is the weight of the first stage's. leaving: see the method
         `leaving`, (m,).
         """
-        other = copy.copy(self)
-        other._leaving = leaving
-        if first.constraint_solution is not None and self.constraint_solution is not None:
-            other_memory = self.constraint_solution.memory
-            other.constraint_solution = replace(self.constraint_solution, memory={
-                key: (1.0 - fraction) * value + fraction * other_memory[key]
+        solution = self.constraint_solution
+        if first.constraint_solution is not None and solution is not None:
+            own_memory = solution.memory
+            solution = replace(solution, memory={
+                key: (1.0 - fraction) * value + fraction * own_memory[key]
                 for key, value in first.constraint_solution.memory.items()})
-        return other
+        return SolvedTree(self, self._free, solution, leaving)
 
     def correction(self, u: Vec) -> Vec:
         """Return the position correction of overlapping bodies, as a rate, (m,); zero where constraints have none."""

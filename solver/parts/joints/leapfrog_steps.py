@@ -12,7 +12,7 @@ from ...forces.rigid_kernels import free_flight
 from ...state import State, Vec
 from ..stage import Momentum, Stage
 from .interface import LinearizationPoint
-from .jointed import Jointed, PosedTree
+from .jointed import Jointed, SolvedTree
 from .last_twist import elapsed_since_last
 from .leapfrog import CARRIED, CHANGE, RATES, in_world, predicted_rates, reflect, started
 
@@ -75,11 +75,11 @@ class LeapfrogSteps:
         return State(start.time + h, start.q + h * (rates + posed.correction(rates)), rates, start.memory,
                      tree_stage=posed)
 
-    def _solved(self, mid: LinearizationPoint, stage: Stage) -> tuple[PosedTree, Vec]:
-        posed = self._jointed.pose(mid, stage)
-        return posed, posed.solve()
+    def _solved(self, mid: LinearizationPoint, stage: Stage) -> tuple[SolvedTree, Vec]:
+        solved = self._jointed.pose(mid, stage).solve()
+        return solved, solved.rates
 
-    def finish(self, posed: PosedTree, u: Vec, after: State) -> State:
+    def finish(self, posed: SolvedTree, u: Vec, after: State) -> State:
         """Return the end of a leapfrog step that was solved for rates u (m,), with the twists for the next step in its
         memory.
 
@@ -134,6 +134,6 @@ def _stage(start: State, h: float, end: float, a: float, base: Vec, q: Vec, u: V
     return Stage(h, a, a, start.time + end * h, base, start.u, predicted=(q, u), momentum=Momentum.CENTRED)
 
 
-def _has_active_contacts(posed: PosedTree) -> bool:
+def _has_active_contacts(posed: SolvedTree) -> bool:
     """Whether contacts or limits are active in a solved stage."""
     return posed.constraint_solution is not None and len(posed.constraint_solution.active) > 0

@@ -19,7 +19,7 @@ from ...linear.block_krylov import largest
 from ...state import Index, Vec
 from .operators import Substance, factor_with_shift, lumped_mass, weight_operator
 
-GUARDS = 4
+GUARDS = 4  #: eigenvectors beyond those requested, so that the last of these converge as well
 TOLERANCE = 1.0e-7  #: of weights: less is not seen in what they span
 SHIFT = 1.0e-3  #: of how far the slowest weight is from the constant, about
 DEPENDENT = 1.0e-9  #: of a function: less left of it across all others is rounding
