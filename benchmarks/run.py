@@ -51,7 +51,7 @@ PARTS = {
     "prices": ("violent", "drape", "cubes"),
     "scale": ("multigrid", "million", "direct", "poisson"),
     "seen_resting": ("hammock", "heavy"),
-    "shaken": ("glass", "mixed", "hammock"),
+    "shaken": ("glass", "mixed", "hammock", "stack"),
     "sharp_variants": ("edge", "edge_held", "edge_bent", "wire", "strand", "strand_held", "strand_bent"),
     "subspace": ("octobot", "gatorman", "mammoth", "crab", "dragon", "stiffness"),
     "subspace_figures": ("rotations", "sword", "candy", "octobot", "pareto", "locality", "bar", "materials"),
