@@ -124,7 +124,7 @@ def test_killed_in_mid_write_it_is_the_old_one_or_the_new_one(tmp_path):
 @pytest.mark.parametrize("how", [files.open_regular, files.open_to_change, files.create,
                                  lambda path: files.append(path, b"more", path.parent)],
                          ids=["read", "change", "create", "append"])
-def test_a_link_that_replaces_a_file_after_its_check_is_not_followed(tmp_path, monkeypatch, how):
+def test_a_file_that_was_swapped_for_a_link_is_not_opened(tmp_path, monkeypatch, how):
     """Another process can replace a file between the check and the opening."""
     (tmp_path / "job").mkdir()
     secret, path = tmp_path / "secret", tmp_path / "job" / "file"
