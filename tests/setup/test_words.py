@@ -149,8 +149,8 @@ def test_the_addon_names_what_its_values_are():
 
 
 #: old words for messages, pins, starts and the like (docs/developers/words.md), which no identifier of TESTS has
-PRIVATE_WORDS = frozenset(("said", "told", "tells", "felt", "feels", "held", "kept", "theirs", "rides", "begun", "began",
-                           "gone", "met"))
+PRIVATE_WORDS = frozenset(("said", "told", "tells", "felt", "feels", "held", "kept", "theirs", "rides", "begun",
+                           "began", "gone", "met"))
 #: a test that docs/developers/contact_goals.md names
 NAMED_BY_A_PAGE = {"test_shorter_steps_are_told_with_the_body_and_what_helps"}
 
