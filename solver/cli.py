@@ -346,7 +346,7 @@ def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     if damaged and status.state != "baking":
         raise BadInput(f"{len(damaged)} baked frames are missing or damaged, the first is {damaged[0]}",
                        "Bake with --resume to make them again")
-    runs, torn = manifest["runs"], cache.damaged(SNAPSHOT)
+    runs, torn = manifest["runs"], cache.find_damaged_frames(SNAPSHOT)
     text = [f"{manifest['name']}: {status.text}",
             f"Frames {manifest['start']} to {manifest['end']} at {manifest['fps']:g} fps",
             *(f'Body "{name}": {count} vertices' for name, _, count in cache.bodies()),

@@ -40,7 +40,7 @@ class GroupSteps:
 
     def begin(self, state: State) -> State:
         """Return the first state with a record of its groups."""
-        return self._regroup.remembered(state)
+        return self._regroup.record_groups(state)
 
     def again(self, world: World, state: State) -> World:
         """Return the world of the groups that a state records. Raises BadInput where it records none."""
@@ -107,7 +107,7 @@ class GroupSteps:
                 self._note_swept([boxes for _, boxes in ends if boxes is not None])
                 return world, world.state_of([group.numbers for group in self._groups], [end for end, _ in ends], state)
             for numbers in near:
-                world, state = self._regroup.joined(world, state, [self._groups[k] for k in numbers])
+                world, state = self._regroup.merge_groups(world, state, [self._groups[k] for k in numbers])
             self._look_at(world)
 
     def _note_nameless(self, group: BodyGroup, causes: Sequence[str | None]) -> None:
@@ -127,7 +127,7 @@ class GroupSteps:
         if len(touching) < 2:
             return []
         boxes = [boxes for _, boxes in (done[k] for k in touching) if boxes is not None]
-        touching_groups = self._regroup.near_groups(boxes, [self._groups[k] for k in touching])
+        touching_groups = self._regroup.find_near_groups(boxes, [self._groups[k] for k in touching])
         return [[touching[k] for k in numbers] for numbers in touching_groups]
 
     def _through(self, group: BodyGroup, pace: Pace, state: State, number: int, timeline: Timeline, frame: int,
@@ -142,11 +142,11 @@ class GroupSteps:
         # times are counted from the frame before, so that other groups' steps do not change their last digits
         before = timeline.time_of(frame - 1)
         for k in range(number * count, (number + 1) * count):
-            with pace.recorded_ends() as taken:
+            with pace.record_ends() as taken:
                 state = advance(group.world, replace(state, time=before + k * h), h, frame, stop, halved=halved,
                                 largest=group.largest_deformation, pace=pace)
             if ends:
                 ends = [ends[-1], *(self._regroup.boxes(group, end) for end in taken)]
                 # step by step, so that a frame's boxes are the same however many spans it has
-                swept = [reduce(Boxes.around, [*swept, *(start.swept(next) for start, next in pairwise(ends))])]
+                swept = [reduce(Boxes.around, [*swept, *(start.sweep_to(next) for start, next in pairwise(ends))])]
         return state, swept[0] if swept else None

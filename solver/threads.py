@@ -290,7 +290,7 @@ def cache_notes() -> list[str]:
     return notes
 
 
-def inlined(function: F) -> F:
+def inline(function: F) -> F:
     """Return a compiled function that is always inlined into the kernels that call it, such as 3x3 algebra, so that
     lanes vectorise."""
     import numba

@@ -391,7 +391,7 @@ def test_the_bytes_do_not_depend_on_the_number_of_threads(tmp_path, monkeypatch,
                 state = part.step(state, 1 / 96)
             ends.add(state.q.tobytes() + state.u.tobytes())
             x = part.coordinates.positions(state.q, state.time)
-            assert len(part.contacts[0].active_pairs(x).nodes) > 100
+            assert len(part.contacts[0].find_active_pairs(x).nodes) > 100
     finally:
         monkeypatch.undo()
         threads.configure(None)

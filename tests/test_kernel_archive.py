@@ -42,7 +42,7 @@ print(json.dumps({
     "values": [one(2.0) for one in ran.values()], "notes": threads.cache_notes(),
     "compiled": [name for name, one in ran.items() if sum(one.stats.cache_misses.values())],
     "processor": kernels.first.targetctx.codegen().magic_tuple()[1],
-    "made_with": kernel_archive.made_with("these sources"),
+    "made_with": kernel_archive.list_dependencies("these sources"),
     "has_all": [kernel_archive.has_all(one) for one in ("these sources", "other sources")]}))
 """
 

@@ -165,7 +165,7 @@ def _counted_up(count):
     return out
 
 
-@threads.inlined
+@threads.inline
 def _twice_in(values, i):
     room = np.full(3, values[i])
     return room[0] + room[1]

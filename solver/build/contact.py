@@ -282,7 +282,7 @@ def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tupl
 
 
 def _refuse_coincident(surfaces: Surfaces, now: Vec, distance: float, names: list[str], owner: Index) -> None:
-    near = surfaces.near(now, distance)
+    near = surfaces.find_near_pairs(now, distance)
     own = near.nodes[near.is_self]
     if len(own):
         where = ", ".join(f"{c:.4g}" for c in now[own[0]].mean(axis=0))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contact.find.ground import mixed
-from ..contact.find.sharp import bends_softly, nails, outwards, sharp_surface, wires
+from ..contact.find.ground import combine_friction
+from ..contact.find.sharp import bends_softly, find_sharp_features, nails, outwards, wires
 from ..coordinates.prescribed import Constant, OverTime
 from ..job import schema
 from ..job.folder import Job, parameters
@@ -75,7 +75,7 @@ def _obstacle(job: Job, one: schema.Obstacle, settings: SheetSettings, own: Vec,
     the sheets, (s,), and of the obstacle."""
     x = np.asarray(job.array(one.vertices), dtype=float)
     motion = positions_over_time(job, one.motion, x)
-    mu = mixed(own, its)
+    mu = combine_friction(own, its)
     at_edges = np.array([usual if edge is None else edge for usual, edge in zip(mu.tolist(), settings.at_edges)])
     obstacles = list[Obstacle]()
     if one.triangles is not None:
@@ -101,7 +101,7 @@ def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, settings: S
     is_smooth = bends_softly(x, triangles, settings.angle if closed else max(settings.angle, BEVEL))
     # the barrier keeps cloth off both sides of an smooth open surface, and rounds its borders; so of one that is
     # bevelled: cloth that sits on both edges of a bevel would lie in its face, from where it has to leave to both sides
-    edges = sharp_surface(x, triangles, settings.angle, marked, borders=closed or not is_smooth)
+    edges = find_sharp_features(x, triangles, settings.angle, marked, borders=closed or not is_smooth)
     has_sides = closed or is_smooth
     offset: OverTime = OffsetSurface(motion, triangles, settings.thickness) if has_sides else motion
     thickness = 0.0 if has_sides else settings.thickness

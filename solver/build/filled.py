@@ -18,7 +18,7 @@ from ..job.object_pose import vertices_to_fill
 from ..job.schema_values import Choice
 from ..job.stages import load_stage
 from ..meshing.cells import cell_edge
-from ..meshing.surface import enclosed_volumes
+from ..meshing.surface import measure_enclosed_volumes
 from ..meshing.tetrahedralize import EDGE_FRACTION
 from ..meshing.volume import Volume
 from ..state import Vec
@@ -96,7 +96,7 @@ def _sizes(job: Job, surface: schema.Surface) -> tuple[Vec, float]:
     """Return the sides of the box around a surface, along the axes of its object [m], (3,), and the volume that it
     encloses [m³], closed towards its middle where it is open."""
     vertices = vertices_to_fill(job, surface)
-    inside = enclosed_volumes(vertices - vertices.mean(axis=0), job.array(surface.triangles))
+    inside = measure_enclosed_volumes(vertices - vertices.mean(axis=0), job.array(surface.triangles))
     return np.ptp(vertices, axis=0), abs(float(inside.sum()))
 
 

@@ -12,7 +12,7 @@ from ..embedding.above_ground import AboveGround
 from ..embedding.pinned import PinnedVertices
 from ..job.folder import Job, parameters
 from ..meshing.closest import closest_weights, vertex_normals
-from ..meshing.near_triangles import near_triangles
+from ..meshing.near_triangles import find_near_triangles
 from ..meshing.volume import mean_edge
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
@@ -86,7 +86,7 @@ def drawn_reach(job: Job, one: Prepared) -> Vec:
     skin = one.skin
     border, normals = np.unique(skin), vertex_normals(nodes, skin)
     edge = mean_edge(nodes, skin)
-    corners = x[triangles[near_triangles(nodes[border], x, triangles, edge)]]
+    corners = x[triangles[find_near_triangles(nodes[border], x, triangles, edge)]]
     weights = closest_weights(nodes[border][:, None], corners)
     out = np.einsum("bkc,bkci->bki", weights, corners) - nodes[border][:, None]
     away = np.linalg.norm(out, axis=2)

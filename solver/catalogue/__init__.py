@@ -87,7 +87,7 @@ def default(name: str, key: str, parameter: str) -> float | int | bool | None:
     return next((param.default for param in params if param.key == parameter), None)
 
 
-def stepped_by(method: Entry) -> str:
+def name_integrators(method: Entry) -> str:
     """Return the labels of the integrators that step a method, with "or" before the last; "" where all integrators do.
     """
     labels = [find("integrator", key).label for key in method.steps]

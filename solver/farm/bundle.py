@@ -130,7 +130,7 @@ def pack_list(folder: Path) -> dict[str, list[dict[str, str | int]]]:
                        "blake2b": digest(path)} for path in paths if path != folder / PACK]}
 
 
-def damaged(folder: Path) -> list[str]:
+def find_damaged_files(folder: Path) -> list[str]:
     """Return the files of a bundle that differ from the pack list, or are missing."""
     wrong = []
     for file in json.loads(read_bytes(folder / PACK))["files"]:

@@ -49,7 +49,7 @@ def _no_number(text: str) -> Any:
     raise ValueError(text)
 
 
-def changed(scene: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+def with_field(scene: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     """Return a copy of the scene with one field set; unchanged parts are shared with `scene`, which does not change.
 
     scene: plain values of scene.json. Missing fields on the path are created. Raises NoSuchThing where the path leads

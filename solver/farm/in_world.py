@@ -27,9 +27,9 @@ class InWorld:
         Raises NoSuchThing where the frame is not baked, BadInput where it is damaged.
         """
         return {name: self._placed(self._bodies[name], frame, points)
-                for name, points in self.cache.shown(frame).items() if name in self._bodies}
+                for name, points in self.cache.read_all_vertices(frame).items() if name in self._bodies}
 
-    def rigid(self, frame: int) -> Vec:
+    def read_rigid_centres(self, frame: int) -> Vec:
         """Return centres of mass of rigid bodies at a frame, (b, 3) [m].
 
         Raises NoSuchThing where the frame is not baked, BadInput where it is damaged.

@@ -78,7 +78,7 @@ def _energies(job: Job, cache: Cache, looked: int) -> list[float]:
 
 
 def _points(shown: InWorld, frame: int) -> Vec:
-    return np.concatenate([*shown.vertices(frame).values(), shown.rigid(frame)])
+    return np.concatenate([*shown.vertices(frame).values(), shown.read_rigid_centres(frame)])
 
 
 def _closest(cache: Cache) -> float | None:
@@ -115,7 +115,7 @@ def as_plain(results: Sequence[Result]) -> list[dict[str, Any]]:
     return plain
 
 
-def looked_at(rows: Sequence[Row], folder: Path, columns: int = 6) -> bytes:
+def draw_rows(rows: Sequence[Row], folder: Path, columns: int = 6) -> bytes:
     """Return a PNG with a line of frames for each row, grey where they are not baked yet.
 
     folder: of all rows. columns: largest number of frames in a line. All cells have the same view, which contains the
@@ -153,6 +153,6 @@ def _box(shown: InWorld, frame: int) -> tuple[Vec, Vec] | None:
 def _cell(view: picture.View, shown: InWorld, frame: int) -> picture.Image | None:
     try:
         return picture.draw(view, [(points, shown.triangles(name)) for name, points in shown.vertices(frame).items()],
-                            shown.rigid(frame))
+                            shown.read_rigid_centres(frame))
     except (NoSuchThing, BadInput):
         return None

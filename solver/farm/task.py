@@ -168,9 +168,9 @@ def simulate(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]
     from .. import simulate as loop
 
     job = load(folder)
-    frames = loop.requested_frames(job, task.frames)
+    frames = loop.select_frames(job, task.frames)
     before = frames[0] - 1
-    if before >= job.frames[0] and not Cache(job.cache).whole(before):
+    if before >= job.frames[0] and not Cache(job.cache).is_whole(before):
         raise BadInput(f"frames {frames[0]} to {frames[-1]} need frame {before}, which is not baked",
                        "Run the chunk before this one first")
     _take_stages(task, job)
@@ -236,7 +236,7 @@ def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) 
     for frame in frames:
         if stop():
             raise Stopped(f"stopped before frame {frame} was exported", "Run it again; it starts over")
-        for name, points in cache.shown(frame).items():
+        for name, points in cache.read_all_vertices(frame).items():
             writers[name].append(points)
     write_whole(target / PLAYED, played, folder)  # last, since it marks the export as complete
     return f"{len(files)} objects are exported"

@@ -26,7 +26,7 @@ from ..job.files import open_regular, unwritable, write_whole
 from ..job.folder import Job
 from ..job.load import SCENE
 from ..job.validate import check
-from .field_path import changed, read_value
+from .field_path import read_value, with_field
 
 LARGEST_CSV = 64 << 20  # bytes
 ROW = "row-{:04d}"
@@ -112,7 +112,7 @@ def with_row(job: Job, row: Row) -> Job:
     try:
         raw = job.raw
         for path, value in row.settings:
-            raw = changed(raw, path, value)
+            raw = with_field(raw, path, value)
         try:
             scene = msgspec.convert(raw, schema.Scene)
         except msgspec.ValidationError as error:

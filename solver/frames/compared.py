@@ -22,7 +22,7 @@ def source(path: Path, content: str, so_far: list[str] | None = None) -> dict[st
             **({"so_far": so_far} if so_far else {})}
 
 
-def same_file(path: Path, was: dict[str, Any]) -> bool:
+def is_same_file(path: Path, was: dict[str, Any]) -> bool:
     """Return whether a file is the one of an entry of `source`. Its content is read only where its size is equal and
     its time is not."""
     try:
@@ -56,7 +56,7 @@ def with_defaults(choice: dict[str, Any], other: dict[str, Any], path: str) -> d
 _digests: dict[tuple[Path, int, int, int], list[str]] = {}
 
 
-def same_so_far(path: Path, was: dict[str, Any], frames: int) -> bool:
+def is_same_so_far(path: Path, was: dict[str, Any], frames: int) -> bool:
     """Return whether an array over time is the one of an entry of `source`, up to the last frame of both.
 
     frames: number of frames of the scene now.

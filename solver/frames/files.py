@@ -91,7 +91,7 @@ class CacheFiles:
         except OSError:
             return False
 
-    def damaged(self, kind: str) -> list[int]:
+    def find_damaged_frames(self, kind: str) -> list[int]:
         """Return the frames whose file of this kind is missing or differs from what was written. Reads every byte of
         these files."""
         return sorted(w.frame for w in self.log.values() if w.kind == kind and not self.good(kind, w.frame))

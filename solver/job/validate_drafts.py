@@ -19,7 +19,7 @@ def check_drafts(scene: schema.Scene) -> None:
         if method.steps and scene.integrator.kind not in method.steps:
             own = catalogue.find("integrator", scene.integrator.kind).label
             raise refuse(f"{label} cannot be stepped by {own}", "$.integrator.kind",
-                         f"Use {catalogue.stepped_by(method)}")
+                         f"Use {catalogue.name_integrators(method)}")
         cloth, others = body.cloth, _not_touched(scene, body)
         moved = [attachment.body for attachment in body.attach
                  if getattr(scene.holder_of(attachment), "motion", None) is None]

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..state import Index, Vec
-from ..threads import inlined, kernel, parallel_for
+from ..threads import inline, kernel, parallel_for
 
 CHUNKS = 64  #: of block rows; each has a sum of its own
 LANES = 16  #: columns of a strip: a few vector registers
@@ -27,7 +27,7 @@ def both(pattern: str) -> list[str]:
     return [pattern.replace("MATRIX", MATRIX).format(kind) for kind in ("f4", "f8")]
 
 
-@inlined
+@inline
 def _rows(first, last, column, values, height, width, x, acc):  # type: ignore[no-untyped-def]
     """Write one block row times a strip x to acc, (height LANES,). first, last: range of the blocks of this row."""
     for k in range(height * LANES):
@@ -53,7 +53,7 @@ def _rows(first, last, column, values, height, width, x, acc):  # type: ignore[n
                     o[2 * LANES + lane] += a20 * p + a21 * q + a22 * t
 
 
-@inlined
+@inline
 def _rows_of_one(first, last, column, values, height, width, x, acc):  # type: ignore[no-untyped-def]
     """Write one block row times a single column x to acc, (height,). first, last: range of the blocks of this row."""
     zero = values.dtype.type(0.0)  # of the matrix's own type: Python's would turn the sums into doubles

@@ -50,7 +50,7 @@ class Bordered(ShowsNothing, ABC):
         """Return J = −A_qq⁻¹ A_qk, (m − retained, retained), a copy. [ConJac 6]"""
         return self._condense().copy()
 
-    def left_of_condense(self) -> Vec | None:
+    def compute_condensation_residual(self) -> Vec | None:
         """Return the residual −A_qk − A_qq J of the last J, (m − retained, retained); None where it vanishes."""
         return self._left if self._left.any() else None
 

@@ -57,11 +57,11 @@ def _live(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -
     from .. import threads
 
     threads.configure(arguments.threads)
-    from .board import opened
+    from .board import open_board
     from .clock import WallClock
     from .run import Live, engine_key, engine_of
 
-    with opened(arguments.board) as board:
+    with open_board(arguments.board) as board:
         lines.stage("world", None, None, "Loading the solver")
         key = engine_key(arguments.engine, arguments.job)
         engine = engine_of(key, arguments.job, lines.stage)

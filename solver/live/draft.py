@@ -108,7 +108,7 @@ class LiveDraft(SteppedPart):
     def output(self, state: State, frame: int) -> Vec:
         """Return vertices of the artist's meshes in object space, (n, 3) [m], rounded to single precision."""
         return np.concatenate([
-            shown.output(body.drawn_at(reduced_of(own)).astype(np.float32).astype(np.float64),
+            shown.output(body.displace_mesh(reduced_of(own)).astype(np.float32).astype(np.float64),
                          frame - self._start_frame)
             for own, body, shown in zip(self._parted(state), self._bodies, self._shown)])
 

@@ -17,7 +17,7 @@ from ..job.folder import Job
 from ..parts.modes.loads import PointSprings
 from ..state import Index, Vec
 from .engines.interface import Inputs
-from .prescribed_bumps import prescribed_bumps
+from .prescribed_bumps import find_prescribed_bumps
 from .reduced import LiveBody
 
 
@@ -34,7 +34,7 @@ class DraftedBody(LiveBody):
         self._rows = [order[np.searchsorted(self._prescribed, nodes, sorter=order)] for nodes in self.body.pins.groups]
         self._softly = soft_pins(job, [prepared], self.body.subspace.mass, np.array([0, len(self._nodes)]))
         self._pulls = self._single_pulls(job, prepared)
-        self._obstacles = prescribed_bumps(job, prepared.body.touches)
+        self._obstacles = find_prescribed_bumps(job, prepared.body.touches)
 
     def _pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
         return self._prescribed
@@ -43,7 +43,7 @@ class DraftedBody(LiveBody):
         """Return the body's pulls, each on the vertex of the artist's mesh nearest to it, like a grab of an artist.
         Raises BadScene where a pull is far from all nodes."""
         pulls_of(job, [prepared], self.body.subspace.mass, np.array([0, len(self._nodes)]))  # raises BadScene
-        positions, pulls = self.drawn_at(self.body.rest()), []
+        positions, pulls = self.displace_mesh(self.body.rest()), []
         for pull in prepared.body.pulls:
             vertex = int(np.argmin(np.linalg.norm(positions - np.array(pull.position), axis=1)))
             position = positions[vertex][None]

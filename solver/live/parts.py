@@ -64,7 +64,7 @@ class LiveNodes:
         self._chosen = 0
         self.holds: dict[int, tuple[int, Grabbed]] = {}  #: grabbed body in the part and spring, by number of the hand
 
-    def moved_to_objects(self, state: State, inputs: Inputs) -> State:
+    def move_to_objects(self, state: State, inputs: Inputs) -> State:
         """Return the initial state with bodies moved to where their objects are. state: initial state of the part."""
         x = state.q.reshape(-1, 3).copy()
         free = self.part.coordinates.free

@@ -114,7 +114,7 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
                        "Record it again", job.scene.name)
     first, last = job.frames[0], min(job.frames[-1], job.frames[0] + len(positions) - 1)
     read, started_at = hashes.settings(job), time.perf_counter()
-    with lock.acquired(job.cache) as holding:
+    with lock.acquire(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)
         if store.cache.manifest is not None:
             if not replaces:
@@ -134,8 +134,8 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
                     matrix = to_object[min(frame - first, len(to_object) - 1)]
                     x[start:start + count] = x[start:start + count] @ matrix[:3, :3].T + matrix[:3, 3]
             if mechanisms:
-                store.poses(frame, {"pose": poses[frame - first]} | dict.fromkeys(("rates", "effort", "loops"),
-                                                                                  np.zeros(0)))
+                store.write_poses(frame, {"pose": poses[frame - first]} | dict.fromkeys(("rates", "effort", "loops"),
+                                                                                        np.zeros(0)))
             store.write(frame, origins.relative(bodies, x))
             spent = time.perf_counter() - started_at
             report.frame(frame, 1e3 * spent / (frame - first + 1), spent / (frame - first + 1) * (last - frame))

@@ -19,7 +19,7 @@ from ..build.touching_surface import touching_surface
 from ..coordinates.prescribed import transformed
 from ..errors import StepFailed
 from ..job.folder import Job, parameters
-from ..meshing.volume import EDGES, unique_edges
+from ..meshing.volume import EDGES, find_edges
 from ..parts.modes.body import ReducedBody, ReducedState, Stepping
 from ..parts.modes.loads import Grab, Planes, PointSprings, SkinPoints
 from ..parts.modes.operators import Substance
@@ -27,7 +27,7 @@ from ..parts.modes.stepping import Iterating
 from ..state import Index, Vec
 from .bumps import planes_before
 from .engines.interface import GrabbedVertex, Hold, Inputs, Report
-from .fading import faded
+from .fading import damp_oscillations
 from .floors import floor_at, floor_of
 from .inside_fractions import fraction_inside
 from .leading import leading_of
@@ -148,9 +148,9 @@ class LiveBody(PlayedBody):
     @property
     def positions(self) -> Vec:
         """Return positions of the vertices of the artist's mesh in world space, (n, 3) [m]."""
-        return self.drawn_at(self.state)
+        return self.displace_mesh(self.state)
 
-    def drawn_at(self, state: ReducedState) -> Vec:
+    def displace_mesh(self, state: ReducedState) -> Vec:
         """Return positions of the vertices of the artist's mesh in a state, (n, 3) [m]."""
         drawn = next((positions for known, positions in self._drawn if known is state), None)
         if drawn is None:
@@ -209,7 +209,7 @@ class LiveBody(PlayedBody):
     def surface_motion(self) -> SurfaceMotion:
         """Return the surface of the body at the start and the end of its last step, for contact."""
         touching, state, before = self.body.touching, self.state, self._before
-        at = self.drawn_at if self._touches.is_drawn else self._touches.at
+        at = self.displace_mesh if self._touches.is_drawn else self._touches.at
         now, earlier = at(state), at(before)
         return SurfaceMotion(self._skin, now, earlier,
                              self.body.points_of(touching, state.y, state.carrier_motion),
@@ -261,7 +261,7 @@ class LiveBody(PlayedBody):
                 for k in range(parts):
                     state = body.step(state, h / parts, pulls, carrier_motion if k == parts - 1 else None,
                                       stepping=stepping)
-                    state = faded(state, h / parts, self._half_life, self.body, self._shape)
+                    state = damp_oscillations(state, h / parts, self._half_life, self.body, self._shape)
             except StepFailed as failed:
                 failure = failed
                 continue
@@ -335,7 +335,7 @@ def pin_groups(tets: Index, pinned: Index) -> list[Index]:
     """Return the pinned nodes of each group that is connected by edges of tets, (e, 4). pinned: nodes, (k,)."""
     if not len(pinned):
         return []
-    edges = unique_edges(tets, EDGES)
+    edges = find_edges(tets, EDGES)
     both = np.isin(edges, pinned).all(axis=1)
     count = int(tets.max()) + 1
     graph = coo_matrix((np.ones(both.sum()), tuple(edges[both].T)), shape=(count, count))

@@ -46,10 +46,10 @@ class Surface:
     def volume(self) -> float:
         """Return the volume by the divergence theorem, in unit-box units; exact only where nothing overlaps or is open.
         """
-        return float(enclosed_volumes(self.vertices, self.triangles).sum())
+        return float(measure_enclosed_volumes(self.vertices, self.triangles).sum())
 
 
-def enclosed_volumes(vertices: Vec, triangles: Index) -> Vec:
+def measure_enclosed_volumes(vertices: Vec, triangles: Index) -> Vec:
     """Return the contribution of each triangle (m, 3) to the enclosed volume, (m,): a sixth of det[a, b, c]. vertices:
     (n, 3)."""
     a, b, c = (vertices[triangles[:, i]] for i in range(3))

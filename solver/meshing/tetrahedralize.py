@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from .. import catalogue
 from ..errors import BadMesh, ConJacError, MesherFailed
 from ..job.estimate import guessed_tets
-from .accepted import Filled, Unusable, accepted
+from .accepted import Filled, Unusable, accept_mesh
 from .child import ChildFailed, ChildTooSlow, Report, TimedReport, run_mesher
-from .parting import parted
-from .sheets import find_sheets, thickened
+from .parting import part_sheets
+from .sheets import find_sheets, thicken
 from .surface import Surface, clean
 from .volume import Volume
 
@@ -58,7 +58,7 @@ def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, param
         surface, notes = fillable(vertices, triangles, name, values["sheet_thickness"])
         _refuse_too_many(surface, values)
         settings = mesher.settings(surface, values)
-        separated = parted(surface, CLEARANCE * settings.get("envelope", 0.0) * surface.diagonal / surface.scale)
+        separated = part_sheets(surface, CLEARANCE * settings.get("envelope", 0.0) * surface.diagonal / surface.scale)
         volume = separated.back(_in_two_tries(mesher, entry.label, separated.surface, settings, say,
                                           _time_for(surface, values, seconds or mesher.seconds)))
         return replace(volume, notes=(*notes, *volume.notes))
@@ -81,7 +81,7 @@ def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float)
     positions, solid = surface.vertices * surface.scale + surface.centre, surface.triangles[~sheets.triangles]
     what = "an open sheet that encloses" if count == 1 else f"{count} open sheets or loose faces that enclose"
     if thickness > 0.0:
-        plates, around = thickened(positions, surface.triangles[sheets.triangles], thickness)
+        plates, around = thicken(positions, surface.triangles[sheets.triangles], thickness)
         whole = clean(np.concatenate([positions, plates]), np.concatenate([solid, around + len(positions)]), name)
         return whole, [f"The mesh has {what} nothing: thickened to {thickness:.3g} m"]
     if sheets.fraction > MOSTLY:
@@ -129,7 +129,7 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
         try:
             nodes, tets = run_mesher(mesher, surface.vertices, surface.triangles, settings, seconds,
                                      _timed(report, seconds, which, spent))
-            filled = accepted(nodes, tets, surface)
+            filled = accept_mesh(nodes, tets, surface)
         except (ChildFailed, Unusable) as failure:
             if fragmented is not None:
                 break

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import Environment
 from ..state import Index, Vec
 from .random_device import fix_random_device
-from .surface import Surface, enclosed_volumes
+from .surface import Surface, measure_enclosed_volumes
 
 MOST_TRIANGLES = 15_000  # fTetWild's own simplification takes minutes from about here
 MOST_WHEN_QUICK = 3_000  # triangles of what is played
@@ -117,10 +117,10 @@ def _simplified(vertices: Vec, triangles: Index, settings: Mapping[str, float]) 
     """
     import fast_simplification
 
-    target, whole = int(settings["triangles"]), float(enclosed_volumes(vertices, triangles).sum())
+    target, whole = int(settings["triangles"]), float(measure_enclosed_volumes(vertices, triangles).sum())
 
     def loss(surface: tuple[Vec, Index]) -> float:
-        return abs(float(enclosed_volumes(*surface).sum()) - whole)
+        return abs(float(measure_enclosed_volumes(*surface).sum()) - whole)
 
     simple: tuple[Vec, Index] = fast_simplification.simplify(vertices, triangles, target_count=target)
     if loss(simple) <= LOSES * abs(whole):

@@ -91,9 +91,9 @@ def apply(whole: WholeBody, done: Separation, kerf: float = 0.0) -> tuple[WholeB
     tets, source = separate(volume.tets, shape.inner, separated)
     before = nodes = np.ascontiguousarray(volume.nodes[source])
     if kerf:
-        from .kerf import opened  # its kernels are compiled where surfaces touch
+        from .kerf import open_kerf  # its kernels are compiled where surfaces touch
 
-        nodes = opened(before, tets, source, done.apart, kerf)
+        nodes = open_kerf(before, tets, source, done.apart, kerf)
     embedding = None
     if prepared.embedding is not None:
         embedding = Embedding(done.carrier, tets[done.carrier], done.weights, len(nodes))

@@ -26,7 +26,7 @@ class Reach:
     thickness: Vec  #: distance from the surface of each at which contact acts [m], (t,)
     may_touch: Mask  #: whether two tokens may be in contact with each other, (t, t)
 
-    def near(self, boxes: Boxes, margin: float) -> list[tuple[int, int]]:
+    def find_near_pairs(self, boxes: Boxes, margin: float) -> list[tuple[int, int]]:
         """Return sorted pairs of tokens that may be in contact and whose boxes are near each other.
 
         margin: additional distance, as a fraction of the size of the smaller of two bodies.
@@ -44,7 +44,7 @@ class Reach:
         return sorted(pairs)
 
 
-def grouped(scene: Scene) -> list[Body]:
+def list_groupable_bodies(scene: Scene) -> list[Body]:
     """Return the soft bodies of a scene that can be solved in groups, in the order of their tokens."""
     return [body for body in scene.bodies if not (slides(body) or is_drafted(scene, body))]
 
@@ -57,7 +57,7 @@ def touches_nothing(scene: Scene, body: Body) -> bool:
 
 def ties(scene: Scene) -> Iterable[tuple[int, int]]:
     """Yield pairs of tokens that forces or constraints couple, or of which one is attached to the other."""
-    number = {body.name: k for k, body in enumerate(grouped(scene))}
+    number = {body.name: k for k, body in enumerate(list_groupable_bodies(scene))}
     mechanisms = len(number)
     for names in scene.joins():
         named = [number[name] for name in names if name in number]
@@ -66,13 +66,13 @@ def ties(scene: Scene) -> Iterable[tuple[int, int]]:
         if any(end.mechanism for end in constraint.ends):
             yield from ((number[end.body], mechanisms) for end in constraint.ends if end.body in number
                         and not end.mechanism)
-    for k, body in enumerate(grouped(scene)):
+    for k, body in enumerate(list_groupable_bodies(scene)):
         yield from ((k, number.get(attach.body, mechanisms)) for attach in body.attach)
 
 
 def that_touch(scene: Scene) -> Mask:
     """Return whether the settings of two tokens allow contact with each other, (t, t)."""
-    bodies, mechanisms = grouped(scene), [mechanism.name for mechanism in scene.mechanisms]
+    bodies, mechanisms = list_groupable_bodies(scene), [mechanism.name for mechanism in scene.mechanisms]
     tokens = len(bodies) + bool(mechanisms)
     is_listed = np.ones((tokens, tokens), dtype=bool)
     for k, body in enumerate(bodies):

@@ -32,7 +32,7 @@ from ..world.nodes_part import NodesPart
 from ..world.sliding_damping import PAST, Past
 from ..world.world import World
 from .boxes import Boxes
-from .reach import MARGIN, Reach, grouped, that_touch, ties, touches_nothing
+from .reach import MARGIN, Reach, list_groupable_bodies, that_touch, ties, touches_nothing
 
 GROUPS = "groups"  #: memory of a world: the first token of each token's group
 
@@ -51,7 +51,7 @@ class BodyGroup:
 class Regroup:
     """Groups of the bodies of a job.
 
-    A token is the index of a soft body in `grouped`; the last token is all mechanisms.
+    A token is the index of a soft body in `list_groupable_bodies`; the last token is all mechanisms.
     """
 
     def __init__(self, job: Job) -> None:
@@ -77,7 +77,7 @@ class Regroup:
             return False
         if len(scene.bodies) + bool(scene.mechanisms) > 1:
             return scene.contact is not None
-        return (len(grouped(scene)) == 1 and not scene.time.tolerance and (
+        return (len(list_groupable_bodies(scene)) == 1 and not scene.time.tolerance and (
             scene.contact is not None or not (requests_own_steps(scene.bodies[0]) or scene.bodies[0].is_reshaped)))
 
     def begin(self, bodies: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
@@ -102,7 +102,7 @@ class Regroup:
         start = [self._box(k, body.volume.nodes) for k, body in enumerate(bodies)]
         start += [(skin.vertices.min(axis=0), skin.vertices.max(axis=0)) for skin in self._skins]
         self.at_start = self._boxes_of(range(len(bodies)), start)
-        self._labels = self._merged(range(self.tokens), self.reach.near(self.at_start, MARGIN))
+        self._labels = self._merged(range(self.tokens), self.reach.find_near_pairs(self.at_start, MARGIN))
         return [self._part(tokens) for tokens in self._soft_groups()]
 
     @property
@@ -115,7 +115,7 @@ class Regroup:
         """Return the present groups: for each token the first token of its group."""
         return self._labels
 
-    def remembered(self, state: State) -> State:
+    def record_groups(self, state: State) -> State:
         """Return a state whose memory records the present groups."""
         return replace(state, memory={**state.memory, GROUPS: np.array(self._labels, dtype=float)})
 
@@ -129,7 +129,7 @@ class Regroup:
         self._labels = tuple(int(label) for label in labels)
         return self._world(world)
 
-    def soft_parts(self, world: World) -> dict[int, SoftPart]:
+    def find_soft_parts(self, world: World) -> dict[int, SoftPart]:
         """Return the parts of soft bodies of a world, by their numbers in that world."""
         return {k: soft for k, part in enumerate(world.parts) for soft in self._parts.values() if soft.part is part}
 
@@ -177,7 +177,7 @@ class Regroup:
                     extents.append((points.min(axis=0), points.max(axis=0)))
         return self._boxes_of(soft, extents)
 
-    def near_groups(self, boxes: Sequence[Boxes], groups: Sequence[BodyGroup]) -> list[list[int]]:
+    def find_near_groups(self, boxes: Sequence[Boxes], groups: Sequence[BodyGroup]) -> list[list[int]]:
         """Return lists of the indices of groups that are near each other, each of two groups or more.
 
         boxes: of the bodies of each group.
@@ -185,12 +185,13 @@ class Regroup:
         together = reduce(lambda one, other: Boxes(*(np.concatenate([getattr(one, name), getattr(other, name)])
                                                      for name in ("token", "low", "high"))), boxes)
         of_token = {token: k for k, group in enumerate(groups) for token in group.tokens}
-        pairs = [(of_token[a], of_token[b]) for a, b in self.reach.near(together, 0.0) if of_token[a] != of_token[b]]
+        pairs = [(of_token[a], of_token[b]) for a, b in self.reach.find_near_pairs(together, 0.0)
+                 if of_token[a] != of_token[b]]
         labels = np.array(_components(len(groups), pairs))
         return [np.flatnonzero(labels == label).tolist() for label in np.unique(labels)
                 if np.count_nonzero(labels == label) > 1]
 
-    def joined(self, world: World, state: State, groups: Sequence[BodyGroup]) -> tuple[World, State]:
+    def merge_groups(self, world: World, state: State, groups: Sequence[BodyGroup]) -> tuple[World, State]:
         """Return a world in which some groups are merged into one, and its state with equal positions and velocities.
 
         The integrator of the merged group starts without a history of rates, as after a cut.
@@ -216,7 +217,7 @@ class Regroup:
             elif self._is_rigid(part) and other.couplings:
                 own = replace(own, memory={key: value for key, value in own.memory.items() if key not in histories})
             states.append(own)
-        return other, self.remembered(other.merged(states, state))
+        return other, self.record_groups(other.merged(states, state))
 
     def _beyond_nodes(self, one: Prepared) -> float:
         """Return how far a body's mesh and contact surface extend beyond the box of its nodes [m]."""

@@ -19,9 +19,9 @@ from ..state import Index, State, Vec
 from ..world.world import World
 from . import nails
 from .body import Separation, WholeBody, apply, cut_body
-from .carried_over import carried_over
+from .carried_over import carry_over
 from .cuts.interface import Cut, Shape
-from .made import Made, made_of, recorded
+from .made import Made, read_record, record_changes
 from .regroup import Regroup
 
 T = TypeVar("T", bound=np.generic)
@@ -87,7 +87,7 @@ class Reshape:
         """
         made, notes, moment = Made(), list[str](), (frame, fraction)
         if self._regroup is not None:  # groups may have merged
-            self._soft = self._of_changing(self._regroup.soft_parts(world))
+            self._soft = self._of_changing(self._regroup.find_soft_parts(world))
         states = world.parted(state)
         for k, old in self._soft.items():
             members = self._members(old)
@@ -102,7 +102,7 @@ class Reshape:
                 world = world.with_part(k, old.part, old.couplings)
                 continue
             self._soft[k] = new = self._assembled(old)
-            states[k] = carried_over(old.part, new.part, states[k], source, x)
+            states[k] = carry_over(old.part, new.part, states[k], source, x)
             for coupling in new.couplings:
                 # histories of the integrator belong to the former unknowns
                 carrier = next(i for i, part in enumerate(world.parts) if part is coupling.parts[-1])
@@ -115,9 +115,9 @@ class Reshape:
         return Reshaped(world, world.merged(states, state), notes)
 
     def record(self) -> dict[str, NDArray[Any]]:
-        """Return the record of all changes since the last call, from `recorded`; empty where there were none."""
+        """Return the record of all changes since the last call, from `record_changes`; empty where there were none."""
         made, self._made = self._made, []
-        return recorded(made) if made else {}
+        return record_changes(made) if made else {}
 
     def _change(self, moment: tuple[int, float], members: list[int], x: Vec, made: Made,
                 notes: list[str]) -> tuple[Vec, Index]:
@@ -172,7 +172,7 @@ class Reshape:
     def again(self, world: World, records: Sequence[Mapping[str, NDArray[Any]]]) -> World:
         """Return the world after repeating the changes of an earlier run. records: results of `record`, in order."""
         changed = set[int]()
-        for made in (moment for record in records for moment in made_of(record)):
+        for made in (moment for record in records for moment in read_record(record)):
             for i, frame in made.released:
                 self._release(i, frame)
             for i, nail in made.drawn:
@@ -202,9 +202,10 @@ class Reshape:
         """Return the positions of a body's nodes, (n, 3) [m], with the kerf of a cut where surfaces are in contact."""
         if not self._kerf[body]:
             return x
-        from .kerf import opened_if_clear  # its kernels are compiled where surfaces touch
+        from .kerf import open_kerf_if_clear  # its kernels are compiled where surfaces touch
 
-        return opened_if_clear(x, self._bodies[body].prepared.volume.tets, source, separation.apart, self._kerf[body])
+        return open_kerf_if_clear(x, self._bodies[body].prepared.volume.tets, source, separation.apart,
+                                  self._kerf[body])
 
     def _hold(self, body: int, driven: nails.Driven) -> None:
         self._bodies[body] = nails.hold(self._job, self._job.scene.bodies[body], self._bodies[body], driven)

@@ -119,12 +119,12 @@ class AllBodies:
         parted = [_parted(state, record) for state, record in zip(states, records)]
         return _joined(states[0].time, [parted[part.subset][part.number] for part in self._parts(records)], labels)
 
-    def made(self, made: Sequence[Made]) -> Made:
+    def merge_changes(self, made: Sequence[Made]) -> Made:
         """Return the cuts and nails of all bodies at one moment, merged from those of each subset."""
         of_all = (changes.of_bodies(subset.tokens) for changes, subset in zip(made, self._subsets))
         return reduce(Made.and_those, of_all, Made()).in_order
 
-    def made_of_subset(self, number: int, made: Made) -> Made:
+    def select_changes(self, number: int, made: Made) -> Made:
         """Return the cuts and nails at one moment that concern the bodies of a subset, in its numbering."""
         return made.of_bodies({token: k for k, token in self._subsets[number].tokens.items()})
 

@@ -59,17 +59,17 @@ class SheetMesh:
     def at_rest(cls, x: Vec, material: Vec, faces: Index, pinned: Mask | None = None) -> SheetMesh:
         """Return a Lagrangian cloth without motion; required are `pinned` vertices, (n,), and corners of the border.
 
-        x: (n, 3) [m]. material: (n, 2) [m]. faces: (m, 3). Raises BadMesh where `checked` does.
+        x: (n, 3) [m]. material: (n, 2) [m]. faces: (m, 3). Raises BadMesh where `check` does.
         """
         n = len(x)
         bare = cls(np.array(x, dtype=float), np.array(material, dtype=float), np.array(faces, dtype=np.int32),
-                   np.zeros((n, 3)), np.zeros((n, 2)), np.full(n, -1, np.int32), np.zeros(n, dtype=bool)).checked()
+                   np.zeros((n, 3)), np.zeros((n, 2)), np.full(n, -1, np.int32), np.zeros(n, dtype=bool)).check()
         required = bare.border & (bare.border_angles > CORNER)
         if pinned is not None:
             required |= pinned
         return cls(bare.x, bare.material, bare.faces, bare.v, bare.slide, bare.on, required)
 
-    def replaced(self, **changes: Any) -> SheetMesh:
+    def replace(self, **changes: Any) -> SheetMesh:
         """Return the mesh with arrays replaced by name, of as many rows; cached properties that do not depend on them
         are retained."""
         made = object.__new__(SheetMesh)
@@ -190,7 +190,7 @@ class SheetMesh:
         """Return the unit normals of the faces in the world, (m, 3)."""
         return unit_normals(self.x, self.faces)
 
-    def checked(self) -> SheetMesh:
+    def check(self) -> SheetMesh:
         """Return the mesh itself. Raises BadMesh unless it is one manifold piece without overlaps in material space."""
         self._check_faces()
         self._check_edges()

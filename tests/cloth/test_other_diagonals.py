@@ -47,7 +47,7 @@ def test_both_diagonals_of_a_quad_meet_and_are_no_pair():
     rng = np.random.default_rng(3)
     x = QUAD + 0.02 * rng.normal(size=(4, 3))
     surfaces = Surfaces(x, np.array(CUT, np.int32), np.full(4, -1), quads=np.array([[0, 1, 2, 3]], np.int32))
-    near = surfaces.near(x, 1.0)
+    near = surfaces.find_near_pairs(x, 1.0)
     edges = {tuple(sorted((tuple(sorted(pair[:2])), tuple(sorted(pair[2:])))))
              for pair in near.nodes[near.points:].tolist()}
     assert edges == {((0, 1), (2, 3)), ((0, 3), (1, 2))}

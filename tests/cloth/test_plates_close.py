@@ -42,7 +42,7 @@ def test_what_leaves_no_room_is_said_with_all_names_and_no_step_is_halved(tmp_pa
     assert "further apart" in refused.value.remedy
     cache = Cache(load(job).cache)
     assert len(cache.frames_done()) == refused.value.frame - 1
-    assert cache.diagnostics.halved().count == 0
+    assert cache.diagnostics.count_halved_frames().count == 0
 
 
 @pytest.mark.parametrize("final", [THICK, 5e-3])

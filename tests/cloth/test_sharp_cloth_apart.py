@@ -11,7 +11,7 @@ from sheets import grid
 from sliding_strips import DENSITY, STRETCH, block, fabric, start, steps_of
 
 from solver.build.world import build
-from solver.contact.find.sharp import sharp_surface
+from solver.contact.find.sharp import find_sharp_features
 from solver.contact.laws.barrier import Barrier
 from solver.coordinates.prescribed import Constant
 from solver.errors import BadScene
@@ -153,8 +153,8 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
     one would end on the line between the others, at no distance from it, where a barrier has no digits left."""
     h, held = 1 / 96, np.load(PLEATS)
     x, triangles = held["tooth"], held["triangles"]
-    tooth = FeatureObstacles([Obstacle("tooth", Constant(x), triangles, True, sharp_surface(x, triangles), 0.05, 0.05,
-                                       0.0)])
+    tooth = FeatureObstacles([Obstacle("tooth", Constant(x), triangles, True, find_sharp_features(x, triangles), 0.05,
+                                       0.05, 0.0)])
     mesh = SheetMesh(*(held[name] for name in ("x", "material", "faces", "v", "slide", "on", "kept")))
     apart, now, cloth = barrier(h), tooth.at(0.0, h), replace(start(mesh), free=held["free"])
     remeshing = Remeshing(np.zeros(3), RemeshLimits(1e-3, 0.012, 0.0354), None, apart, StepLog(),

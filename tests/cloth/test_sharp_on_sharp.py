@@ -105,8 +105,8 @@ def test_each_sheet_weighs_and_resists_as_it_does_alone(tmp_path):
     at = rng.choice(len(mesh.x), 12, replace=False)
     on, slide = mesh.on.copy(), np.zeros_like(mesh.slide)
     on[at], slide[at] = 0, rng.normal(size=(12, 2))
-    mesh = mesh.replaced(x=mesh.x + 2e-3 * rng.normal(size=mesh.x.shape), v=rng.normal(size=mesh.v.shape), on=on,
-                         slide=slide)
+    mesh = mesh.replace(x=mesh.x + 2e-3 * rng.normal(size=mesh.x.shape), v=rng.normal(size=mesh.v.shape), on=on,
+                        slide=slide)
     own = part.offsets.sheet_of(mesh.material)
     whole = part.steps._solving.assembler.assemble(mesh, H)
     A, b = whole.matrix.toarray(), whole.rhs

@@ -108,7 +108,7 @@ def test_edges_fit_their_sizing_and_a_second_time_does_nothing(mesh):
 def assert_same_cloth(before, adapted, least=2.0):
     """Area, border and vertices that stayed, and faces that lie upright with no small angles [degrees]."""
     mesh, was = adapted.mesh, adapted.was
-    mesh.checked()
+    mesh.check()
     assert mesh.areas.sum() == pytest.approx(before.areas.sum(), rel=1e-12)
     assert border_polygon(mesh) == pytest.approx(border_polygon(before), abs=1e-12)
     assert smallest_angle(mesh.material, mesh.faces) > least
@@ -292,9 +292,9 @@ def test_an_artists_needles_are_made_good_at_once(material, faces):
 class Forgetful(Measurements):
     """Cache that never keeps a measurement."""
 
-    def tried(self):
+    def get_last_collapses(self):
         self.measured[:] = NOTHING
-        return super().tried()
+        return super().get_last_collapses()
 
 
 def collapse_with_all_tried(mesh, usual, limits, straight, thinnest, known, metric_then, passes, turns):

@@ -45,7 +45,7 @@ def assert_sound(working):
         assert working.on_border(vertex) == (vertex in open_ends)
     sheet, _ = working.sheet()
     assert sheet.areas.min() > 0.0
-    sheet.checked()
+    sheet.check()
 
 
 def random_change(working, pick):

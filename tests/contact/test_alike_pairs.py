@@ -35,7 +35,7 @@ def linearised(law, x):
     law._last, law._grouped = [], None
     table, force = law.fill(x, 0.0, False), np.zeros_like(x)
     table.add_forces(force)
-    friction = law.lagged_friction(x, x - [1e-5, 2e-5, 0.0] * (x[:, 2:] > 0.305), SECONDS).measure(x, 0.0)
+    friction = law.lag_friction(x, x - [1e-5, 2e-5, 0.0] * (x[:, 2:] > 0.305), SECONDS).measure(x, 0.0)
     return force, [summed(one, len(x)) for one in (table, law.fill(x, 0.0, True))], friction, len(table.nodes)
 
 
@@ -67,7 +67,7 @@ def test_one_pair_says_what_all_alike_say(boxes, monkeypatch):
 def test_edges_that_are_nearly_parallel_stand_for_themselves(boxes):
     """Their barrier is mollified each by its own angle."""
     x, law = boxes
-    found = law.active_pairs(x)
+    found = law.find_active_pairs(x)
     _, alike, _ = law._distinct_pairs(x)
     ends = x[found.nodes[found.points:]]
     cross = np.cross(ends[:, 1] - ends[:, 0], ends[:, 3] - ends[:, 2])
@@ -80,4 +80,4 @@ def test_nothing_that_touches_says_nothing(boxes):
     x, law = boxes
     apart = x + [0.0, 0.0, 1.0] * (x[:, 2:] > 0.305)
     assert len(law.fill(apart, 0.0, True).nodes) == 0
-    assert law.lagged_friction(apart, apart, SECONDS) is None
+    assert law.lag_friction(apart, apart, SECONDS) is None

@@ -152,7 +152,7 @@ def test_the_benchmark_s_scenes_touch_from_where_they_are_measured(tmp_path):
         state = balls.step(state, H)
     x = balls.coordinates.positions(state.q, state.time)
     owner = np.repeat(np.arange(21), [*(body.nodes.stop - body.nodes.start for body in balls.bodies_in_world), 4])
-    pairs = np.unique(np.sort(owner[balls.contacts[0].active_pairs(x).nodes[:, [0, 3]]], axis=1), axis=0)
+    pairs = np.unique(np.sort(owner[balls.contacts[0].find_active_pairs(x).nodes[:, [0, 3]]], axis=1), axis=0)
     # the lower layer and the floor, both layers, and neighbours
     assert len(pairs) > 20
     jellies = touching.ten_jellies(tmp_path / "jellies", 2, H)

@@ -60,7 +60,7 @@ def test_its_stiffness_is_that_of_a_parabola_above_the_energy():
 
 def test_what_slides_drags_its_anchor_and_is_braked_as_before():
     grip, x = gripping(np.random.default_rng(4))
-    memory = grip.remembered(x)
+    memory = grip.record_anchors(x)
     law = GroundPenalty(Ground(POINT, np.ones(3)), grip.stiffness, np.ones(len(x), dtype=bool))
     kept = law.anchors(memory, x, 0.0) + POINT
     force, again = force_at(grip, x)[0], force_at(replace(grip, anchors=kept), x)

@@ -245,7 +245,7 @@ def test_flesh_of_two_methods_that_meets_is_vanilla_where_all_nodes_are_dynamic(
     for kinds in (("all", "own"), ("own", "own")):
         world, state, x = fallen(two_on_rods(tmp_path / "-".join(kinds), kinds, **solver), H, 9)
         ends.append(state)
-    both = world.parts[0].contacts[0].active_pairs(x).nodes
+    both = world.parts[0].contacts[0].find_active_pairs(x).nodes
     assert ((both < 27).any(axis=1) & ((both >= 27) & (both < 54)).any(axis=1)).any()
     assert ends[0].q == pytest.approx(ends[1].q, abs=1e-7)
     assert ends[0].u == pytest.approx(ends[1].u, abs=1e-5)

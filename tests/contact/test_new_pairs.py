@@ -114,12 +114,12 @@ def test_what_is_known_of_near_pairs_says_the_same_as_a_sweep(shaken, speed):
     kept, rng, known, cut = Surfaces(x, faces, group), np.random.default_rng(5), 0, 0
     for round_ in range(12):
         if round_ % 4 == 0:
-            kept.near(x, 0.06)
+            kept.find_near_pairs(x, 0.06)
         end = x + shaken * rng.normal(size=x.shape)
         end[:125] += speed * rng.normal(size=3)
         end[is_still] = x[is_still]
         listed, here, there = kept._lists[0], x[kept.nodes], end[kept.nodes]
-        strays = listed.may_touch(listed.moved(here)[0], np.linalg.norm(there - here, axis=1))[1]
+        strays = listed.may_touch(listed.measure_displacements(here)[0], np.linalg.norm(there - here, axis=1))[1]
         known += not strays.any()
         ours, theirs = (sorted(zip(*(part.tolist() for part in one.impacts(x, end))))
                         for one in (kept, Surfaces(x, faces, group)))
@@ -137,11 +137,11 @@ def test_what_all_go_alike_leaves_a_list_of_near_pairs_as_good_as_it_was(monkeyp
     x, faces, is_still = apart()
     x[:125, 2] -= 0.095
     kept, anew = (Surfaces(x, faces, np.where(is_still, 0, -1)) for _ in range(2))
-    kept.near(x, 0.06, 0.01)
+    kept.find_near_pairs(x, 0.06, 0.01)
     monkeypatch.setattr(kept, "_within", lambda *_: pytest.fail("pairs were looked for"))
     there = x.copy()
     there[:125, 0] += 0.015
-    one, other = kept.near(there, 0.06), anew.near(there, 0.06)
+    one, other = kept.find_near_pairs(there, 0.06), anew.find_near_pairs(there, 0.06)
     assert np.array_equal(one.nodes, other.nodes) and len(one.nodes) and np.array_equal(one.square, other.square)
 
 
@@ -151,20 +151,20 @@ def test_pairs_of_strays_are_looked_for_once(monkeypatch):
     kept, asked, search = Surfaces(x, faces, np.where(is_still, 0, -1)), [], Surfaces._within
     monkeypatch.setattr(Surfaces, "_within", lambda self, here, distance, moved: asked.append(moved) or search(
         self, here, distance, moved))
-    kept.near(x, 0.06, 0.01)
+    kept.find_near_pairs(x, 0.06, 0.01)
     there = x.copy()
     there[kept.nodes[:3]] += 0.05
     for _ in range(3):
-        found, before = kept.near(there, 0.06), kept.near(x, 0.06)
+        found, before = kept.find_near_pairs(there, 0.06), kept.find_near_pairs(x, 0.06)
     assert asked[0] is None and asked[1].tolist() == [True] * 3 + [False] * (len(kept.nodes) - 3) and len(asked) == 2
-    assert np.array_equal(found.nodes, Surfaces(x, faces, np.where(is_still, 0, -1)).near(there, 0.06).nodes)
-    assert np.array_equal(before.nodes, Surfaces(x, faces, np.where(is_still, 0, -1)).near(x, 0.06).nodes)
+    assert np.array_equal(found.nodes, Surfaces(x, faces, np.where(is_still, 0, -1)).find_near_pairs(there, 0.06).nodes)
+    assert np.array_equal(before.nodes, Surfaces(x, faces, np.where(is_still, 0, -1)).find_near_pairs(x, 0.06).nodes)
 
 
 def test_a_short_move_of_what_was_looked_at_nearby_is_not_swept(monkeypatch):
     x, faces, is_still = apart()
     surfaces = Surfaces(x, faces, np.where(is_still, 0, -1))
-    surfaces.near(x, 0.06)
+    surfaces.find_near_pairs(x, 0.06)
     monkeypatch.setattr(surfaces, "_swept_by", lambda *_: pytest.fail("it was swept"))
     assert surfaces.largest_step(x, x + 0.01 * (~is_still[:, None])) == 1.0
 
@@ -194,7 +194,7 @@ def test_only_what_moves_otherwise_than_in_the_last_search_is_searched_again(mon
     x, faces, is_still = apart()
     group = np.where(is_still, 0, -1)
     surfaces, searched, was = Surfaces(x, faces, group), [], Surfaces._swept_by
-    surfaces.near(x, 0.05, 0.01)
+    surfaces.find_near_pairs(x, 0.05, 0.01)
     monkeypatch.setattr(Surfaces, "_swept_by",
                         lambda self, before, after, moved: (searched.append(np.count_nonzero(moved)),
                                                             was(self, before, after, moved))[1])
@@ -205,7 +205,7 @@ def test_only_what_moves_otherwise_than_in_the_last_search_is_searched_again(mon
     cut = 0
     for _ in range(5):
         fresh = Surfaces(x, faces, group)
-        fresh.near(x, 0.05, 0.01)
+        fresh.find_near_pairs(x, 0.05, 0.01)
         known = fresh.largest_steps(x, end, alike)
         searched.pop()
         assert np.array_equal(surfaces.largest_steps(x, end, alike), known)

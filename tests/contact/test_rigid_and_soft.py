@@ -40,7 +40,7 @@ def looked_at(world, state):
     x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
     law = part.contacts[0]
     assert law.surfaces.intersection(x) is None
-    assert (law.active_pairs(x).work[:, 16] > 0.0).all()
+    assert (law.find_active_pairs(x).work[:, 16] > 0.0).all()
     return x
 
 
@@ -182,7 +182,7 @@ def test_with_all_nodes_dynamic_conjac_is_vanilla_beside_joints(tmp_path, hangs)
         state = State(state.time, state.q, u, state.memory)
         for _ in range(8):
             state = world.step(state, 1 / 96)
-        touching = world.parts[0].contacts[0].active_pairs(looked_at(world, state)).nodes
+        touching = world.parts[0].contacts[0].find_active_pairs(looked_at(world, state)).nodes
         assert len(touching)
         ends.append(state)
     assert ends[1].q == pytest.approx(ends[0].q, abs=1e-8)
@@ -194,7 +194,7 @@ def test_forces_on_both_sides_cancel(tmp_path):
     state, part = world.initial_state(), world.parts[0]
     for _ in range(24):
         state = world.step(state, 1 / 96)
-        found = part.contacts[0].active_pairs(looked_at(world, state))
+        found = part.contacts[0].find_active_pairs(looked_at(world, state))
         rides = np.isin(found.nodes, part.coordinates.attached.nodes)
         if rides.any():
             break

@@ -50,12 +50,12 @@ def test_others_keep_their_distance_where_two_start_near(tmp_path):
     x = nodes_of(load(job)).rest.copy()
     upper = slice(64, 128)
     x[upper, 2] -= 6e-4
-    found = near.active_pairs(x)
+    found = near.find_active_pairs(x)
     assert len(found.nodes) and (found.activation == pytest.approx(5e-4))
 
 
 def test_a_distance_that_is_given_is_the_distance(tmp_path):
     contact = {"law": {"kind": "barrier", "params": {"distance": 0.004}}}
     law = nodes_of(load(near_blocks(tmp_path / "job", 1e-3, 3, contact=contact))).contacts[0]
-    found = law.active_pairs(law._rest)
+    found = law.find_active_pairs(law._rest)
     assert len(found.nodes) and np.all(found.activation == 0.004)

@@ -112,7 +112,7 @@ def squeezed(folder, cells, indentation, reach=4e-4):
     for _ in range(10):
         state = part.step(state, 1 / 24)
     x = part.coordinates.positions(state.q, state.time)
-    found = part.contacts[0].active_pairs(x)
+    found = part.contacts[0].find_active_pairs(x)
     force = np.zeros_like(x)
     np.add.at(force, found.nodes, found.forces)
     low, high = -force[-8:-4, 2].sum(), force[-4:, 2].sum()
@@ -227,7 +227,7 @@ def test_threads_and_what_was_before_change_no_byte(tmp_path, solver):
             state = part.step(state, H)
             part.forget_past()  # as at a snapshot
             if threads == 2 and k == 9:
-                pairs = len(part.contacts[0].active_pairs(part.coordinates.positions(state.q, state.time)).nodes)
+                pairs = len(part.contacts[0].find_active_pairs(part.coordinates.positions(state.q, state.time)).nodes)
                 part = made(tmp_path / "again")
         ends.append(state)
     configure(None)

@@ -257,8 +257,8 @@ def test_only_what_is_joined_across_the_tree_is_placed_anew(seed):
     plain, more = (NodeGraph(one.indptr, one.indices, 0) for one in (joined(grid, side**2),
                                                                      joined(grid + across, side**2)))
     tree = plain.tree()
-    assert np.array_equal(plain.lifted(tree), tree.order)
-    order = more.lifted(tree)
+    assert np.array_equal(plain.lift_nodes(tree), tree.order)
+    order = more.lift_nodes(tree)
     assert np.array_equal(np.sort(order), np.arange(side**2))
     assert more.tree(order).work < 0.85 * more.tree().work
     # who is joined to nobody across keeps its place among its like
@@ -275,7 +275,7 @@ def test_two_bodies_that_come_together_have_one_order(kept):
     alone = NodeGraph(*_parts(whole), kept)
     whole[45:48, :3] = 0.1
     together = NodeGraph(*_parts(whole), kept)
-    order = together.lifted(alone.tree())
+    order = together.lift_nodes(alone.tree())
     assert np.array_equal(np.sort(order), np.arange(30)) and order[-1] in (0, 15)
 
 

@@ -17,7 +17,7 @@ from small_jobs import surface_job
 
 from solver.errors import BadMesh, Environment, MesherFailed, Stopped
 from solver.meshing import child
-from solver.meshing.accepted import Unusable, accepted
+from solver.meshing.accepted import Unusable, accept_mesh
 from solver.meshing.child import ChildFailed, ChildTooSlow, run_mesher
 from solver.meshing.grid import box_tets
 from solver.meshing.surface import clean
@@ -189,7 +189,7 @@ NONSENSE = {"none": "no tetrahedra", "nan": "not numbers", "far": "outside of th
 @pytest.mark.parametrize("what", NONSENSE)
 def test_nonsense_is_not_accepted(box, what):
     with pytest.raises(Unusable, match=NONSENSE[what]):
-        accepted(*odd_meshers.Nonsense().mesh(box.vertices, box.triangles, {"what": what}), box)
+        accept_mesh(*odd_meshers.Nonsense().mesh(box.vertices, box.triangles, {"what": what}), box)
 
 
 @pytest.mark.parametrize("what", some(NONSENSE, "nan"))

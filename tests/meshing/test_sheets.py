@@ -18,7 +18,7 @@ from nasty_surfaces import (
 from surfaces import box, joined
 
 from solver.errors import BadMesh
-from solver.meshing.sheets import find_sheets, thickened
+from solver.meshing.sheets import find_sheets, thicken
 from solver.meshing.surface import clean
 from solver.meshing.tetrahedralize import MOSTLY, tetrahedralize
 from solver.meshing.volume import face_parts, nonmanifold_edges, tet_volumes
@@ -61,7 +61,7 @@ def test_a_thickened_sheet_is_a_closed_plate(name):
     vertices, triangles = SHEETS[name]()
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2
-    plate, around = thickened(vertices, triangles, 0.01)
+    plate, around = thicken(vertices, triangles, 0.01)
     assert nonmanifold_edges(around) == 0
     a, b, c = (plate[around[:, i]] for i in range(3))
     assert np.einsum("ij,ij->", a, np.cross(b, c)) / 6 == pytest.approx(0.01 * area, rel=0.05)

@@ -9,12 +9,12 @@ from solver.meshing.grid import box_tets
 from solver.meshing.tetrahedralize import tetrahedralize
 from solver.meshing.volume import (
     boundary_faces,
+    drop_unused_nodes,
     face_parts,
     nonmanifold_edges,
     split_pinches,
     tet_quality,
     tet_volumes,
-    used_nodes,
 )
 
 
@@ -78,7 +78,7 @@ def test_pinch_inside_one_part_comes_apart():
 
 def test_used_nodes_drops_the_rest():
     nodes, tets = box_tets((2, 1, 1), (1.0, 1.0, 1.0))
-    kept, renumbered = used_nodes(nodes, tets[:1])
+    kept, renumbered = drop_unused_nodes(nodes, tets[:1])
     assert kept.shape == (4, 3) and np.array_equal(kept[renumbered], nodes[tets[:1]])
 
 

@@ -199,16 +199,16 @@ class SeparateIntersections:
         """Whether any node has friction."""
         return self._complete_law.has_friction
 
-    def active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
+    def find_active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
         """Return the active pairs of the present law at positions x, (n, 3) [m]."""
-        return self._current.active_pairs(x)  # type: ignore[attr-defined]
+        return self._current.find_active_pairs(x)  # type: ignore[attr-defined]
 
-    def lagged_friction(self, x: Vec, base: Vec, seconds: float):  # type: ignore[no-untyped-def]
+    def lag_friction(self, x: Vec, base: Vec, seconds: float):  # type: ignore[no-untyped-def]
         """Return the friction of a stage with the normal forces of the present law at positions x, (n, 3) [m]; or None.
 
         base: positions of all nodes at v = 0, (n, 3) [m]. seconds: time from base to the stage's end [s].
         """
-        return self._current.lagged_friction(x, base, seconds)
+        return self._current.lag_friction(x, base, seconds)
 
     def _with_springs(self, table: Stencils, x: Vec, time: float, with_blocks: bool) -> Stencils:
         """Return a table of contact forces with the springs that separate intersecting bodies at positions x (n, 3) [m]
@@ -245,7 +245,7 @@ class SeparateIntersections:
     def _near_springs(self, x: Vec) -> tuple[_Springs, Vec]:
         """Return a spring for each point near an intersecting body's surface, and the signed distances, (k,) [m]."""
         case = self._intersecting
-        near = case.surfaces.near(x, self._depth)
+        near = case.surfaces.find_near_pairs(x, self._depth)
         bodies, nodes = near.bodies[: near.points], near.nodes[: near.points]
         out, face = self._exit_directions[tuple(bodies.T)], _normals(x[nodes[:, 1:]])
         faces_it = (np.einsum("ki,ki->k", out, face) > EXIT_COSINE) | ~out.any(axis=1)

@@ -78,7 +78,7 @@ class FrontLayout:
     def _fits(self) -> bool:
         return self.stacked + self.in_updates.most <= MOST_UPDATES * self.in_values.end
 
-    def whole(self) -> FrontLayout:
+    def with_all_fronts(self) -> FrontLayout:
         """Return this layout with all fronts to be factored."""
         return replace(self, made=np.ones_like(self.made))
 

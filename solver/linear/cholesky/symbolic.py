@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ...state import Index
-from .lifting_kernels import lifted
+from .lifting_kernels import lift_nodes
 from .symbolic_kernels import (
     by_columns,
     column_counts,
@@ -84,11 +84,11 @@ class NodeGraph:
         column_counts(start, rows, parent, counts)
         return EliminationTree(self, start, rows, numbers[post], parent, counts)
 
-    def lifted(self, tree: EliminationTree) -> Index:
+    def lift_nodes(self, tree: EliminationTree) -> Index:
         """Return the order of nodes of another graph's tree, (nodes,), with those moved that this graph joins across
         the tree."""
         order = np.empty(self.nodes, np.int32)
-        lifted(tree.order, tree.parent, self.start, self.rows, self.nodes, order)
+        lift_nodes(tree.order, tree.parent, self.start, self.rows, self.nodes, order)
         return order
 
 

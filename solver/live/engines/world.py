@@ -74,7 +74,7 @@ class WorldEngine:
         """Return the initial state, with bodies moved to where their objects are now."""
         parts = self._world.parted(self._world.initial_state())
         for k, soft in self._soft:
-            parts[k] = soft.moved_to_objects(parts[k], self._inputs)
+            parts[k] = soft.move_to_objects(parts[k], self._inputs)
         return replace(self._world.merged(parts), time=0.0)
 
     @property

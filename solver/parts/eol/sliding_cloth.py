@@ -161,7 +161,7 @@ class SlidingCloth:
                 why = self._pressed(barrier)
             elif not solved.deepest or h * SHORTER < shortest:  # the shortest may leave cloth in an obstacle
                 moved = self._advanced(solved.mesh, solved.solution, h)
-                taken, slides = (solved, moved, h, now, barrier), solved.mesh.replaced(slide=moved.slide)
+                taken, slides = (solved, moved, h, now, barrier), solved.mesh.replace(slide=moved.slide)
                 fraction = limit_slide(slides, h)
                 if fraction == 1.0:
                     thins, fraction = taken, limit_slide(slides, h, THINNEST)
@@ -236,4 +236,4 @@ class SlidingCloth:
     def _advanced(self, mesh: SheetMesh, solution: Minimum, h: float) -> SheetMesh:
         """Return the mesh at the step's end, q + h u."""
         v, slide = self._solving.assembler.unknowns.parted(solution.u)
-        return mesh.replaced(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
+        return mesh.replace(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
