@@ -85,7 +85,7 @@ def _time_of_contact(a, b, c, d, A, B, C, D):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8[:,::1])")
-def bound_displacements(x, step, corners, grown, out):  # type: ignore[no-untyped-def]
+def write_swept_boxes(x, step, corners, grown, out):  # type: ignore[no-untyped-def]
     """Write the boxes around rows of points before and after their displacements to `out`, (k, 6) [m].
 
     x, step: positions and displacements, (n, 3) [m]. corners: points of each row, (k, c). grown: margin [m].
