@@ -119,7 +119,7 @@ def test_what_is_known_of_near_pairs_says_the_same_as_a_sweep(shaken, speed):
         end[:125] += speed * rng.normal(size=3)
         end[is_still] = x[is_still]
         listed, here, there = kept._lists[0], x[kept.nodes], end[kept.nodes]
-        strays = listed.may_touch(listed.measure_displacements(here)[0], np.linalg.norm(there - here, axis=1))[1]
+        strays = listed.may_touch(listed.measure(here)[0], np.linalg.norm(there - here, axis=1))[1]
         known += not strays.any()
         ours, theirs = (sorted(zip(*(part.tolist() for part in one.impacts(x, end))))
                         for one in (kept, Surfaces(x, faces, group)))

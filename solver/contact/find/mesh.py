@@ -135,8 +135,7 @@ class Surfaces:
 
         Where few nodes are outside the skin of the best cached list, only pairs of these nodes are searched.
         """
-        if self._lists and not self._lists[0].outside(moved := self._lists[0].measure_displacements(positions)[0],
-                                                      distance).any():
+        if self._lists and not self._lists[0].outside(moved := self._lists[0].measure(positions)[0], distance).any():
             return self._lists[0], moved
         best, fewest = None, REBUILD * len(positions)
         isolated = self._isolated(positions, positions, distance, 0.0)
@@ -169,7 +168,7 @@ class Surfaces:
     def _moved(self, listed: Neighbours, positions: Vec, isolated: Mask | None) -> tuple[Vec, Callable[[], Vec]]:
         """Return distances of nodes at (s, 3) [m] from the listed positions, (s,) [m], and a function that returns
         their common displacements, (s, 3) [m]: distances are relative to these, for an isolated body to its own."""
-        moved, common = listed.measure_displacements(positions)
+        moved, common = listed.measure(positions)
         if self._bodies is None or isolated is None:
             return moved, lambda: np.broadcast_to(common, positions.shape)
         own, own_common = self._bodies.measure_own_displacements(listed.positions, positions)

@@ -31,7 +31,7 @@ class Neighbours:
     keys: Index  #: unique number of each pair, ascending among pairs of one kind, (k,)
     distances: Vec  #: of the pairs when the list was built, (k,) [m]
 
-    def measure_displacements(self, positions: Vec) -> tuple[Vec, Vec]:
+    def measure(self, positions: Vec) -> tuple[Vec, Vec]:
         """Return distances of nodes from the listed positions, (s,) [m], and their common displacement, (3,) [m].
 
         Distances are relative to the common displacement, which changes no pair; it is zero where it does not reduce

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...state import Index, Mask, Vec
 from .features import Features
-from .sharp_kernels import write_swept_boxes, edges_passing, points_passing
+from .sharp_kernels import edges_passing, points_passing, write_swept_boxes
 
 SHALLOW = 0.25  #: of a feature's edge: cloth that is deeper inside has not entered over it
 
