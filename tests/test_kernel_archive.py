@@ -15,8 +15,8 @@ from solver import kernel_archive
 ROOT = Path(__file__).resolve().parents[1]
 
 KERNELS = """
-from solver.threads import inlined, kernel
-@inlined
+from solver.threads import inline, kernel
+@inline
 def plus(x):
     return x + 1.0
 @kernel("f8(f8)")

@@ -15,8 +15,8 @@ from solver.frames.read import Cache
 HOLD = """
 import sys
 from pathlib import Path
-from solver.frames.lock import acquired
-with acquired(Path(sys.argv[1])):
+from solver.frames.lock import acquire
+with acquire(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -83,11 +83,11 @@ def test_only_one_heir_takes_over(tmp_path):
 import sys, time
 from pathlib import Path
 from solver.errors import CacheBusy
-from solver.frames.lock import acquired
+from solver.frames.lock import acquire
 time.sleep(max(0.0, float(sys.argv[2]) - time.time() - 0.02))
 while time.time() < float(sys.argv[2]): pass
 try:
-    with acquired(Path(sys.argv[1])):
+    with acquire(Path(sys.argv[1])):
         print("held", flush=True)
         sys.stdin.read()
 except CacheBusy:

@@ -81,10 +81,10 @@ def test_converged_it_is_fem(name, roots):
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "sdirk2", "sdirk23", "tr_bdf2", "midpoint"])
 @pytest.mark.parametrize("damping", [None, ("rayleigh", 0.01, 0.5), ("green", 0.01, 0.5)])
 def test_so_it_is_with_all_integrators_and_damping_and_pins_that_move(integrator, damping):
-    nodes, tets, held, motion = moved_end(1.2, 1.5, steps=6)
+    nodes, tets, pinned_nodes, motion = moved_end(1.2, 1.5, steps=6)
 
     def end(stage_solver):
-        world = make(nodes, tets, young=2e4, pinned=held, motion=motion, method="vanilla", integrator=integrator,
+        world = make(nodes, tets, young=2e4, pinned=pinned_nodes, motion=motion, method="vanilla", integrator=integrator,
                      damping=damping)
         world.stage_solver, state, out = stage_solver, world.initial_state(), []
         for _ in range(5):
@@ -246,8 +246,8 @@ def test_what_flies_keeps_its_momentum():
 
 def test_what_snaps_is_left_to_newtons_method():
     """A bar that is pressed to three quarters of its length between plates buckles: no Lagrangian leads there."""
-    nodes, tets, held, motion = moved_end(0.75, 0.0)
-    world = make(nodes, tets, young=2e4, poisson=0.49, pinned=held, motion=motion, method="vanilla",
+    nodes, tets, pinned_nodes, motion = moved_end(0.75, 0.0)
+    world = make(nodes, tets, young=2e4, poisson=0.49, pinned=pinned_nodes, motion=motion, method="vanilla",
                  integrator="quasistatic")
     world.stage_solver = solver("mixed", iterations=60)
     state = world.initial_state()

@@ -57,8 +57,8 @@ def test_many_factors_are_made_in_part(ends):
 
 
 def test_steps_end_where_they_do_without(ends):
-    (held_at, _, _, _), (at, moved, _, _) = ends
-    assert np.abs(held_at - at).max() <= 0.03 * moved
+    (fixed_at, _, _, _), (at, moved, _, _) = ends
+    assert np.abs(fixed_at - at).max() <= 0.03 * moved
 
 
 def test_threads_and_what_was_before_change_no_byte(tmp_path, monkeypatch):

@@ -49,9 +49,9 @@ def test_it_lies_over_a_box_and_nothing_goes_through(tmp_path):
 def test_one_falls_across_another_and_hangs_on_it(tmp_path):
     """Edges of ropes touch edges of others: the upper one is caught, and is a thickness off."""
     links, arrays = 16, {}
-    held = np.stack([np.linspace(-0.3, 0.3, links + 1), np.zeros(links + 1), np.zeros(links + 1)], 1)
-    across = held[:, [1, 0, 2]] + [0.0, 0.0, 0.06]
-    bodies = [rope_body("Held", held, arrays, pinned=(0, links), thickness=0.01),
+    pinned_rope = np.stack([np.linspace(-0.3, 0.3, links + 1), np.zeros(links + 1), np.zeros(links + 1)], 1)
+    across = pinned_rope[:, [1, 0, 2]] + [0.0, 0.0, 0.06]
+    bodies = [rope_body("Held", pinned_rope, arrays, pinned=(0, links), thickness=0.01),
               rope_body("Upper", across, arrays, pinned=(), thickness=0.01)]
     job = write_job(tmp_path, {"version": 1, "name": "two", "time": {"start": 1, "end": 21, "fps": 24, "step": 1 / 96},
                                "bodies": bodies, "integrator": {"kind": "backward_euler"}, "contact": {}}, arrays)
@@ -159,7 +159,7 @@ def test_it_lies_on_the_ground_as_it_is_thick(tmp_path):
     assert np.abs(out[-1, 1:-1, 2] + 0.1 * G / (1e6 * 0.02)).max() < 1e-4
 
 
-def test_what_a_rope_cannot_stick_to_is_told_in_a_sentence(tmp_path):
+def test_what_a_rope_cannot_stick_to_is_reported_in_a_sentence(tmp_path):
     job, _, _ = tied(tmp_path)
     change(job, "forces.0.bodies", ["Block", "Rope"])
     with pytest.raises(BadScene, match='"Block" is to stick to "Rope", which is a rope and has no faces'):

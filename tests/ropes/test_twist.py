@@ -72,7 +72,7 @@ def test_force_is_the_slope_of_the_energy_and_stiffness_that_of_the_force():
     assert np.abs(product - change)[2:-2].max() < 1e-6 * np.abs(change).max()
 
 
-def test_what_turns_as_a_whole_feels_no_force_and_memory_adds_up():
+def test_what_turns_as_a_whole_has_no_force_and_memory_adds_up():
     law, rest = open_strand(0.0)
     rng = np.random.default_rng(4)
     moved = rng.standard_normal(rest.shape)
@@ -108,13 +108,13 @@ def lowest(angle, count=80):
 
 def test_a_ring_buckles_where_michell_says():
     """Θ = 2π √3 B/C, to 3 %: found by bisection of the lowest eigenvalue's sign."""
-    said = 2 * np.pi * np.sqrt(3.0) * B / C
-    low, high = 0.5 * said, 1.5 * said
+    critical = 2 * np.pi * np.sqrt(3.0) * B / C
+    low, high = 0.5 * critical, 1.5 * critical
     assert lowest(low) > 0.0 > lowest(high)
-    while high - low > 1e-3 * said:
+    while high - low > 1e-3 * critical:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if lowest(middle) > 0.0 else (low, middle)
-    assert low == pytest.approx(said, rel=0.03)
+    assert low == pytest.approx(critical, rel=0.03)
 
 
 def test_a_slack_strand_that_is_wound_up_leaves_its_plane(tmp_path):
