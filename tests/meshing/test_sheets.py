@@ -36,7 +36,7 @@ SOLIDS = {
 
 
 @pytest.mark.parametrize("name", some(SHEETS, *(SHEETS.keys() - {"folded"})))
-def test_sheets_are_told(name):
+def test_sheets_are_reported(name):
     surface = clean(*SHEETS[name]())
     found = find_sheets(surface)
     # of two hundred loose triangles some stand between others as if those were a body
@@ -49,7 +49,7 @@ def test_what_encloses_something_is_no_sheet(name):
     assert found.fraction == 0.0 and not found.parts.any()
 
 
-def test_a_sheet_beside_a_ball_is_told_and_one_inside_of_it_belongs_to_it():
+def test_a_sheet_beside_a_ball_is_reported_and_one_inside_of_it_belongs_to_it():
     card = sheet((3, 3), (0.5, 0.5), height=lambda x, y: 0.01 * x)
     surface = clean(*joined(ball(), (card[0] + [2.0, 0.0, 0.0], card[1]), (card[0] - [0.2, 0.2, 0.0], card[1])))
     found = find_sheets(surface)
@@ -85,7 +85,7 @@ def test_a_sheet_is_thickened_where_that_was_chosen(surface, size):
     assert face_parts(volume.tets)[0] == 1 and "thickened to 0.05 m" in volume.notes[0]
 
 
-def test_a_sheet_beside_a_body_is_not_filled_and_that_is_said():
+def test_a_sheet_beside_a_body_is_not_filled_and_that_is_reported():
     vertices, triangles = box((1.0, 1.0, 1.0))
     card = sheet((3, 3), (0.5, 0.5))
     flagged = joined((vertices, triangles), (card[0] + [1.2, 0.0, 0.5], card[1]))

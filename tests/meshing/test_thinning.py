@@ -31,7 +31,7 @@ def test_every_vertex_is_near_what_is_left_and_this_is_as_closed_as_before(surfa
     assert len(found.triangles) <= len(triangles)
     assert distances(x, found.triangles).max() <= share * size * (1.0 + 1e-9)
     assert is_closed(found.triangles)
-    before, after = (len(np.unique(one)) - len(edges_of(one)) + len(one) for one in (triangles, found.triangles))
+    before, after = (len(np.unique(mesh)) - len(edges_of(mesh)) + len(mesh) for mesh in (triangles, found.triangles))
     assert before == after, "what was apart is joined, or a hole is closed"
     assert found.outside.min() >= 0.0 and found.outside.max() <= share * size * (1.0 + 1e-9)
 
@@ -40,7 +40,7 @@ def test_a_round_body_has_a_share_of_its_triangles_and_all_but_the_tolerance_of_
     x, triangles = globe(40)
     found = simplify_surface(x, triangles, 0.02, 10.0)
     assert len(found.triangles) < 0.5 * len(triangles)
-    volumes = [abs(measure_enclosed_volumes(x, one).sum()) for one in (triangles, found.triangles)]
+    volumes = [abs(measure_enclosed_volumes(x, mesh).sum()) for mesh in (triangles, found.triangles)]
     assert 1.0 - 3 * 0.02 < volumes[1] / volumes[0] <= 1.0
     assert found.outside.max() > 0.005
 

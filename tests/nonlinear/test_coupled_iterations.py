@@ -26,18 +26,19 @@ class Settling:
 
 
 def end(leads, iterations=100):
-    begun = []
+    evaluated = []
 
     def pose_at(q, u, project):
-        begun.append(q)
+        evaluated.append(q)
         return Settling(q, leads)
 
     start = State(0.0, np.array([1.0]), np.zeros(1), {})
     stage = Stage(0.1, 1.0, 1.0, 0.1, start.q, start.u)
     try:
-        return Coupled(pose_at, None, stage, start, StopRule(1e-6, iterations, 0.0), 1.0).solve_stage().q, len(begun)
+        end = Coupled(pose_at, None, stage, start, StopRule(1e-6, iterations, 0.0), 1.0).solve_stage()
+        return end.q, len(evaluated)
     except StepFailed as failure:
-        return str(failure), len(begun)
+        return str(failure), len(evaluated)
 
 
 def test_what_snaps_between_two_shapes_is_given_up_soon_and_the_sentence_counts_iterations():

@@ -186,10 +186,10 @@ def test_a_body_lands_and_bounces_without_a_needle():
 
 
 def test_a_resumed_bake_gives_the_same_bytes():
-    ours, theirs = bar(quick()), bar(quick())
+    ours, reference = bar(quick()), bar(quick())
     middle = run(ours, 10, 1 / 48)
     ours.forget_past()
-    assert (run(ours, 10, 1 / 48, middle).q == run(theirs, 10, 1 / 48, middle).q).all()
+    assert (run(ours, 10, 1 / 48, middle).q == run(reference, 10, 1 / 48, middle).q).all()
 
 
 def test_a_ripple_that_has_moved_nothing_halves_no_step():

@@ -39,9 +39,9 @@ MORE = {"held": {}, "damped": {"damping": ("rayleigh", 0.01, 1.0)}, "flying": {"
 @pytest.mark.parametrize("integrator, name", crossed(["backward_euler", "bdf2", "sdirk2"], MORE))
 def test_the_root_is_that_of_full_iterations(integrator, name):
     more = MORE[name]
-    (world, ours), (other, theirs) = (swing(reused, integrator, **more) for reused in (True, False))
-    assert np.abs(ours.q - theirs.q).max() <= 1e-9
-    assert np.abs(ours.u - theirs.u).max() <= 1e-7
+    (world, ours), (other, reference) = (swing(reused, integrator, **more) for reused in (True, False))
+    assert np.abs(ours.q - reference.q).max() <= 1e-9
+    assert np.abs(ours.u - reference.u).max() <= 1e-7
     if "ground" in more:
         # the bar is so soft that it falls onto the ground within the first step, where passes lead nowhere
         assert len(world.touching(ours))
@@ -79,8 +79,8 @@ def test_a_factor_turns_with_the_body():
 
 def test_where_passes_lead_nowhere_every_iteration_factors(monkeypatch):
     monkeypatch.setattr(fixed_point_stage.FixedPointStage, "max_sweeps", 1)
-    (world, ours), (other, theirs) = (swing(reused, "backward_euler", 4) for reused in (True, False))
-    assert np.array_equal(ours.q, theirs.q) and np.array_equal(ours.u, theirs.u)
+    (world, ours), (other, reference) = (swing(reused, "backward_euler", 4) for reused in (True, False))
+    assert np.array_equal(ours.q, reference.q) and np.array_equal(ours.u, reference.u)
     assert world.linear.factored > other.linear.factored
 
 

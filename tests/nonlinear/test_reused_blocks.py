@@ -91,7 +91,7 @@ def test_what_strains_alone_is_taken_anew(tmp_path, monkeypatch):
     pulled[node, 2] += 1.5 * reused_blocks.ReferenceShapes.largest_strain * nearest[nearest > 0.0].min()
     rows = shapes.strained(pulled)
     assert len(rows) and (part.tets[shapes.which[rows]] == node).any(axis=1).all()
-    alone, whole = (part.linearise_at(one, None, 0.0).blocks[: len(part.tets)].copy() for one in (x, pulled))
+    alone, whole = (part.linearise_at(at, None, 0.0).blocks[: len(part.tets)].copy() for at in (x, pulled))
     part.linearise_at(x, None, 0.0)
     mixed = part.linearise_reusing_at(pulled, np.zeros_like(x), 0.0, shapes.which[rows]).blocks[: len(part.tets)]
     taken = np.isin(np.arange(len(part.tets)), shapes.which[rows])

@@ -305,7 +305,8 @@ def test_a_factor_of_where_a_step_starts_stands_there():
     """Also where prescribed nodes accelerate: their rate at the step's end would extrapolate back to another
     position."""
     nodes, tets, pinned_nodes, _ = moved_end(1.2, 1.0)
-    moved = nodes[pinned_nodes][None] + np.linspace(0.0, 1.0, 5)[:, None, None] ** 2 * (nodes[pinned_nodes, :1] > 0.1) * 0.02
+    pinned_at = nodes[pinned_nodes]
+    moved = pinned_at[None] + np.linspace(0.0, 1.0, 5)[:, None, None] ** 2 * (pinned_at[:, :1] > 0.1) * 0.02
     world = make(nodes, tets, pinned=pinned_nodes, motion=Motion(moved, H), method="vanilla", integrator="quasistatic")
     seen = []
 

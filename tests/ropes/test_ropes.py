@@ -52,8 +52,8 @@ def test_a_net_that_hangs_by_two_sides_hangs_as_a_catenary_does(tmp_path):
     across = np.concatenate([np.stack([np.arange(links + 1), np.arange(links + 1) + links + 1], 1) + k * (links + 1)
                              for k in range(2)])
     pinned_nodes = [k * (links + 1) + end for k in range(3) for end in (0, links)]
-    out = baked(calm(rope_job(tmp_path, net, end=241, step=1 / 48, edges=np.concatenate([along, across]), pinned=pinned_nodes,
-                              bending_stiffness=0.0)))[-1].reshape(3, links + 1, 3)
+    out = baked(calm(rope_job(tmp_path, net, end=241, step=1 / 48, edges=np.concatenate([along, across]),
+                              pinned=pinned_nodes, bending_stiffness=0.0)))[-1].reshape(3, links + 1, 3)
     a = brentq(lambda a: 2 * a * np.sinh(0.5 * span / a) - length, 0.1, 10.0)
     x = a * np.arcsinh(arc / a)
     z = a * (np.cosh(x / a) - np.cosh(0.5 * span / a))
@@ -334,6 +334,6 @@ def test_the_stiffer_a_springy_one_the_nearer_to_an_inextensible_one(tmp_path):
             state = world.step(state, 1 / 96)
             way.append(state.q)
         found.append(np.array(way))
-    off = [np.abs(one - found[0]).max() for one in found[1:]]
+    off = [np.abs(path - found[0]).max() for path in found[1:]]
     assert off[1] == pytest.approx(0.1 * off[0], rel=0.1) and off[2] == pytest.approx(0.1 * off[1], rel=0.1)
     assert off[2] < 1e-5

@@ -24,9 +24,9 @@ def matrix(law, x):
     law.fill(x, False, forces, blocks)
     out = np.zeros((len(x), 3, len(x), 3))
     for nodes, own in zip(law.nodes.tolist(), blocks.reshape(-1, 6, 3, 3)):
-        for (one, other), block in zip(((1, 0), (2, 0), (2, 1)), own):
-            if one < len(nodes):
-                i, j = nodes[one], nodes[other]
+        for (row, column), block in zip(((1, 0), (2, 0), (2, 1)), own):
+            if row < len(nodes):
+                i, j = nodes[row], nodes[column]
                 out[i, :, j] += block
                 out[j, :, i] += block.T
                 out[i, :, i] -= block
@@ -128,7 +128,7 @@ def test_a_slack_strand_that_is_wound_up_leaves_its_plane(tmp_path):
                            twist_time=0.8, **kind))
     assert np.abs(flat[-1, :, 1]).max() < 1e-9
     assert np.abs(wound[-1, :, 1]).max() > 0.03
-    long, rest = (np.linalg.norm(np.diff(one, axis=0), axis=1) for one in (wound[-1], x))
+    long, rest = (np.linalg.norm(np.diff(line, axis=0), axis=1) for line in (wound[-1], x))
     assert np.abs(long - rest).max() < 1e-4
     again = baked(rope_job(tmp_path / "again", x + 1e-4 * np.sin(3 * t)[:, None] * [0.0, 1.0, 0.0], twist=25.0,
                            twist_time=0.8, **kind), 13, 25)

@@ -94,7 +94,7 @@ def test_a_reference_belongs_to_one_scene():
     assert digest(base) == digest(bar())
     others = [bar(young=3e4), bar(pulled=base.nodes * 1.1), bar(fibers={"x": 1}), bar(seconds=2.0),
               bar(element_young=np.full(len(base.tets), 3e4))]
-    assert len({digest(one) for one in [base, *others]}) == len(others) + 1
+    assert len({digest(scene) for scene in [base, *others]}) == len(others) + 1
 
 
 def test_farthest_nodes_begin_with_the_given_ones():
