@@ -164,7 +164,7 @@ def test_a_pattern_stays_where_columns_are_wanted_and_it_has_all_that_comes(scen
 
 
 @pytest.mark.parametrize("key", list(catalogue.family("linear_solver")))
-@pytest.mark.parametrize("kept", [0, 6])
+@pytest.mark.parametrize("retained", [0, 6])
 def test_a_factor_follows_the_pattern(scene, key, retained):
     nodes, tets, count, free, _, others = scene
     linear = available(key)()
@@ -184,7 +184,7 @@ def test_a_factor_follows_the_pattern(scene, key, retained):
         assert np.abs(wanted[:q, :q] @ linear.condense() + wanted[:q, q:]).max(initial=0.0) <= 1e-9
 
 
-@pytest.mark.parametrize("kept", [0, 6])
+@pytest.mark.parametrize("retained", [0, 6])
 def test_pairs_that_would_make_a_factor_dear_get_an_order_of_their_own(retained):
     """Pairs across a body join what the order of its tets keeps apart until the end."""
     cholmod = pytest.importorskip("solver.linear.cholesky.cholmod")

@@ -50,8 +50,8 @@ def folded_strip(cells, length, width, hangs, friction=0.0, edge=0.0):
 
 
 def steps_of(mesh, things, made, *, gravity=(0.0, 0.0, -9.81), sizing=None, pins=None, **how):
-    held = np.zeros((0, 3)) if pins is None else pins
-    return SlidingCloth([made], np.array(gravity), things, RemeshLimits.of(mesh, 1e-3), sizing, lambda time: held,
+    pinned_to = np.zeros((0, 3)) if pins is None else pins
+    return SlidingCloth([made], np.array(gravity), things, RemeshLimits.of(mesh, 1e-3), sizing, lambda time: pinned_to,
                         **how)
 
 

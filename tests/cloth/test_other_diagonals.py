@@ -63,6 +63,6 @@ def test_a_quad_whose_other_diagonal_crosses_something_at_the_start_touches_by_i
     faces = np.array([*CUT, *(np.array(CUT) + 4), [8, 9, 10]], np.int32)
     assert Surfaces(x, faces, np.full(11, -1)).intersection(x) is None
     made = Surfaces(x, faces, np.full(11, -1), quads=quads)
-    kept = without_intersections(quads, made, x)
-    assert kept.tolist() == [[4, 5, 6, 7]]
-    assert Surfaces(x, faces, np.full(11, -1), quads=kept).intersection(x) is None
+    disjoint = without_intersections(quads, made, x)
+    assert disjoint.tolist() == [[4, 5, 6, 7]]
+    assert Surfaces(x, faces, np.full(11, -1), quads=disjoint).intersection(x) is None

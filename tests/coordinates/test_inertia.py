@@ -136,7 +136,7 @@ def test_every_shape_of_the_catalogue_is_made_from_its_keys():
         assert solid.mass > 0 and np.linalg.eigvalsh(solid.inertia)[0] > 0
 
 
-@pytest.mark.parametrize("made, said", [
+@pytest.mark.parametrize("made, sentence", [
     (lambda: inertia.hull(CUBE * [1, 1, 0]), "Its surface is flat and encloses no volume."),
     (lambda: inertia.hull(CUBE * [1, 1, 1e-8]), "Its surface is flat"),
     (lambda: inertia.hull(CUBE * 0), "Its surface is flat"),
@@ -162,7 +162,7 @@ def test_what_is_no_solid_surface_is_refused_in_a_sentence(made, sentence):
     assert str(refused.value).startswith(sentence)
 
 
-@pytest.mark.parametrize("made, said", [
+@pytest.mark.parametrize("made, sentence", [
     (lambda: inertia.box(1.0, 0.0, 1.0), "Its edge is 0. Give it a value above zero."),
     (lambda: inertia.box(1.0, np.nan, 1.0), "Its edge is nan."),
     (lambda: inertia.box(1.0, 1.0, 1.0, 0.0), "Its density is 0."),

@@ -237,7 +237,7 @@ def test_a_body_without_a_joint_moves_freely():
     assert (tree.count, tree.rates, list(tree.parent)) == (1, 6, [-1])
 
 
-@pytest.mark.parametrize("pairs, said", [
+@pytest.mark.parametrize("pairs, sentence", [
     ([("a", "a")], '"a": it is attached to itself: a on a. Make one of the joints a loop'),
     ([("r", None), ("a", "c"), ("b", "a"), ("c", "b"), ("d", "c")], 'it is attached to itself: a on c on b on a.'),
     ([("a", None), ("a", None)], '"to a": body "a" is already attached to joint "to a". Remove one'),

@@ -89,7 +89,7 @@ def test_what_is_too_violent_is_linearised_and_reported():
     assert "linearised" in sentence and "Tries" in sentence
 
 
-@pytest.mark.parametrize("speed, h, kept", [(4.0, 1 / 24, 0.08), (6.0, 1 / 48, 0.15)])
+@pytest.mark.parametrize("speed, h, retained", [(4.0, 1 / 24, 0.08), (6.0, 1 / 48, 0.15)])
 def test_what_is_violent_is_solved_and_goes_on(speed, h, retained):
     """Neighbours fly apart. Before, stages began where that would bring them and went on by true stiffness, which is
     nearly singular there: one or two steps were linearised, and 0.03 and 0.11 of the energy were left."""
