@@ -156,7 +156,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames to bake (default: all)")
     bake.add_argument("--resume", action="store_true", help="resume from the last snapshot with the same settings")
     bake.add_argument("--threads", type=_count, metavar="N", help="threads of the kernels (default: one a core)")
-    bake.add_argument("--cores-left-free", type=_whole, metavar="N", default=0,
+    bake.add_argument("--cores-left-free", type=_parse_whole, metavar="N", default=0,
                       help="cores left to other programs if --threads is not given (default: 0)")
     bake.add_argument("--reuse", type=Path, metavar="FOLDER",
                       help="an earlier bake: unchanged bodies are solved again only where they meet changed ones")
@@ -204,10 +204,10 @@ def _frames(text: str) -> tuple[int, int]:
 
 
 def _count(text: str) -> int:
-    return _whole(text, 1)
+    return _parse_whole(text, 1)
 
 
-def _whole(text: str, least: int = 0) -> int:
+def _parse_whole(text: str, least: int = 0) -> int:
     if not text.isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f'"{text}" is not a number from {least} on')
     return int(text)
@@ -293,7 +293,7 @@ def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> st
     return "The fields can be looked at"
 
 
-def _prepared(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> Iterator[tuple[Job, Prepared]]:
+def _prepare_bodies(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> Iterator[tuple[Job, Prepared]]:
     """Yield the job and each body that is filled with tetrahedra, with its maps and fibers."""
     from .build.fields import prepare
     from .build.volumes import volumes_of
@@ -308,7 +308,7 @@ def _prepared(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> 
 
 
 def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    for job, prepared in _prepared(arguments, lines, read_stdin):
+    for job, prepared in _prepare_bodies(arguments, lines, read_stdin):
         from .build.suggest import suggest  # which takes a while, as was reported above
 
         body = prepared.body
@@ -320,7 +320,7 @@ def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> s
 
 
 def _wobble(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    for job, prepared in _prepared(arguments, lines, read_stdin):
+    for job, prepared in _prepare_bodies(arguments, lines, read_stdin):
         from .build.stiffness import stiffened  # which takes a while, too
 
         body = prepared.body

@@ -59,8 +59,9 @@ class GroupSteps:
             steps[[*group.tokens]] = step_size(timeline.fps, group.step)[0]
         for token, count in self._nameless.items():
             nameless[labels[token]] += count
-        return GroupRecord(labels, self._spans or self._shared(timeline, timeline.start), steps, boxes, reach.size,
-                           reach.thickness, nameless, np.array([part.unknowns for part in world.parts], dtype=np.int32))
+        return GroupRecord(labels, self._spans or self._count_shared_spans(timeline, timeline.start), steps, boxes,
+                           reach.size, reach.thickness, nameless,
+                           np.array([part.unknowns for part in world.parts], dtype=np.int32))
 
     def forget_past(self) -> None:
         """Discard the deformation rates of earlier steps."""
@@ -73,13 +74,13 @@ class GroupSteps:
         Steps that were halved are added to `halved`. Raises Diverged, Stopped.
         """
         self._look_at(world)
-        self._swept, self._nameless, self._spans = None, {}, self._shared(timeline, frame)
+        self._swept, self._nameless, self._spans = None, {}, self._count_shared_spans(timeline, frame)
         for number in range(self._spans):
             state = replace(state, time=timeline.time_of(frame - 1) + number / timeline.fps / self._spans)
             world, state = self._advance(world, state, number, timeline, frame, stop, halved)
         return world, replace(state, time=timeline.time_of(frame))
 
-    def _shared(self, timeline: Timeline, frame: int) -> int:
+    def _count_shared_spans(self, timeline: Timeline, frame: int) -> int:
         """Return the number of spans of a frame in each of which every group takes whole steps."""
         return gcd(*(step_size(timeline.fps, group.step)[0] for group in self._groups), *self._beside(frame))
 

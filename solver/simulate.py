@@ -106,7 +106,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         write(world, state, first, store, origins, log, None if groups is None else groups.record(world, timeline))
     else:
         first = snapshot
-        world, state = _restored(world, timeline, store, snapshot, reshape, groups)
+        world, state = _restore(world, timeline, store, snapshot, reshape, groups)
 
     started_at, pace, diary = time.perf_counter(), Pace(), _Diary(world, log)
     for frame in range(first + 1, timeline.end + 1):
@@ -146,8 +146,8 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
     return state
 
 
-def _restored(world: World, timeline: Timeline, store: FrameStore, snapshot: int, reshape: Reshape | None,
-              groups: GroupSteps | None) -> tuple[World, State]:
+def _restore(world: World, timeline: Timeline, store: FrameStore, snapshot: int, reshape: Reshape | None,
+             groups: GroupSteps | None) -> tuple[World, State]:
     """Return world and state at the frame of a snapshot. Raises a ConJacError where the snapshot is of other bodies."""
     with fits_or_refused(snapshot):
         state = store.restore(snapshot)
@@ -175,13 +175,13 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
     job = load(path)
     requested = select_frames(job, frames)
     read = hashes.settings(job)
-    if _finished(plan(Cache(job.cache), read, requested, resume), report):
+    if _report_finished(plan(Cache(job.cache), read, requested, resume), report):
         return
 
     with lock.acquire(job.cache) as holding:
         # planned again: another process may have written before this one had the lock
         todo = plan(Cache(job.cache), read, requested, resume)
-        if _finished(todo, report):
+        if _report_finished(todo, report):
             return
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to resume from, so the bake begins at the first frame")
@@ -308,7 +308,7 @@ def select_frames(job: Job, frames: tuple[int, int] | None) -> range:
     return range(first, last + 1)
 
 
-def _finished(todo: Plan, report: Reporter) -> bool:
+def _report_finished(todo: Plan, report: Reporter) -> bool:
     if todo.finished:
         report.log("Every frame asked for is already baked")
     return todo.finished

@@ -25,7 +25,7 @@ def groups(tmp_path, monkeypatch):
     """Control groups of this process: a function of the lines of /proc/self/cgroup and of files by their path."""
     monkeypatch.setattr(cores, "CONTROL_GROUPS", tmp_path / "groups")
     monkeypatch.setattr(cores, "OWN_GROUPS", tmp_path / "own")
-    monkeypatch.setattr(cores, "_bound", lambda: 16)
+    monkeypatch.setattr(cores, "_count_usable_cores", lambda: 16)
     monkeypatch.delenv("PYTHON_CPU_COUNT", raising=False)
 
     def make(own, files):

@@ -302,7 +302,7 @@ def _groups_by_forces(job: Job, prepared: list[Prepared]) -> list[list[int]]:
     """Return the groups of bodies, as indices, that forces join to each other."""
     groups: dict[str, list[int]] = {}
     for k, prepared_body in enumerate(prepared):
-        groups.setdefault(min(job.scene.joined(prepared_body.body.name)), []).append(k)
+        groups.setdefault(min(job.scene.find_joined_bodies(prepared_body.body.name)), []).append(k)
     return [*groups.values()]
 
 

@@ -53,7 +53,7 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
     nodes, tets, notes = stored["nodes"], stored["tets"], tuple(stored["notes"].tolist())
     if pose is None:
         return Volume(nodes, tets, notes)
-    return Volume(pose.in_world(nodes), pose.oriented(tets), notes, axes)
+    return Volume(pose.in_world(nodes), pose.orient(tets), notes, axes)
 
 
 def looked_at(job: Job) -> list[str]:

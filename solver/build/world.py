@@ -107,7 +107,8 @@ def _soft_parts(job: Job, coupled: list[Prepared], rigid: Mechanisms | None) -> 
                 for end in constraint.ends if not end.mechanism}
     hanging = {prepared_body.body.name for prepared_body in coupled if rigid is not None
                and (prepared_body.body.attach or prepared_body.body.name in to_rigid)}
-    with_rigid = [prepared_body for prepared_body in coupled if hanging & job.scene.joined(prepared_body.body.name)]
+    with_rigid = [prepared_body for prepared_body in coupled
+                  if hanging & job.scene.find_joined_bodies(prepared_body.body.name)]
     if job.scene.contact is not None and rigid is not None:
         with_rigid = coupled  # all of them may touch the mechanisms' bodies
     soft = [soft_part(job, group) for group in groups_of_parts(job, [prepared_body for prepared_body in coupled
@@ -126,7 +127,7 @@ def groups_of_parts(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
     groups: dict[str, list[Prepared]] = {}
     for prepared_body in prepared:
         method = job.scene.method_of(prepared_body.body)
-        joined = job.scene.joined(prepared_body.body.name)
+        joined = job.scene.find_joined_bodies(prepared_body.body.name)
         first_joined = min(joined) if catalogue.find("method", method.kind).follows else ""
         key = f"{method.kind} {sorted(parameters('method', method).items())} {first_joined}"
         if len(joined) > 1 and joins_different_methods(job, [other for other in prepared if other.body.name in joined]):

@@ -41,7 +41,7 @@ def find(job: Job, draft: Path, room: float = ROOM) -> list[list[str]]:
     """
     _check(job)
     names = [body.name for body in job.scene.bodies]
-    together = _joined(job)
+    together = _join_bodies(job)
     for boxes in sweep_boxes(job, InWorld(load(draft), Cache(draft / "cache"))):
         if set(boxes) != set(names):
             raise BadInput("the draft has other bodies", "Bake a draft of this job")
@@ -65,7 +65,7 @@ def _check(job: Job) -> None:
                            body.name)
 
 
-def _joined(job: Job) -> dict[str, str]:
+def _join_bodies(job: Job) -> dict[str, str]:
     """Return a disjoint-set forest of bodies that are connected in any draft: by forces or constraints, or attached."""
     together = {body.name: body.name for body in job.scene.bodies}
     for names in job.scene.joins():

@@ -121,7 +121,7 @@ def draw_rows(rows: Sequence[Row], folder: Path, columns: int = 6) -> bytes:
     folder: of all rows. columns: largest number of frames in a line. All cells have the same view, which contains the
     bodies of every row at those frames. Raises NoSuchThing where no row has a frame yet.
     """
-    shown = {row.number: _opened(folder / row.folder) for row in rows}
+    shown = {row.number: _open(folder / row.folder) for row in rows}
     frames = next((cache.job.frames for cache in shown.values() if cache is not None), None)
     if frames is None:
         raise NoSuchThing(f"no row of the wedge was begun in {folder}", "Bake one first")
@@ -137,7 +137,7 @@ def draw_rows(rows: Sequence[Row], folder: Path, columns: int = 6) -> bytes:
     return picture.png(picture.sheet(cells, CELL, [row.number for row in rows], chosen))
 
 
-def _opened(job: Path) -> InWorld | None:
+def _open(job: Path) -> InWorld | None:
     return InWorld(load(job), Cache(job / "cache")) if (job / "scene.json").exists() else None
 
 

@@ -19,7 +19,7 @@ from ..errors import BadInput, ConJacError, Stopped, printable
 from ..frames import lock
 from ..frames.pc2 import Writer
 from ..frames.read import Cache
-from ..job.files import make_folder, safe_name, unwritable, write_whole
+from ..job.files import make_folder, make_safe_name, unwritable, write_whole
 from ..job.folder import Job
 from ..job.load import load
 from . import islands
@@ -220,7 +220,7 @@ def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) 
     if cache.sheet_names():
         raise BadInput(f'"{cache.sheet_names()[0]}" has other faces at every frame, which PC2 cannot store',
                        "Export it from Blender as Alembic")
-    files = {name: f"{safe_name(name)}.pc2" for name, _, _ in cache.bodies()}
+    files = {name: f"{make_safe_name(name)}.pc2" for name, _, _ in cache.bodies()}
     uuids = cache.body_uuids()
     played = json.dumps({"frames": [frames[0], frames[-1]], "objects": [
         {"name": name, "uuid": uuids.get(name, ""), "file": file} for name, file in files.items()]},

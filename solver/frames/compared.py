@@ -101,14 +101,14 @@ def _different(old: Any, new: Any, path: str) -> list[str]:
             isinstance(item, dict) for item in (*old, *new)):
         # a body is the same under another name by its UUID, or under another UUID by its name, as in a scene that was
         # rebuilt: its frames may be equal. A single body is always the same
-        if len(old) != len(new) or (len(new) > 1 and not all(map(_same_one, old, new))):
+        if len(old) != len(new) or (len(new) > 1 and not all(map(_is_same, old, new))):
             return [path]
         return [f'{difference} of "{body.get("name")}"' for was, body in zip(old, new)
                 for difference in _different(was, body, "")]
     return [] if old == new else [path]
 
 
-def _same_one(old: dict[str, Any], new: dict[str, Any]) -> bool:
+def _is_same(old: dict[str, Any], new: dict[str, Any]) -> bool:
     return bool(old.get("uuid") and old.get("uuid") == new.get("uuid")) or old.get("name") == new.get("name")
 
 

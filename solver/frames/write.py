@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import BadInput, CacheUnwritable, StaleCache
 from ..job import hashes
-from ..job.changes import changed
+from ..job.changes import list_changes
 from ..job.files import append, digest_of, make_folder, open_regular, refuse_links, unwritable, write_whole
 from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
@@ -73,7 +73,7 @@ def plan(cache: Cache, read: hashes.Settings, requested: range, resume: bool) ->
     """
     try:
         manifest = cache.manifest
-        stale = _changed(manifest, read) if manifest else ()
+        stale = _list_changes(manifest, read) if manifest else ()
     except BadInput as error:
         if resume:
             raise
@@ -96,13 +96,13 @@ def plan(cache: Cache, read: hashes.Settings, requested: range, resume: bool) ->
     return Plan(len(good) == len(requested), next(usable, None), ())
 
 
-def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]:
+def _list_changes(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]:
     """Return plain names of the settings that differ from those that were baked; empty where the cache is valid."""
     try:
-        if hashes.same_solve(manifest, read):
+        if hashes.is_same_solve(manifest, read):
             return ()
         before, after = map(hashes.without_names, hashes.in_common(manifest, read))
-        differences = tuple(changed(before.plain(), after.plain()))
+        differences = tuple(list_changes(before.plain(), after.plain()))
         # the bake had fewer parameters, and the others have the same meaning now
         if not differences and hashes.means_the_same(manifest):
             return ()
@@ -154,7 +154,7 @@ class FrameStore:
             "format": FORMAT, "name": job.scene.name, "uuid": job.scene.uuid,
             "start": time.start, "end": time.end, "fps": time.fps,
             "bodies": [{"name": name, "uuid": uuids.get(name, ""), "first": start, "count": count}
-                       | _far(origins, name) | _wobbles(wobbles or {}, name)
+                       | _describe_origin(origins, name) | _wobbles(wobbles or {}, name)
                        for name, start, count in bodies],
             "hashes": hashes.hashes(read).plain(), "settings": read.plain(), "scene": job.raw,
             "sources": {name: source(job.array_path(name), content, read.so_far.get(content))
@@ -311,7 +311,7 @@ class FrameStore:
             write_whole(path, whole, self._root)
 
 
-def _far(origins: Mapping[str, Vec] | None, name: str) -> dict[str, list[float]]:
+def _describe_origin(origins: Mapping[str, Vec] | None, name: str) -> dict[str, list[float]]:
     """Return the manifest's entry of a body's origin: nothing where it is zero."""
     origin = None if origins is None else origins.get(name)
     return {} if origin is None or not origin.any() else {"origin": origin.tolist()}

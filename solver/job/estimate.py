@@ -147,12 +147,12 @@ def body_size(job: Job, body: Body, tets_hash: str) -> BodySize:
     if made is not None and {"nodes", "tets"} <= made.keys():
         return BodySize(*of_surface, len(made["nodes"]), len(made["tets"]), True, len(made["tets"]), len(made["tets"]))
 
-    coarse, tets = guessed_tets(vertices, triangles, parameters("mesher", body.mesher))
+    coarse, tets = estimate_tets(vertices, triangles, parameters("mesher", body.mesher))
     return BodySize(*of_surface, max(4, round(tets / TETS_PER_NODE)), tets, False, max(1, round(coarse / UNSURE)),
                     round(tets * UNSURE))
 
 
-def guessed_tets(vertices: NDArray[Any], triangles: NDArray[Any], params: Mapping[str, float | bool]
+def estimate_tets(vertices: NDArray[Any], triangles: NDArray[Any], params: Mapping[str, float | bool]
                  ) -> tuple[int, int]:
     """Return two estimates of the number of tetrahedra that fill a surface, at least 6 each.
 

@@ -316,7 +316,7 @@ def _check_object_pose(job: Job, surface: schema.Surface, vertices: NDArray[Any]
     except np.linalg.LinAlgError as error:
         raise refuse("its first matrix cannot be inverted", f"{path}.to_object") from error
     assert pose is not None
-    off = np.abs(pose.in_world(pose.scaled(local)) - vertices).max()
+    off = np.abs(pose.in_world(pose.scale_vertices(local)) - vertices).max()
     if not off <= 1e-4 * np.ptp(vertices, axis=0).max() + 1e-6 * np.abs(vertices).max():
         raise refuse(f"its vertices in object space stand up to {off:.3g} m from those in the world",
                      f"{path}.object_vertices", "Bring them there by the inverse of the first matrix of to_object")

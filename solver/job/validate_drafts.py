@@ -29,7 +29,8 @@ def check_drafts(scene: schema.Scene) -> None:
                 (cloth is not None and cloth.eulerian is not None, "its cloth cannot slide over sharp edges", "cloth"),
                 (cloth is not None and bool(cloth.pressure), "its cloth cannot have a pressure inside", "cloth"),
                 (cloth is not None and cloth.seams is not None, "its cloth cannot have seams", "cloth"),
-                (bool(others), f'it touches {_touched_by(method)}, and not "{others[0] if others else ""}"', "touches"),
+                (bool(others), f'it touches {_name_touched(method)}, and not "{others[0] if others else ""}"',
+                 "touches"),
                 (bool(moved), f'it hangs on "{moved[0] if moved else ""}", which is simulated and would have '
                  "to react", "attach"),
                 (body.is_reshaped, "it cannot be cut, nailed or released from its pins", "method"),
@@ -41,7 +42,7 @@ def check_drafts(scene: schema.Scene) -> None:
                 raise refuse(f'"{body.name}" is drafted by {label}: {what}', f"{where}.{field}", OTHER)
 
 
-def _touched_by(method: catalogue.Entry) -> str:
+def _name_touched(method: catalogue.Entry) -> str:
     """Return a noun phrase with the kinds of objects that bodies of a draft can touch."""
     if method.able("drafts together"):
         return f"the ground, colliders and what else moves by {method.label}"

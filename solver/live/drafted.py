@@ -36,7 +36,7 @@ class DraftedBody(LiveBody):
         self._pulls = self._single_pulls(job, prepared)
         self._obstacles = find_prescribed_bumps(job, prepared.body.touches)
 
-    def _pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
+    def _find_pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
         return self._prescribed
 
     def _single_pulls(self, job: Job, prepared: Prepared) -> list[Pull]:

@@ -106,11 +106,11 @@ class ProjectedBody(PlayedBody):
         state = self._draft.initial_state()
         if self._inputs is not None:
             x = transformed(self._inputs.carrier(self._number), state.q.reshape(-1, 3))
-            x[self.body.prescribed] = self._prescribed(self._inputs)
+            x[self.body.prescribed] = self._place_prescribed(self._inputs)
             state = State(state.time, x.ravel(), state.u, state.memory)
         self.state = state
 
-    def _prescribed(self, inputs: Inputs) -> Vec:
+    def _place_prescribed(self, inputs: Inputs) -> Vec:
         """Return positions of pinned nodes, (p, 3) [m]."""
         if self._leading is not None and len(inputs.pinned):
             return self._leading.at(self._start, inputs.pinned)
@@ -122,7 +122,7 @@ class ProjectedBody(PlayedBody):
         contact_rows: half-spaces of other sheets, with weights relative to those of ground and colliders.
         """
         body, before, time = self.body, self._inputs or inputs, self.state.time
-        self._path.set_step(time, h, self._prescribed(before), self._prescribed(inputs))
+        self._path.set_step(time, h, self._place_prescribed(before), self._place_prescribed(inputs))
         for path, start in self._soft_pins:
             path.set_step(time, h, *(transformed(moment.carrier(self._number), start) for moment in (before, inputs)))
         x, y, z = inputs.gravity.tolist()

@@ -87,7 +87,8 @@ class LiveBody(PlayedBody):
         damping = parameters("damping", body.damping)
         stepping = Stepping(INTEGRATOR, job.scene.gravity, float(damping.get("stiffness_damping", 0.0)),
                             float(damping.get("mass_damping", 0.0)))
-        made = ReducedFrom(volume.tets, volume.nodes, self._pinned_nodes(job, prepared), substance_of(job, prepared))
+        made = ReducedFrom(volume.tets, volume.nodes, self._find_pinned_nodes(job, prepared),
+                           substance_of(job, prepared))
         stiffer = None if self._made is None else made.stiffer_than(self._made)
         if stiffer is not None:
             # the subspace is the same, and stiffness is proportional to the volumes of cubature points
@@ -111,13 +112,13 @@ class LiveBody(PlayedBody):
         self._half_life = half_life_at_start(job, body)
         self._stepping = replace(stepping, floor=floor_of(job, self.body))
         self.body = self.body.stepped_with(self._stepping)
-        self._springs = self._soft_pins(job, prepared)
+        self._springs = self._build_soft_pins(job, prepared)
         self._strength = self.body.grab_stiffness()
         #: of a point inside a collider [N/m]
         self._collider_stiffness = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness
         self.friction = RESTS if body.friction is None else body.friction
 
-    def _pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
+    def _find_pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
         """Return the nodes whose motion is prescribed, (k,)."""
         return prepared.fields.pinned
 
@@ -162,7 +163,7 @@ class LiveBody(PlayedBody):
             self._drawn = [*self._drawn[-1:], (state, drawn)]
         return drawn
 
-    def _soft_pins(self, job: Job, prepared: Prepared) -> PointSprings | None:
+    def _build_soft_pins(self, job: Job, prepared: Prepared) -> PointSprings | None:
         """Return springs from softly pinned points to their positions at the start; None where there are none."""
         mass, subspace = self.body.subspace.mass, self.body.subspace
         for pins in soft_pins(job, [prepared], mass, np.array([0, len(mass)])):
@@ -226,7 +227,7 @@ class LiveBody(PlayedBody):
         """Change the coordinates at the end of the last step. moved: the change, (3 p,), axis by axis [√kg m]."""
         self.state = self.body.displaced(self.state, moved)
 
-    def _bumped(self, h: float, inputs: Inputs) -> Planes | None:
+    def _find_bumps(self, h: float, inputs: Inputs) -> Planes | None:
         """Return planes for the touching points that a step of h seconds moves into colliders; None where none does."""
         if not inputs.bumps:
             return None
@@ -252,7 +253,7 @@ class LiveBody(PlayedBody):
         x, y, z = inputs.gravity.tolist()
         stepping = replace(self._stepping, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
                            floor=floor_at(self._stepping.floor, inputs.ground),
-                           planes=self._bumped(h, inputs), springs=self._springs_after(inputs, h))
+                           planes=self._find_bumps(h, inputs), springs=self._springs_after(inputs, h))
         pulls = list(self._grabs.values())
         failure: StepFailed | None = None
         for parts in (1, 4):

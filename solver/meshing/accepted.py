@@ -70,7 +70,7 @@ def accept_mesh(nodes: NDArray, tets: NDArray, surface: Surface) -> Filled:
     if surface.open_edges:
         notes.insert(0, f"The surface was open ({surface.open_edges} border edges) and was filled")
     return Filled(Volume(nodes * surface.scale + surface.centre, tets, tuple(notes)),
-                   *_separated_parts(nodes, tets, surface))
+                   *_count_separated_parts(nodes, tets, surface))
 
 
 def _parts_that_belong(nodes: Vec, tets: Index, surface: Surface) -> tuple[Index, list[str]]:
@@ -97,7 +97,7 @@ def _parts_that_belong(nodes: Vec, tets: Index, surface: Surface) -> tuple[Index
     return tets[belongs[part]], notes
 
 
-def _separated_parts(nodes: Vec, tets: Index, surface: Surface) -> tuple[int, int]:
+def _count_separated_parts(nodes: Vec, tets: Index, surface: Surface) -> tuple[int, int]:
     """Return how many connected parts of the surface are more than one piece of the volume, and how many pieces those
     are.
 

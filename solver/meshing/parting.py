@@ -127,7 +127,7 @@ def _retreats(surface: Surface, clearance: float) -> Vec:
     # faces that meet in a crease open there whatever is done
     are_adjacent = (triangles[first][:, :, None] == triangles[second][:, None, :]).any(axis=(1, 2))
     across = (sideways < 0.75 * spacing) & ~are_adjacent
-    across[across] = ~_joined(surface, first[across], second[across])
+    across[across] = ~_find_joined(surface, first[across], second[across])
     outside = across & (along_normal > -ROUNDING) & (along_normal < clearance)
     np.maximum.at(retreat, first[outside], 0.5 * (clearance - np.maximum(along_normal[outside], 0.0)))
     inside = across & (along_normal < -ROUNDING)
@@ -136,7 +136,7 @@ def _retreats(surface: Surface, clearance: float) -> Vec:
     return np.minimum(retreat, OF_THICKNESS * thickness)
 
 
-def _joined(surface: Surface, first: Index, second: Index) -> np.ndarray:
+def _find_joined(surface: Surface, first: Index, second: Index) -> np.ndarray:
     """Return which pairs of triangles are of two loose parts that intersect each other, (k,)."""
     one, other = surface.part[first], surface.part[second]
     count = surface.parts

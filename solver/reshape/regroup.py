@@ -102,8 +102,8 @@ class Regroup:
         start = [self._box(k, body.volume.nodes) for k, body in enumerate(bodies)]
         start += [(skin.vertices.min(axis=0), skin.vertices.max(axis=0)) for skin in self._skins]
         self.at_start = self._boxes_of(range(len(bodies)), start)
-        self._labels = self._merged(range(self.tokens), self.reach.find_near_pairs(self.at_start, MARGIN))
-        return [self._part(tokens) for tokens in self._soft_groups()]
+        self._labels = self._merge_labels(range(self.tokens), self.reach.find_near_pairs(self.at_start, MARGIN))
+        return [self._part(tokens) for tokens in self._list_soft_groups()]
 
     @property
     def tokens(self) -> int:
@@ -197,7 +197,7 @@ class Regroup:
         The integrator of the merged group starts without a history of rates, as after a cut.
         """
         tokens = sorted(token for group in groups for token in group.tokens)
-        self._labels = self._merged(self._labels, [(tokens[0], token) for token in tokens[1:]])
+        self._labels = self._merge_labels(self._labels, [(tokens[0], token) for token in tokens[1:]])
         before = world.parted(state)
         former = {token: (nodes, own, body.nodes) for part, own in zip(world.parts, before)
                  if (nodes := self._nodes_of(part)) is not None
@@ -213,7 +213,7 @@ class Regroup:
             if own is None:
                 nodes = self._nodes_of(part)
                 assert nodes is not None
-                own = _assembled_state(nodes, [former[token] for token in self._tokens_of(part)], state.time)
+                own = _assemble_state(nodes, [former[token] for token in self._tokens_of(part)], state.time)
             elif self._is_rigid(part) and other.couplings:
                 own = replace(own, memory={key: value for key, value in own.memory.items() if key not in histories})
             states.append(own)
@@ -239,12 +239,12 @@ class Regroup:
         low, high = (np.array([corner[k] for corner in corners]).reshape(-1, 3) for k in (0, 1))
         return Boxes(np.array(tokens, dtype=np.int32), low, high)
 
-    def _merged(self, labels: Iterable[int], pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    def _merge_labels(self, labels: Iterable[int], pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
         """Return the label of each token after the groups of pairs of tokens merge: the first token of its group."""
         links = [*enumerate(labels), *pairs, *self._must]
         return _components(self.tokens, links)
 
-    def _soft_groups(self) -> list[tuple[int, ...]]:
+    def _list_soft_groups(self) -> list[tuple[int, ...]]:
         """Return the tokens of each group that has soft bodies, in the order of their first tokens."""
         groups = [tuple(np.flatnonzero(np.array(self._labels) == label).tolist()) for label in sorted({*self._labels})]
         return [tokens for tokens in groups if tokens[0] < len(self._bodies)]
@@ -260,7 +260,7 @@ class Regroup:
 
     def _world(self, world: World) -> World:
         """Return the world of the present groups, with other parts than those of soft bodies unchanged."""
-        soft = [self._part(tokens) for tokens in self._soft_groups()]
+        soft = [self._part(tokens) for tokens in self._list_soft_groups()]
         couplings = [coupling for group in soft for coupling in group.couplings]
         others = [part if self._rigid is None or not self._is_rigid(part) else self._rigid.beside(couplings)
                   for part in world.parts if self._nodes_of(part) is None]
@@ -298,8 +298,8 @@ class Regroup:
             return scene  # mechanisms use the settings of the scene
         if len(bodies) == 1 and touches_nothing(scene, bodies[0]):
             scene = msgspec.structs.replace(scene, contact=None, obstacles=[])
-        integrator, stage_solver = _agreed([(body.integrator, body.stage_solver) for body in bodies],
-                                           (scene.integrator, scene.stage_solver))
+        integrator, stage_solver = _find_agreed([(body.integrator, body.stage_solver) for body in bodies],
+                                                (scene.integrator, scene.stage_solver))
         changes = [scene.time.largest_deformation if body.largest_deformation is None else body.largest_deformation
                    for body in bodies]
         time = msgspec.structs.replace(scene.time, step=min(body.step or scene.time.step for body in bodies),
@@ -314,7 +314,7 @@ def requests_own_steps(body: Body) -> bool:
                for choice in (body.integrator, body.stage_solver, body.step, body.largest_deformation))
 
 
-def _agreed(own: Sequence[tuple[Choice | None, Choice | None]], otherwise: tuple[Choice, Choice]
+def _find_agreed(own: Sequence[tuple[Choice | None, Choice | None]], otherwise: tuple[Choice, Choice]
             ) -> tuple[Choice, Choice]:
     """Return the integrator and the stage solver on which all bodies agree, else those of the scene, `otherwise`."""
     pairs = [(integrator or otherwise[0], stage_solver or otherwise[1]) for integrator, stage_solver in own]
@@ -329,7 +329,7 @@ def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]
     return tuple(int(np.flatnonzero(labels == label)[0]) for label in labels)
 
 
-def _assembled_state(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
+def _assemble_state(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
     """Return the state of a part whose bodies were in other parts before.
 
     former: former part, its state and the nodes in it of each body. The memory of static friction on the ground, of the

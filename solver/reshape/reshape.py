@@ -101,7 +101,7 @@ class Reshape:
                 old.part.show([self._bodies[i].prepared.embedding for i in members])
                 world = world.with_part(k, old.part, old.couplings)
                 continue
-            self._soft[k] = new = self._assembled(old)
+            self._soft[k] = new = self._assemble(old)
             states[k] = carry_over(old.part, new.part, states[k], source, x)
             for coupling in new.couplings:
                 # histories of the integrator belong to the former unknowns
@@ -150,9 +150,9 @@ class Reshape:
                                  "nothing is cut")
                     continue
                 source = self._separate(i, separation)
-                x, sources = _copied(x, nodes, source), _copied(sources, nodes, source)
+                x, sources = _copy_rows(x, nodes, source), _copy_rows(sources, nodes, source)
                 nodes = self._nodes(i, members)
-                x[nodes] = self._opened(i, x[nodes], source, separation)
+                x[nodes] = self._open_kerf(i, x[nodes], source, separation)
                 made.separations.append((i, separation))
                 follows = bool(catalogue.find("method", self._job.scene.method_of(body).kind).follows)
                 notes.append(_describe_cut(body.name, when, whole, self._bodies[i], follows))
@@ -187,7 +187,7 @@ class Reshape:
             return world
         for k, old in self._soft.items():
             if changed & {*self._members(old)}:
-                self._soft[k] = new = self._assembled(old)
+                self._soft[k] = new = self._assemble(old)
                 world = world.with_part(k, new.part, new.couplings)
         return world
 
@@ -198,7 +198,7 @@ class Reshape:
             self._nailed[body][nail] = np.flatnonzero(np.isin(source, nodes)).astype(np.int32)
         return source
 
-    def _opened(self, body: int, x: Vec, source: Index, separation: Separation) -> Vec:
+    def _open_kerf(self, body: int, x: Vec, source: Index, separation: Separation) -> Vec:
         """Return the positions of a body's nodes, (n, 3) [m], with the kerf of a cut where surfaces are in contact."""
         if not self._kerf[body]:
             return x
@@ -231,7 +231,7 @@ class Reshape:
         number = {body.name: i for i, body in enumerate(self._job.scene.bodies)}
         return [number[name] for name, _, _ in soft.part.bodies]
 
-    def _assembled(self, soft: SoftPart) -> SoftPart:
+    def _assemble(self, soft: SoftPart) -> SoftPart:
         """Return a part rebuilt from the present form of its bodies."""
         members = [self._bodies[i].prepared for i in self._members(soft)]
         if self._regroup is not None:
@@ -250,7 +250,7 @@ class Reshape:
         return kind
 
 
-def _copied(values: NDArray[T], nodes: slice, source: Index) -> NDArray[T]:
+def _copy_rows(values: NDArray[T], nodes: slice, source: Index) -> NDArray[T]:
     """Return values of all nodes, (n, …), with the rows of one body expanded to its new nodes.
 
     nodes: rows of the body. source: former node in the body of each new node, (k,).

@@ -294,7 +294,7 @@ def find(folder: Path, job: Job, read: hashes.Settings) -> EarlierBake | None:
         manifest = cache.manifest
         if manifest is None or not _are_grouped(job) or not hashes.means_the_same(manifest):
             return None
-        unchanged = compare(hashes.as_read(hashes.recorded(manifest)), read, (
+        unchanged = compare(hashes.as_read(hashes.read_recorded(manifest)), read, (
             cache.body_uuids(), {body.name: body.uuid for body in job.scene.bodies}))
         names = [name for name, _, _ in cache.bodies()]
         tokens = {names.index(was): k for k, body in enumerate(job.scene.bodies)

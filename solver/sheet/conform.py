@@ -73,7 +73,7 @@ def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float 
     if mend(now):
         _restore_velocities(now, mesh, now.released - before)
         _transfer(now)
-    return _finished(mesh, now, unjoined)
+    return _finish(mesh, now, unjoined)
 
 
 def _move_onto_corner(now: Conforming, mesh: SheetMesh, vertex: int, corner: int) -> None:
@@ -124,7 +124,7 @@ def _transfer(now: Conforming) -> None:
                                                    runs.velocity(on, working.x[rows]))
 
 
-def _finished(before: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]]) -> Conformed:
+def _finish(before: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]]) -> Conformed:
     """Return the present mesh, with edges in place of runs in `on`, and the changes since `before`."""
     made, was = now.working.sheet()
     made = made.replace(on=now.runs.to_edges(made.on, made.x))

@@ -240,7 +240,7 @@ class SheetMesh:
         label = _labels(len(self.faces), self.across)
         if label.max() > 0:
             raise BadMesh(f"the cloth has {label.max() + 1} pieces in material space that no edge joins, "
-                          f"{self._spot(int(np.argmax(label > 0)))}", self._joined_by(label))
+                          f"{self._spot(int(np.argmax(label > 0)))}", self._explain_joining(label))
         around = np.bincount(self.faces.ravel(), minlength=len(self.x))
         degree = np.bincount(self.edges.ravel(), minlength=len(self.x))
         pinched = np.flatnonzero(degree != around + self.border)
@@ -249,7 +249,7 @@ class SheetMesh:
             raise BadMesh(f"faces meet at vertex {pinched[0]} and share no edge there, {self._spot(face)}",
                           "Separate the vertex, or fill the gap with a face")
 
-    def _joined_by(self, label: Index) -> str:
+    def _explain_joining(self, label: Index) -> str:
         """Return a text on how to join several pieces, for messages. label: piece of each face, (m,)."""
         from scipy.spatial import cKDTree
 

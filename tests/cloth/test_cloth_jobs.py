@@ -12,7 +12,7 @@ from small_jobs import box_tets, change
 from solver.errors import BadInput, BadMesh, BadScene, NoFreeNode
 from solver.frames.read import Cache
 from solver.job import hashes
-from solver.job.changes import changed
+from solver.job.changes import list_changes
 from solver.job.estimate import estimate
 from solver.job.load import load
 from solver.simulate import bake
@@ -152,7 +152,7 @@ def test_settings_of_cloth_make_a_cache_stale_and_those_of_volumes_do_not(tmp_pa
         change(job, path, value)
         assert now() != before, path
         before = now()
-        assert any(setting in name for name in changed(old, hashes.settings(load(job)).plain())), path
+        assert any(setting in name for name in list_changes(old, hashes.settings(load(job)).plain())), path
         old = hashes.settings(load(job)).plain()
 
 

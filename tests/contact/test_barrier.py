@@ -129,7 +129,7 @@ def test_projection_is_that_of_ipctk_pair_by_pair():
                       np.zeros(4))
         alone = NearPairs(np.arange(4, dtype=np.int32)[None], int(face), np.array([[0, 1]], np.int32),
                           np.array([square]))
-        law._near_pairs = lambda x, alone=alone: alone
+        law._find_near_pairs = lambda x, alone=alone: alone
         threshold = ipctk.edge_edge_mollifier_threshold(*x)
         if face:
             pair = ipctk.FaceVertexNormalCollision(0, 0)
@@ -149,7 +149,7 @@ def test_a_way_that_is_only_rounding_leaves_stiffness_finite_and_definite():
     law = Barrier(Surfaces(x, np.array([[1, 2, 3]], np.int32), np.full(4, -1)), x, np.full(4, 3.0), np.zeros(4), REACH,
                   SMOOTH, np.zeros(4))
     alone = NearPairs(np.arange(4, dtype=np.int32)[None], 1, np.array([[0, 1]], np.int32), np.array([0.0]))
-    law._near_pairs = lambda x: alone
+    law._find_near_pairs = lambda x: alone
     pushing = 0
     for place in np.linspace(-0.0049, 0.0049, 99):
         x[0, 0] = place

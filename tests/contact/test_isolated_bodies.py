@@ -52,7 +52,7 @@ def test_flight_asks_for_no_search(monkeypatch):
     kept = surfaces(x, faces, is_still)
     kept.find_near_pairs(x, 0.06, 0.02)
     monkeypatch.setattr(kept, "_within", lambda *_: pytest.fail("pairs were looked for"))
-    monkeypatch.setattr(kept, "_swept_by", lambda *_: pytest.fail("it was swept"))
+    monkeypatch.setattr(kept, "_sweep", lambda *_: pytest.fail("it was swept"))
     for _ in range(20):
         there = x.copy()
         there[:125] += [0.1, 0.2, -0.05]

@@ -131,5 +131,5 @@ def test_searches_pass_over_a_body_that_does_not_collide_with_itself(monkeypatch
     assert np.array_equal(found.nodes, known.nodes[kept]) and np.count_nonzero(~kept) > 100
     assert sum(dropped[:2]) == 0 < sum(dropped[2:])
     dropped.clear()
-    own._swept_by(x[own.nodes], end[own.nodes], None)
+    own._sweep(x[own.nodes], end[own.nodes], None)
     assert sum(dropped) == 0 < len(dropped)

@@ -165,7 +165,7 @@ def test_a_short_move_of_what_was_looked_at_nearby_is_not_swept(monkeypatch):
     x, faces, is_still = apart()
     surfaces = Surfaces(x, faces, np.where(is_still, 0, -1))
     surfaces.find_near_pairs(x, 0.06)
-    monkeypatch.setattr(surfaces, "_swept_by", lambda *_: pytest.fail("it was swept"))
+    monkeypatch.setattr(surfaces, "_sweep", lambda *_: pytest.fail("it was swept"))
     assert surfaces.largest_step(x, x + 0.01 * (~is_still[:, None])) == 1.0
 
 
@@ -193,9 +193,9 @@ def test_only_what_moves_otherwise_than_in_the_last_search_is_searched_again(mon
     """One ball shaken and thrown at the sheet, then in turn with fewer nodes that are shaken as much."""
     x, faces, is_still = apart()
     group = np.where(is_still, 0, -1)
-    surfaces, searched, was = Surfaces(x, faces, group), [], Surfaces._swept_by
+    surfaces, searched, was = Surfaces(x, faces, group), [], Surfaces._sweep
     surfaces.find_near_pairs(x, 0.05, 0.01)
-    monkeypatch.setattr(Surfaces, "_swept_by",
+    monkeypatch.setattr(Surfaces, "_sweep",
                         lambda self, before, after, moved: (searched.append(np.count_nonzero(moved)),
                                                             was(self, before, after, moved))[1])
     rng, alike = np.random.default_rng(4), np.arange(len(x))

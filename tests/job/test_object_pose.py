@@ -11,7 +11,7 @@ from worlds import nodes_of
 from solver.build.filled import filled
 from solver.build.volumes import volumes_of
 from solver.errors import BadScene
-from solver.job.changes import changed
+from solver.job.changes import list_changes
 from solver.job.hashes import hashes, settings
 from solver.job.load import load
 from solver.meshing.volume import tet_volumes
@@ -106,8 +106,8 @@ def test_a_mirrored_object_has_positive_tetrahedra(tmp_path):
 def test_a_move_is_reported_as_one(tmp_path):
     job = surface_job(tmp_path)
     old = settings(box(job, HERE)).plain()
-    assert changed(old, settings(box(job, MOVED["both"])).plain()) == ['place of "Ear"']
-    names = changed(old, settings(box(job, matrix(scale=(2.0, 1.0, 1.0)))).plain())
+    assert list_changes(old, settings(box(job, MOVED["both"])).plain()) == ['place of "Ear"']
+    names = list_changes(old, settings(box(job, matrix(scale=(2.0, 1.0, 1.0)))).plain())
     assert 'scale of "Ear"' in names and 'mesh of "Ear"' not in names
 
 

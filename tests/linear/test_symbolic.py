@@ -162,7 +162,7 @@ def test_an_order_serves_what_comes_after_until_it_is_forgotten(monkeypatch):
     cholmod = pytest.importorskip("solver.linear.cholesky.cholmod")
     asked = []
     monkeypatch.setattr(cholmod.Cholmod, "order", staticmethod(
-        lambda graph, lasts=True: asked.append(graph.nnz) or cholmod._ordered(graph, "amd")))
+        lambda graph, lasts=True: asked.append(graph.nnz) or cholmod._order(graph, "amd")))
     count = 300
     chain = [(k, k - 1) for k in range(1, count)]
     folded = [(a, count - 1 - a) for a in range(count // 2 + 1, count)]

@@ -35,7 +35,7 @@ def _separating_direction(position, is_point, work, out):  # type: ignore[no-unt
 
 
 @inline
-def _separated(position, step, is_point, work, near, direction):  # type: ignore[no-untyped-def]
+def _separate(position, step, is_point, work, near, direction):  # type: ignore[no-untyped-def]
     """Return the fraction of a displacement, at most 1, in which a plane separates the two sides by the mean of their
     distance and `near` [m]; 0 if the plane does not separate them.
 
@@ -97,7 +97,7 @@ def impact_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-un
                 break
             advance = (1.0 - REMAINING) * distances / fastest
             if count >= BY_SPEED:
-                advance = max(advance, _separated(position, step, k < points, work, near, plane))
+                advance = max(advance, _separate(position, step, k < points, work, near, plane))
                 if time + advance >= 1.0:
                     break
             for a in range(4):

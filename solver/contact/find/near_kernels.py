@@ -155,7 +155,7 @@ def _have_common_node(a, b, c, d, e):  # type: ignore[no-untyped-def]
 
 
 @inline
-def _squared_distance(x, points, a, b, c, d, e, nodes, work):  # type: ignore[no-untyped-def]
+def _square_distance(x, points, a, b, c, d, e, nodes, work):  # type: ignore[no-untyped-def]
     """Return the squared distance of two rows as in `_have_common_node`: a point and a triangle, or without points two
     edges.
 
@@ -193,7 +193,7 @@ def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ig
             a, b, c, d, e = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1], corners[q, last]
             if _have_common_node(a, b, c, d, e) or _are_one_group(group[a], group[b], group[c], group[d], group[e]):
                 continue
-            if square < np.inf and _squared_distance(x, points, a, b, c, d, e, nodes, work) > square:
+            if square < np.inf and _square_distance(x, points, a, b, c, d, e, nodes, work) > square:
                 continue
             if count < out.shape[0]:
                 out[count, 0], out[count, 1] = p, q
@@ -257,7 +257,7 @@ def find_near_pairs(  # type: ignore[no-untyped-def]
                 if (_have_common_node(a, b, c, d, e) or not (requested[s] or requested[t])
                         or _are_one_group(group[a], group[b], group[c], group[d], group[e])):
                     continue
-                if square < np.inf and _squared_distance(x, points, a, b, c, d, e, nodes, work) > square:
+                if square < np.inf and _square_distance(x, points, a, b, c, d, e, nodes, work) > square:
                     continue
                 if count < out.shape[1]:
                     out[piece, count, 0], out[piece, count, 1] = p, q

@@ -132,7 +132,7 @@ class Barrier:
 
         x: positions of all nodes, (n, 3) [m].
         """
-        near = self._near_pairs(x)
+        near = self._find_near_pairs(x)
         inside = near.square - self._pair_thickness(near) ** 2
         return near.nodes[int(inside.argmin())] if inside.min(initial=np.inf) <= 0.0 else None
 
@@ -195,7 +195,7 @@ class Barrier:
         for positions, known in self._last:
             if np.array_equal(x, positions):
                 return known
-        near = self._near_pairs(x)
+        near = self._find_near_pairs(x)
         is_active, pair_thickness, activation = self._reach(near, 1.0)
         active = np.flatnonzero(is_active)
         nodes, points = near.nodes[active], int(np.searchsorted(active, near.points))
@@ -221,7 +221,7 @@ class Barrier:
 
     def node_pairs_within(self, x: Vec, times: float) -> Index:
         """Return one node of each side of all pairs nearer than t + `times` δ at positions x, (n, 3) [m], (k, 2)."""
-        near = self._near_pairs(x, times)
+        near = self._find_near_pairs(x, times)
         nodes: Index = near.nodes[self._reach(near, times)[0]]
         return nodes[:, [0, 3]]
 
@@ -255,7 +255,7 @@ class Barrier:
         middle = 0.5 * np.einsum("kc,kci->ki", np.abs(pairs.work[:, :4]), x[pairs.nodes])
         return np.column_stack([middle, _on_first_side(pairs), np.sqrt(pairs.work[:, SQUARE])])
 
-    def _near_pairs(self, x: Vec, times: float = 1.0) -> NearPairs:
+    def _find_near_pairs(self, x: Vec, times: float = 1.0) -> NearPairs:
         """Return candidates that include all pairs nearer than t + `times` δ at positions x, (n, 3) [m]."""
         return self.surfaces.find_near_pairs(x, times * self.activation + self._thickest, SKIN * self.edge)
 

@@ -81,7 +81,7 @@ class SeparateIntersections:
         self._exit_directions, self._deepest = np.zeros((count, count, 3)), np.zeros((count, count))
         self._depth = float(np.ptp(intersecting.start_positions, axis=0).max())
         # the exit direction of most points of a body is that of all of them, also near its sides
-        springs, gap = self._near_springs(intersecting.start_positions)
+        springs, gap = self._find_near_springs(intersecting.start_positions)
         depth = np.maximum(-gap, 0.0)
         direction, size = np.zeros_like(self._exit_directions), np.zeros((count, count))
         np.add.at(direction, tuple(springs.pair.T), (depth**2)[:, None] * springs.normal)
@@ -90,7 +90,7 @@ class SeparateIntersections:
         length = np.linalg.norm(direction, axis=2)
         agrees = length > COMMON_DIRECTION * size
         self._exit_directions[agrees] = direction[agrees] / length[agrees, None]
-        springs, gap = self._near_springs(intersecting.start_positions)
+        springs, gap = self._find_near_springs(intersecting.start_positions)
         np.maximum.at(self._deepest, tuple(springs.pair.T), -gap)
         self._deepest = np.maximum(self._deepest, self._deepest.T)
         self._depth = SEARCH_MARGIN * float((self._deepest + intersecting.gap).max())
@@ -126,7 +126,7 @@ class SeparateIntersections:
             raise StepFailed(f'it is not pushed apart from "{case.names[case.owner[second]]}" after {time:.3g} s, near '
                              f"({where}) m", case.names[case.owner[first]],
                              "Give it more frames, move them apart by hand, or let them not collide with each other")
-        self._springs = self._near_springs(x)[0]
+        self._springs = self._find_near_springs(x)[0]
         self._step_time, self._distance_at_start = time, self._springs.out(x)
 
     def measure(self, x: Vec, time: float) -> Stencils:
@@ -242,7 +242,7 @@ class SeparateIntersections:
         return Stencils(np.concatenate([table.nodes, springs.nodes]).astype(np.int32),
                         np.concatenate([table.forces, forces]), blocks, table.energy + energy)
 
-    def _near_springs(self, x: Vec) -> tuple[_Springs, Vec]:
+    def _find_near_springs(self, x: Vec) -> tuple[_Springs, Vec]:
         """Return a spring for each point near an intersecting body's surface, and the signed distances, (k,) [m]."""
         case = self._intersecting
         near = case.surfaces.find_near_pairs(x, self._depth)
