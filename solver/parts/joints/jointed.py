@@ -219,6 +219,10 @@ class Jointed:
         self.inverse_inertia: Vec = np.linalg.inv(tree.inertia)  #: M⁻¹ of bodies alone, (n, 6, 6)
         self._taken: Stage | None = None  #: stage whose explicit forces are evaluated
 
+    def weigh(self, gravity: Vec) -> None:
+        """Change gravity, (3,) [m/s²], in all following stages."""
+        self.gravity[:] = gravity
+
     def exchange_springs(self, springs: Springs) -> None:
         """Replace the springs between bodies in all following stages."""
         self.springs = springs
