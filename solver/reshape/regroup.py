@@ -161,13 +161,13 @@ class Regroup:
         """Return the boxes of a group's soft bodies and rigid bodies [m]. state: of the group's world."""
         extents: list[tuple[Vec, Vec]] = []
         soft: list[int] = []
-        for part, own in zip(group.world.parts, group.world.parted(state)):
+        for part, own in zip(group.world.parts, group.world.split_state(state)):
             if (nodes := self._nodes_of(part)) is not None:
                 x = nodes.nodes_at(own)[0]
                 soft += self._tokens_of(part)
                 extents += [self._box(token, x[body.nodes])
                           for token, body in zip(self._tokens_of(part), nodes.bodies_in_world)]
-        for part, own in zip(group.world.parts, group.world.parted(state)):
+        for part, own in zip(group.world.parts, group.world.split_state(state)):
             if self._rigid is not None and self._is_rigid(part):
                 poses = self._rigid.uncoupled.poses(own)["pose"]
                 for skin, own_frame in zip(self._skins, self._in_body):
@@ -195,7 +195,7 @@ class Regroup:
         """
         tokens = sorted(token for group in groups for token in group.tokens)
         self._labels = self._merged(self._labels, [(tokens[0], token) for token in tokens[1:]])
-        before = world.parted(state)
+        before = world.split_state(state)
         former = {token: (nodes, own, body.nodes) for part, own in zip(world.parts, before)
                  if (nodes := self._nodes_of(part)) is not None
                  for token, body in zip(self._tokens_of(part), nodes.bodies_in_world)}
@@ -214,7 +214,7 @@ class Regroup:
             elif self._is_rigid(part) and other.couplings:
                 own = replace(own, memory={key: value for key, value in own.memory.items() if key not in histories})
             states.append(own)
-        return other, self.remembered(other.merged(states, state))
+        return other, self.remembered(other.merge_states(states, state))
 
     def _beyond_nodes(self, one: Prepared) -> float:
         """Return how far a body's mesh and contact surface extend beyond the box of its nodes [m]."""

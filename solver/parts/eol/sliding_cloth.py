@@ -235,5 +235,5 @@ class SlidingCloth:
 
     def _advanced(self, mesh: SheetMesh, solution: Minimum, h: float) -> SheetMesh:
         """Return the mesh at the step's end, q + h u."""
-        v, slide = self._solving.assembler.unknowns.parted(solution.u)
+        v, slide = self._solving.assembler.unknowns.split(solution.u)
         return mesh.replaced(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
