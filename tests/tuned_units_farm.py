@@ -68,7 +68,7 @@ def triangles_that_are_drawn_whole():
     return found
 
 
-def frames_by_which_time_is_told():
+def frames_that_a_time_is_estimated_from():
     """Median time of the last frames [s]: of 100 of 1 s, 15 of 2 s and 4 of 9 s."""
     at, entries = 0.0, {}
     for frame, seconds in enumerate([0.0, *[1.0] * 100, *[2.0] * 15, *[9.0] * 4]):
@@ -113,5 +113,5 @@ def tables_that_are_read():
 
 UNITS = (
     messages_that_are_written, messages_that_are_read, bodies_that_are_baked_separately, columns_of_a_picture,
-    triangles_that_are_drawn_whole, frames_by_which_time_is_told, grace_of_a_task, memory_of_a_task,
+    triangles_that_are_drawn_whole, frames_that_a_time_is_estimated_from, grace_of_a_task, memory_of_a_task,
     tables_that_are_read)

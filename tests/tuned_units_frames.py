@@ -42,7 +42,7 @@ class Clock:
 
 
 def waits(module, solve, at=np.inf, event=None):
-    """What `solve` returns, or its error, and how long it waits [s]."""
+    """Return the result of `solve`, or its error, and how long it waits [s]."""
     clock = Clock(at, event)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "time", clock)
@@ -108,7 +108,7 @@ def beats_that_are_awaited():
 
 
 def turns_that_are_awaited():
-    """What becomes of a turn that another process has, after more than a second and less than 30 s."""
+    """Whether a turn that another process has is given up, after more than a second and less than 30 s."""
     def both(folder):
         with lock._turn(Path(folder)):
             pass

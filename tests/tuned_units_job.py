@@ -27,7 +27,7 @@ TIME = {"start": 1, "end": 3, "fps": 24, "step": 1 / 48}
 
 
 def _refused(make, *values):
-    """Of jobs that make(folder, value) writes: whether each is refused, or where it is if that is elsewhere."""
+    """Fields of the jobs that make(folder, value) writes at which they are refused; False for one that is not."""
     found = []
     for value in values:
         with tempfile.TemporaryDirectory() as folder:
@@ -45,18 +45,18 @@ def _with(job, path, value):
 
 
 def accuracies():
-    """Where jobs with such an accuracy are refused."""
+    """Fields at which jobs with such an accuracy are refused."""
     return _refused(lambda folder, value: _with(box_job(folder, motion=False, end=2, integrator={"kind": "sdirk2"}),
                                                 "time.tolerance", value), 1e-11, 1e-5)
 
 
 def steps_per_frame():
-    """Where jobs with so many steps per frame are refused."""
+    """Fields at which jobs with so many steps per frame are refused."""
     return _refused(lambda folder, value: box_job(folder, motion=False, end=2, step=1 / 24 / value), 1e3, 1e7)
 
 
 def edges_across_a_body():
-    """Where jobs are refused whose tetrahedra have such edges [m] in a body of 1.7 m."""
+    """Fields at which jobs are refused whose tetrahedra have such edges [m] in a body of 1.7 m."""
     return _refused(lambda folder, value: surface_job(folder, mesher={"kind": "grid", "params": {
         "edge_length": value}}), 1e-3, 1e-6)
 
@@ -73,13 +73,13 @@ def _cloth(folder, vertices, triangles, uv=None, **cloth):
 
 
 def narrow_faces():
-    """Where cloth is refused with a face so high, relative to its longest side."""
+    """Fields at which cloth is refused with a face so high, relative to its longest side."""
     return _refused(lambda folder, high: _cloth(folder, [[0, 0, 0], [1, 0, 0], [0, high, 0]], [[0, 1, 2]]),
                     1e-10, 1e-5)
 
 
 def faces_that_overlap_in_the_map():
-    """Where cloth is refused whose two faces overlap by so much in the UV map."""
+    """Fields at which cloth is refused whose two faces overlap by so much in the UV map."""
     def job(folder, deep):
         one = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
         two = np.array([[1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]) - deep
@@ -89,7 +89,7 @@ def faces_that_overlap_in_the_map():
 
 
 def short_links():
-    """Where ropes are refused with a link so long, relative to all."""
+    """Fields at which ropes are refused with a link so long, relative to all."""
     def job(folder, long):
         arrays = {"points": np.array([[0, 0, 0], [long, 0, 0], [1.0, 0, 0]]), "edges": np.array([[0, 1], [1, 2]],
                                                                                                 np.int32),
@@ -112,13 +112,13 @@ def _obstacle(folder, arrays, **fields):
 
 
 def pieces_of_wire():
-    """Where obstacles with a wire so long [m] are refused."""
+    """Fields at which obstacles with a wire so long [m] are refused."""
     return _refused(lambda folder, long: _obstacle(folder, {
         "vertices": np.array([[0, 0, 0], [long, 0, 0]]), "wires": np.array([[0, 1]], np.int32)}), 1e-12, 1e-6)
 
 
 def faces_of_an_obstacle():
-    """Where obstacles with so many faces are refused; the last one's are of vertices that it does not have."""
+    """Fields at which obstacles with so many faces are refused; the last one has other vertices."""
     def job(folder, count):
         job = _obstacle(folder, {"vertices": np.eye(3), "triangles": np.tile(np.arange(3, dtype=np.int32), (1000, 1))})
         if count > 1000:
@@ -131,7 +131,7 @@ def faces_of_an_obstacle():
 
 
 def obstacles_that_jump():
-    """Where obstacles are refused that move by so many of their sizes from one sample to the next."""
+    """Fields at which obstacles are refused that move by so many of their sizes from one sample to the next."""
     def job(folder, far):
         corners = np.eye(3) / 2**0.5
         job = _obstacle(folder, {"vertices": corners, "triangles": np.array([[0, 1, 2]], np.int32)})
@@ -143,14 +143,14 @@ def obstacles_that_jump():
 
 
 def distances_of_contact():
-    """Where a contact distance of so much of a body's size is refused."""
+    """Fields at which a contact distance of so much of a body's size is refused."""
     return _refused(lambda folder, wide: box_job(
         folder, motion=False, end=2, integrator={"kind": "backward_euler"}, method={"kind": "vanilla"},
         contact={"law": {"kind": "barrier", "params": {"distance": 0.2 * wide}}}), 0.1, 0.9)
 
 
 def distances_of_cloth_with_many_faces():
-    """Where a thickness of so many edges of cloth with 5000 faces is refused."""
+    """Fields at which a thickness of so many edges of cloth with 5000 faces is refused."""
     side = 50
     columns, rows = (some.ravel() for some in np.meshgrid(np.arange(side + 1), np.arange(side + 1)))
     first = (np.arange(side)[:, None] * (side + 1) + np.arange(side)).ravel()
@@ -169,19 +169,19 @@ def _rigid(folder, body=None, arrays=None, friction=None):
 
 
 def flat_hulls():
-    """Where hulls are refused that are so thick, relative to their width."""
+    """Fields at which hulls are refused that are so thick, relative to their width."""
     corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
     return _refused(lambda folder, thick: _rigid(
         folder, {"shape": {"kind": "hull"}, "vertices": "arrays/v.npy"}, {"v": corners * [1, 1, thick]}), 1e-8, 1e-3)
 
 
 def points_of_a_bearing():
-    """Where bearings with so many points are refused."""
+    """Fields at which bearings with so many points are refused."""
     return _refused(lambda folder, points: _rigid(folder, friction={"mu": 0.5, "points": points}), 5, 30, 300, 5000)
 
 
 def motions_that_scale():
-    """Where motions are refused that scale a body by so much."""
+    """Fields at which motions are refused that scale a body by so much."""
     def job(folder, much):
         motion = np.tile(np.diag([1.0 + much, 1.0, 1.0, 1.0]), (5, 1, 1))
         return _rigid(folder, {"motion": "arrays/motion.npy"}, {"motion": motion})

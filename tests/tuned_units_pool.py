@@ -94,7 +94,7 @@ def kernels_that_are_remembered():
 
 
 def pieces_that_are_taken_at_once():
-    """Of a thousand pieces that take a millisecond together."""
+    """Number of pieces, of a thousand that take a millisecond together."""
     return least_portion(1000, 1e-3)
 
 
@@ -166,7 +166,7 @@ def versions_of_kernels():
 
 
 def frames_whose_steps_are_logged():
-    """Of ten frames with halved steps."""
+    """Number of sentences on ten frames with halved steps."""
     logged, world = [], SimpleNamespace(notes=(), summary=())
     diary = simulate._Diary(world, logged.append)
     for frame in range(10):
