@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.report import claim, emit
 from solver.build.soft_bodies import assemble, prepare_all
-from solver.build.suggest import suggested
+from solver.build.suggest import suggest_spots
 from solver.errors import ConJacError
 from solver.job.load import load
 from solver.meshing.grid import box_tets
@@ -143,7 +143,7 @@ def built(folder: Path, nodes: np.ndarray, tets: np.ndarray, stage_solver: dict[
 def world_of(nodes: np.ndarray, tets: np.ndarray, stage_solver: dict[str, Any], **body: Any) -> tuple[Nodes, Timeline]:
     with tempfile.TemporaryDirectory(prefix="conjac-impact-") as name:
         job = built(Path(name), nodes, tets, stage_solver, **body)
-        prepared = [suggested(job, one, lambda *_: None) for one in prepare_all(job, lambda *_: None)]
+        prepared = [suggest_spots(job, one, lambda *_: None) for one in prepare_all(job, lambda *_: None)]
         return assemble(job, prepared), Timeline.of(job.scene.time)
 
 

@@ -233,12 +233,12 @@ def _bake(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
 
 
 def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    from .build.volumes import looked_at
+    from .build.volumes import check_surfaces
     from .job import load
     from .job.estimate import estimate
 
     estimated = estimate(arguments.job)
-    notes = looked_at(load.load(arguments.job))
+    notes = check_surfaces(load.load(arguments.job))
     lines.say(*estimated.sentences(), *notes, event="summary", **estimated.plain(), notes=notes)
     return "The job can be baked"
 
@@ -252,7 +252,7 @@ def _with_inside(job: Job, lines: Lines) -> list[Body]:
 
 
 def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    from .build.fields import fused_note, fused_of
+    from .build.fields import describe_fused_lines, find_fused_lines_of_body
     from .build.volumes import volume_of
     from .job import hashes, load, stages
     from .job.object_pose import pose_of
@@ -265,8 +265,8 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
         stored = stages.stage_path(job, "tets", body.name, keys[body.name]["tets"])
         pose = None if body.tets is not None or body.surface is None else pose_of(job, body.surface)
         text = f"{body.name}: {len(volume.nodes)} nodes, {len(volume.tets)} tetrahedra"
-        across, edge_length = fused_of(job, body, volume)
-        notes = [*volume.notes, *fused_note(across, edge_length)]
+        across, edge_length = find_fused_lines_of_body(job, body, volume)
+        notes = [*volume.notes, *describe_fused_lines(across, edge_length)]
         lines.say(text, *notes, event="tets", body=body.name,
                   path=None if body.tets is not None else str(stored),  # a volume mesh given by hand is not stored
                   nodes=len(volume.nodes), tets=len(volume.tets), notes=notes, fused=across.tolist(),
@@ -275,7 +275,7 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
 
 
 def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    from .build.fields import prepare, shown
+    from .build.fields import prepare, preview
     from .build.volumes import volumes_of
     from .job import hashes, load, stages
 
@@ -287,7 +287,7 @@ def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> st
         volume = volumes[body.name]
         prepared = prepare(job, body, volume, lines.stage)
         path, notes = stages.stage_path(job, "fields", body.name, keys[body.name]["fields"]), prepared.fields.notes
-        stages.write_arrays(path, shown(prepared), job.path)
+        stages.write_arrays(path, preview(prepared), job.path)
         lines.say(f"{body.name}: {path}", *notes, event="fields", body=body.name, path=str(path),
                   notes=[*volume.notes, *notes])
     return "The fields can be looked at"
@@ -321,11 +321,11 @@ def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> s
 
 def _wobble(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     for job, prepared in _prepare_bodies(arguments, lines, read_stdin):
-        from .build.stiffness import stiffened  # which takes a while, too
+        from .build.stiffness import fit_stiffness  # which takes a while, too
 
         body = prepared.body
         lines.stage("wobble", body.name, None, "Finding its slowest wobble")
-        hertz, times = stiffened(job, prepared, arguments.hertz)
+        hertz, times = fit_stiffness(job, prepared, arguments.hertz)
         lines.say(f"{body.name}: its slowest wobble has {hertz:.3g} Hz; {arguments.hertz:g} Hz with {times:.3g} times "
                   "its Young's Modulus", event="wobble", body=body.name, hertz=hertz, times=times)
     return "The slowest wobbles are found"

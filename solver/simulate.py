@@ -329,9 +329,9 @@ def _build(job: Job, report: Reporter, threads: int | None, free: int, beside: C
     # a first bake compiles for ten seconds and makes tetrahedra for about as long: both at a time, in processes of
     # their own, also on cores that are left free later
     loading = Loading(job.scene, threads or cores.available())
-    from .build.filled import filled_for_bake
+    from .build.filled import fill_for_bake
 
-    job, volumes = filled_for_bake(job, report.stage)
+    job, volumes = fill_for_bake(job, report.stage)
     for note in loading.finish(report.stage):
         report.log(note)
     from .build.world import build

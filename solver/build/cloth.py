@@ -117,7 +117,7 @@ class PreparedCloth(Prepared):
         """Return the vertices of the artist's mesh at these nodes, (k,): those with equal numbers."""
         return nodes
 
-    def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
+    def read_prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
         """Return positions of animated nodes at each sample, (T, k, 3) [m]; None where they are at rest. nodes: (k,).
         """
         return motion_of(job, self.body, self.volume.nodes, nodes)
@@ -136,7 +136,7 @@ def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) ->
     triangles = np.asarray(job.array(surface.triangles), dtype=np.int32)
     notes: list[str] = []
     with blame(job.scene, body, "surface"):
-        pinned = pinned_vertices(job, body, volume.nodes, triangles, notes)
+        pinned = find_pinned_vertices(job, body, volume.nodes, triangles, notes)
         weights = {attach.weights: np.asarray(job.array(attach.weights), dtype=float)
                    for attach in body.attach if attach.weights}
         attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
@@ -145,12 +145,12 @@ def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) ->
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
     fields = Fields({}, np.zeros(0), no_attachments(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
                     tuple(notes), attached, by)
-    material = (laid_flat(volume.nodes, triangles, np.array(cloth.warp)) if cloth.uv is None
-                else scaled(np.asarray(job.array(cloth.uv), dtype=float), volume.nodes, triangles))
+    material = (lay_flat(volume.nodes, triangles, np.array(cloth.warp)) if cloth.uv is None
+                else scale_uv(np.asarray(job.array(cloth.uv), dtype=float), volume.nodes, triangles))
     return PreparedCloth(body, volume, None, fields, triangles, material)
 
 
-def laid_flat(vertices: Vec, triangles: Index, warp: Vec) -> Vec:
+def lay_flat(vertices: Vec, triangles: Index, warp: Vec) -> Vec:
     """Return the corners of each triangle in a plane of its own, with the warp along u, (m, 3, 2) [m]. vertices: in the
     world, (n, 3) [m]. triangles: (m, 3). warp: direction in the world, (3,)."""
     corners = vertices[triangles]
@@ -166,7 +166,7 @@ def laid_flat(vertices: Vec, triangles: Index, warp: Vec) -> Vec:
     return np.stack([np.einsum("mki,mi->mk", flat, u), np.einsum("mki,mi->mk", flat, np.cross(normal, u))], axis=2)
 
 
-def scaled(uv: Vec, vertices: Vec, triangles: Index) -> Vec:
+def scale_uv(uv: Vec, vertices: Vec, triangles: Index) -> Vec:
     """Return a UV map (m, 3, 2) scaled to the area of the mesh [m]. vertices: (n, 3) [m]. triangles: (m, 3)."""
     corners = vertices[triangles]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
@@ -184,7 +184,7 @@ def pieces(triangles: Index, count: int) -> list[Index]:
     return [used[piece[used] == k].astype(np.int32) for k in np.unique(piece[used])]
 
 
-def pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes: list[str]) -> Index:
+def find_pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes: list[str]) -> Index:
     """Return the vertices where the Pin map is above a half, those listed, and those of no face or link, (p,)
     ascending. nodes: positions, (n, 3) [m]. notes: sentences are added to it."""
     pin, is_pinned = body.pin, np.zeros(len(nodes), dtype=bool)

@@ -25,8 +25,8 @@ from .cloth import PreparedCloth
 from .draft_obstacles import draft_obstacles, friction_of_nodes, touching_nodes
 from .draft_pins import draft_pins
 from .fields import Prepared
-from .ground import drawn_above, ground_of
-from .pinned_vertices import drawn_pinned
+from .ground import build_above_ground, ground_of
+from .pinned_vertices import build_pinned_vertices
 from .ropes import PreparedRope, bends_of
 from .soft_bodies import pulls_of
 from .soft_pins import soft_pins
@@ -114,9 +114,9 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
             notes.append(f"{method} ignores fibers: bake with another method to see them")
     surface = body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-    drawn_at_pins = drawn_pinned(job, one)
+    drawn_at_pins = build_pinned_vertices(job, one)
     shown = BodyInWorld(body.name, slice(0, len(nodes)), one.volume.diagonal, one.embedding, to_object, drawn_at_pins,
-                        above=drawn_above(job, one, drawn_at_pins))
+                        above=build_above_ground(job, one, drawn_at_pins))
     first = np.array([0, len(nodes)])
     pulls = [*pulls_of(job, [one], material.mass, first), *soft_pins(job, [one], material.mass, first)]
     half_life = body.wobble_half_life

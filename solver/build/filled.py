@@ -32,18 +32,18 @@ PER_CUBE = 6.0 * np.sqrt(2.0)  #: regular tetrahedra in the cube of their edge
 HOLLOW = 0.3  #: of its box, that a mesh encloses at least as cells are counted: at its surface they are only cut
 
 
-def filled(job: Job, cells: int, by_bake: bool, inside: bool = False) -> Job:
+def replace_meshers(job: Job, cells: int, by_bake: bool, inside: bool = False) -> Job:
     """Return the job with the mesher of each body replaced by one that makes about `cells` cells.
 
     by_bake: a body whose tetrahedra a bake has cached is not changed. inside: the cells inside of the mesh are counted,
     not those of its box. Tetrahedra given by hand and ropes are not changed; cloth is without Sharp Edges.
     """
-    return replace(job, scene=structs.replace(job.scene, bodies=[_filled(job, body, cells, by_bake, inside)
+    return replace(job, scene=structs.replace(job.scene, bodies=[_replace_mesher(job, body, cells, by_bake, inside)
                                                                  for body in job.scene.bodies]))
 
 
-def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = None,
-                   some: Container[str] | None = None) -> tuple[Job, list[Volume]]:
+def fill_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = None,
+                 some: Container[str] | None = None) -> tuple[Job, list[Volume]]:
     """Return the job with meshers that fill bodies quickly, and the tetrahedra of every body: those of the bake where
     they are cached, else similar ones, else about `cells` cells inside of a body where those cannot be made in time.
 
@@ -57,7 +57,7 @@ def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = Non
         elif chosen is not None and body.cloth is None and body.rope is None:
             tries = [structs.replace(body, mesher=chosen.scene.bodies[k].mesher)]
         else:
-            tries = [_like_bake(job, body), _filled(job, body, cells, True, True)]
+            tries = [_like_bake(job, body), _replace_mesher(job, body, cells, True, True)]
         for attempt in tries:
             isolated = replace(job, scene=structs.replace(job.scene, bodies=[attempt]))
             try:
@@ -72,17 +72,17 @@ def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = Non
     return replace(job, scene=structs.replace(job.scene, bodies=bodies)), volumes
 
 
-def filled_for_bake(job: Job, report: Stage) -> tuple[Job, list[Volume]]:
+def fill_for_bake(job: Job, report: Stage) -> tuple[Job, list[Volume]]:
     """Return the job with the meshers that fill its bodies, and the tetrahedra of every body. A body is filled by its
     own mesher, or by a quicker one where its method fills quickly. Raises a ConJacError that names the body."""
     quick = {body.name for body in job.scene.bodies
              if catalogue.find("method", job.scene.method_of(body).kind).able("fills quickly")}
-    return filled_quickly(job, CELLS, report, some=quick) if quick else (job, volumes_of(job, report))
+    return fill_quickly(job, CELLS, report, some=quick) if quick else (job, volumes_of(job, report))
 
 
 def _like_bake(job: Job, body: schema.Body) -> schema.Body:
     """Return a body with the tetrahedra of its bake where these are cached or soon made; else with similar ones."""
-    if _filled(job, body, 1, True, True) is body or body.surface is None:
+    if _replace_mesher(job, body, 1, True, True) is body or body.surface is None:
         return body
     own = parameters("mesher", body.mesher)
     box, volume = _sizes(job, body.surface)
@@ -100,8 +100,8 @@ def _sizes(job: Job, surface: schema.Surface) -> tuple[Vec, float]:
     return np.ptp(vertices, axis=0), abs(float(inside.sum()))
 
 
-def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool) -> schema.Body:
-    """Return a body to be filled with about `cells` cells, or as it is. by_bake, inside: as of `filled`."""
+def _replace_mesher(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool) -> schema.Body:
+    """Return a body to be filled with about `cells` cells, or as it is. by_bake, inside: as of `replace_meshers`."""
     if body.cloth is not None:  # Sharp Edges are too slow, and have a different mesh at each frame
         return structs.replace(body, cloth=structs.replace(body.cloth, eulerian=None))
     if body.surface is None or body.tets is not None or body.rope is not None:

@@ -48,11 +48,11 @@ def on_ground(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, coordina
     per_area, law = one.stiffness_per_area, one.friction
     stiffness = np.full(len(rest), one.stiffness) if per_area is None else per_area * _skin(prepared, rest)
     friction = None if law is None else catalogue.find("friction", law.kind).load()(parameters("friction", law))
-    reach, heaviest = np.zeros(len(rest)), _rigid_masses(job)
+    reach, heaviest = np.zeros(len(rest)), _measure_rigid_masses(job)
     start = 0
     for body in prepared:
         stop = start + len(body.volume.nodes)
-        reach[start:stop] = drawn_reach(job, body)
+        reach[start:stop] = measure_drawn_reach(job, body)
         if per_area is not None and heaviest and body.body.cloth is None:
             touches = body.body.touches
             on_it = max((most for name, most in heaviest.items() if touches is None or name in touches), default=0.0)
@@ -61,7 +61,7 @@ def on_ground(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, coordina
     return GroundPenalty(ground_of(job), stiffness, coordinates.is_free, friction, one.tangential_share, reach)
 
 
-def _rigid_masses(job: Job) -> dict[str, float]:
+def _measure_rigid_masses(job: Job) -> dict[str, float]:
     """Return the mass of the heaviest rigid body of each mechanism that touches soft ones [kg], empty where none do."""
     if job.scene.contact is None:
         return {}
@@ -71,7 +71,7 @@ def _rigid_masses(job: Job) -> dict[str, float]:
     return masses
 
 
-def drawn_reach(job: Job, one: Prepared) -> Vec:
+def measure_drawn_reach(job: Job, one: Prepared) -> Vec:
     """Return how far a body's mesh extends beyond each of its nodes, (k,) [m]; negative where the node is outside of
     the mesh.
 
@@ -100,7 +100,7 @@ def drawn_reach(job: Job, one: Prepared) -> Vec:
     return reach
 
 
-def drawn_above(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -> AboveGround | None:
+def build_above_ground(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -> AboveGround | None:
     """Return the correction that draws a body's vertices above the ground; None where the scene has no ground, or the
     job no mesh of the body.
 

@@ -20,7 +20,7 @@ from ..job.folder import Job, blame, parameters
 from ..job.schema_ropes import Rope
 from ..meshing.volume import Volume
 from ..state import Index, Mask, Vec
-from .cloth import motion_of, pinned_vertices
+from .cloth import find_pinned_vertices, motion_of
 from .fields import Prepared
 from .inputs import over_time
 from .material_data import MaterialData
@@ -128,7 +128,7 @@ class PreparedRope(Prepared):
         """Return the vertices of the artist's mesh at these nodes, (k,): those with equal numbers."""
         return nodes
 
-    def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
+    def read_prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
         """Return positions of animated nodes at each sample, (T, k, 3) [m]; None where they are at rest. nodes: (k,).
         """
         return motion_of(job, self.body, self.volume.nodes, nodes)
@@ -147,7 +147,7 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
     edges = np.asarray(job.array(rope.edges), dtype=np.int32)
     notes: list[str] = []
     with blame(job.scene, body, "rope"):
-        pinned = pinned_vertices(job, body, volume.nodes, edges, notes)
+        pinned = find_pinned_vertices(job, body, volume.nodes, edges, notes)
         weights = {attach.weights: np.asarray(job.array(attach.weights), dtype=float)
                    for attach in body.attach if attach.weights}
         attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)

@@ -42,7 +42,7 @@ from .cloth import prepare_cloth
 from .compliant_pins import compliant_attachments, compliant_pins, without_pins
 from .fields import Prepared, prepare
 from .follow import followers
-from .ground import drawn_above, notes_on_sunk_bodies, on_ground
+from .ground import build_above_ground, notes_on_sunk_bodies, on_ground
 from .half_life import losses_of
 from .inputs import activation_of, over_time, positions_over_time
 from .integrators import integrator_of
@@ -50,9 +50,9 @@ from .linear_use import linear_use
 from .material_data import MaterialData
 from .obstacles import Obstacles, obstacles_of
 from .painted_weights import weights_at_nodes
-from .pinned_vertices import drawn_pinned
+from .pinned_vertices import build_pinned_vertices
 from .point_constraints import TargetNodes, point_constraints, target_nodes, ties_of
-from .prescribed_ends import PrescribedEnds, integrated_nodes, prescribed_ends
+from .prescribed_ends import PrescribedEnds, find_integrated_nodes, find_prescribed_ends
 from .pressures import pressures
 from .ropes import prepare_rope
 from .seams import seams_of
@@ -99,7 +99,7 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
 
     first_target = int(first[-1]) + len(obstacles.positions)
     ties = ties_of(job, prepared, targets, first_target, rest, first)
-    ends = prescribed_ends(job, ties, targets, first_target, rest, integrated_nodes(job, prepared, len(rest)))
+    ends = find_prescribed_ends(job, ties, targets, first_target, rest, find_integrated_nodes(job, prepared, len(rest)))
     coordinates = _coordinates(job, rest, [without_pins(prepared_body) for prepared_body in prepared], first,
                                make_coordinates, obstacles, targets, air, ends)
     is_free = ends.without(coordinates.is_free)
@@ -125,7 +125,7 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
     notes += [*notes_on_sunk_bodies(bodies, ground.plane, rest, coordinates.free), *_notes_of_bodies(prepared, damping)]
     constraints = point_constraints(job, prepared, ties, ends.ties, rest, mass, first, is_free)
     acting = _acting(job, prepared, materials, rest, mass, first, obstacles, air, constraints)
-    make = _stepped(integrator, coordinates, condensation)
+    make = _choose_part(integrator, coordinates, condensation)
     return make(bodies, [material.elements for material in materials], coordinates, rest, mass,
                 np.array(scene.gravity), ground, scene.time.start, condensation=condensation,
                 stage_solver=stage_solver, linear=linear, notes=notes,
@@ -139,7 +139,8 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
                            for name, of in zip(obstacles.names, obstacles.spans)])
 
 
-def _stepped(integrator: Integrator, coordinates: FreeNodes, condensation: Condensation) -> Callable[..., NodesPart]:
+def _choose_part(integrator: Integrator, coordinates: FreeNodes, condensation: Condensation
+                 ) -> Callable[..., NodesPart]:
     """Return the constructor of a part: one that steps by itself, or one without an integrator where a mechanism
     carries some of its nodes."""
     if not len(coordinates.attached.nodes):
@@ -171,9 +172,9 @@ def _contacts(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: I
     has no contact."""
     if job.scene.contact is None:
         return [], []
-    from .contact import contacts_of, ignored_fields  # its kernels are compiled where something touches
+    from .contact import contacts_of, list_ignored_fields  # its kernels are compiled where something touches
 
-    return contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped), ignored_fields(job)
+    return contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped), list_ignored_fields(job)
 
 
 class _Acting(NamedTuple):
@@ -225,9 +226,9 @@ def _in_world(job: Job, one: Prepared, nodes: slice) -> BodyInWorld:
     """Return a body with its slice of all nodes, and the data that its output is made of."""
     surface = one.body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-    drawn_at_pins = drawn_pinned(job, one)
+    drawn_at_pins = build_pinned_vertices(job, one)
     return BodyInWorld(one.body.name, nodes, one.volume.diagonal, one.embedding, to_object, drawn_at_pins,
-                       above=drawn_above(job, one, drawn_at_pins), shows_stress=bool(one.body.stress_output))
+                       above=build_above_ground(job, one, drawn_at_pins), shows_stress=bool(one.body.stress_output))
 
 
 class _Damping(NamedTuple):

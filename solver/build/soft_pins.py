@@ -43,7 +43,7 @@ def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
                                          mass)
     return SoftPins((nodes + start).astype(np.int32), vertex_mass,
                     _weights(job, pin, painted[vertices], vertices, changing), number_over_time(job, pin.stiffness),
-                    positions_over_time(job, one.prescribed_motion(job, nodes), one.volume.nodes[nodes]))
+                    positions_over_time(job, one.read_prescribed_motion(job, nodes), one.volume.nodes[nodes]))
 
 
 def _carrying_nodes(one: Prepared, rest: Vec, triangles: Index, vertices: Index, mass: Vec) -> tuple[Index, csr_matrix]:

@@ -31,7 +31,7 @@ class ThinnedMesh:
         return positions
 
 
-def thinned_mesh(volume: Volume, embedding: Embedding, triangles: Index, fraction: float) -> ThinnedMesh | None:
+def simplify_mesh(volume: Volume, embedding: Embedding, triangles: Index, fraction: float) -> ThinnedMesh | None:
     """Return the simplified contact surface of a body; None where it has more triangles than contact should have.
 
     triangles: of the mesh, (m, 3). fraction: largest distance from the mesh, of the body's largest extent.

@@ -36,7 +36,7 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
     if (body.cloth is not None or body.rope is not None) and body.surface is not None:
         return Volume(np.array(job.array(body.surface.vertices)), np.zeros((0, 4), dtype=np.int32), axes=axes)
     if body.tets is not None:
-        return _oriented(job.array(body.tets.nodes), job.array(body.tets.tets), axes)
+        return _orient(job.array(body.tets.nodes), job.array(body.tets.tets), axes)
 
     def make() -> dict[str, np.ndarray]:
         if body.surface is None:
@@ -56,7 +56,7 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
     return Volume(pose.in_world(nodes), pose.orient(tets), notes, axes)
 
 
-def looked_at(job: Job) -> list[str]:
+def check_surfaces(job: Job) -> list[str]:
     """Return notes on the surfaces that a bake fills with tetrahedra, without filling any. Raises BadMesh as a bake
     does."""
     notes = []
@@ -84,7 +84,7 @@ def _usable(arrays: Arrays) -> bool:
     return bool((tet_volumes(nodes, tets) > 0.0).all() and np.bincount(tets.ravel(), minlength=len(nodes)).all())
 
 
-def _oriented(nodes: Vec, tets: Index, axes: Vec) -> Volume:
+def _orient(nodes: Vec, tets: Index, axes: Vec) -> Volume:
     """Return tetrahedra given by hand with their corners in the order of positive volume; `job.validate` has refused
     flat ones."""
     is_inverted = tet_volumes(nodes, tets) < 0.0

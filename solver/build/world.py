@@ -69,9 +69,9 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     """
     prepared = prepare_all(job, report, volumes) if job.scene.bodies else []
     if any(prepared_body.body.dynamic.suggested for prepared_body in prepared):
-        from .suggest import suggested  # loaded only where it is needed
+        from .suggest import suggest_spots  # loaded only where it is needed
 
-        prepared = [suggested(job, prepared_body, report) for prepared_body in prepared]
+        prepared = [suggest_spots(job, prepared_body, report) for prepared_body in prepared]
     rigid = _mechanisms(job)
     if any(not is_drafted(job.scene, prepared_body.body) for prepared_body in prepared):
         report("world", None, None, "Analysing the stiffness matrix")
@@ -83,7 +83,7 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     if grouping is not None:
         soft = grouping(coupled, rigid)
     else:
-        soft = _soft_parts(job, coupled, rigid)
+        soft = _build_soft_parts(job, coupled, rigid)
     soft_couplings = [coupling for group in soft for coupling in group.couplings]
     joints = None if rigid is None else rigid.beside(soft_couplings)
     parts: list[Part] = [*(group.part for group in soft), *([] if joints is None else [joints])]
@@ -100,7 +100,7 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
                  soft)
 
 
-def _soft_parts(job: Job, coupled: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
+def _build_soft_parts(job: Job, coupled: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
     """Return the parts of soft bodies: one of all bodies that mechanisms carry or touch, and those of `groups_of_parts`
     for the others."""
     to_rigid = {end.body for constraint in job.scene.constraints if any(end.mechanism for end in constraint.ends)
@@ -111,10 +111,10 @@ def _soft_parts(job: Job, coupled: list[Prepared], rigid: Mechanisms | None) -> 
                   if hanging & job.scene.find_joined_bodies(prepared_body.body.name)]
     if job.scene.contact is not None and rigid is not None:
         with_rigid = coupled  # all of them may touch the mechanisms' bodies
-    soft = [soft_part(job, group) for group in groups_of_parts(job, [prepared_body for prepared_body in coupled
-                                                                     if prepared_body not in with_rigid])]
+    soft = [build_soft_part(job, group) for group in groups_of_parts(job, [prepared_body for prepared_body in coupled
+                                                                           if prepared_body not in with_rigid])]
     if with_rigid:
-        soft.append(soft_part(job, with_rigid, rigid))
+        soft.append(build_soft_part(job, with_rigid, rigid))
     return soft
 
 
@@ -199,13 +199,17 @@ def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: 
 def _mechanisms(job: Job) -> Mechanisms | None:
     if not job.scene.mechanisms:
         return None
-    from .mechanisms import mechanisms_part, uncoupled_joints  # its kernels are compiled where there are mechanisms
+    from .mechanisms import (  # its kernels are compiled where there are mechanisms
+        build_uncoupled_joints,
+        mechanisms_part,
+    )
 
     part = mechanisms_part(job)
-    return Mechanisms(part, uncoupled_joints(job, part))
+    return Mechanisms(part, build_uncoupled_joints(job, part))
 
 
-def soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = None, reshaped: bool = False) -> SoftPart:
+def build_soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = None, reshaped: bool = False
+                    ) -> SoftPart:
     """Return soft bodies as one part of the world. Raises a ConJacError that names a body.
 
     rigid: mechanisms that the bodies may be attached to or touch. reshaped: whether bodies were cut or nailed since the

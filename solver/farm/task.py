@@ -145,9 +145,9 @@ def tetrahedralize(task: Task, folder: Path, queue: ForQueue, stop: Callable[[],
     """Create the volumes of a row, or use equal ones of another row or of the job; return a sentence on them."""
     job = load(folder)
     _take_stages(task, job)
-    from ..build.filled import filled_for_bake  # which takes a while to import
+    from ..build.filled import fill_for_bake  # which takes a while to import
 
-    volumes = filled_for_bake(job, queue.stage)[1]
+    volumes = fill_for_bake(job, queue.stage)[1]
     return f"{sum(len(volume.tets) for volume in volumes)} tetrahedra are kept for the bake"
 
 

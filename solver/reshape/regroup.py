@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..build.fields import Prepared
 from ..build.rigid_skins import skins_of
-from ..build.world import Mechanisms, SoftPart, slides, soft_part, touches_bodies
+from ..build.world import Mechanisms, SoftPart, build_soft_part, slides, touches_bodies
 from ..job.folder import Job
 from ..job.schema import Body, Scene
 from ..job.schema_values import Choice
@@ -82,7 +82,7 @@ class Regroup:
         """Return the parts of the groups of soft bodies at the start frame.
 
         bodies: soft bodies in the order of their tokens. rigid: mechanisms, None where there are none. Raises the
-        exceptions of `soft_part`.
+        exceptions of `build_soft_part`.
         """
         self._bodies, self._rigid = bodies, rigid
         self._must = [*ties(self._job.scene)]
@@ -141,7 +141,7 @@ class Regroup:
         self._parts = {tokens: part for tokens, part in self._parts.items() if not taken & {*tokens}}
 
     def rebuilt(self, soft: SoftPart) -> SoftPart:
-        """Return a part rebuilt from the present form of its bodies. Raises the exceptions of `soft_part`."""
+        """Return a part rebuilt from the present form of its bodies. Raises the exceptions of `build_soft_part`."""
         tokens = self._tokens_of(soft.part)
         return self._part((*tokens, len(self._bodies)) if soft.rigid is not None else (*tokens,))
 
@@ -248,12 +248,12 @@ class Regroup:
         return [tokens for tokens in groups if tokens[0] < len(self._bodies)]
 
     def _part(self, tokens: tuple[int, ...]) -> SoftPart:
-        """Return the part of a group, built on first use. Raises the exceptions of `soft_part`."""
+        """Return the part of a group, built on first use. Raises the exceptions of `build_soft_part`."""
         if tokens not in self._parts:
             of_bodies = [self._bodies[token] for token in tokens if token < len(self._bodies)]
             rigid = self._rigid if tokens[-1] == len(self._bodies) else None
-            self._parts[tokens] = soft_part(replace(self._job, scene=self._scene(tokens)), of_bodies, rigid,
-                                            reshaped=bool(self._reshaped & {*tokens}))
+            self._parts[tokens] = build_soft_part(replace(self._job, scene=self._scene(tokens)), of_bodies, rigid,
+                                                  reshaped=bool(self._reshaped & {*tokens}))
         return self._parts[tokens]
 
     def _world(self, world: World) -> World:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import catalogue
 from ..build.fields import Prepared
-from ..build.world import SoftPart, soft_part
+from ..build.world import SoftPart, build_soft_part
 from ..job import schema
 from ..job.folder import Job, blame
 from ..meshing.volume import face_parts, mean_edge
@@ -237,7 +237,7 @@ class Reshape:
         if self._regroup is not None:
             self._regroup.take({member.body.name: member for member in members if member.body.name in self._changing})
             return self._regroup.rebuilt(soft)
-        return soft_part(self._job, members, soft.rigid, reshaped=True)
+        return build_soft_part(self._job, members, soft.rigid, reshaped=True)
 
     def _nodes(self, body: int, members: list[int]) -> slice:
         """Return the slice of the nodes of a body among all nodes of its part."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import permutations
 
 from ...build.fields import Prepared
-from ...build.filled import CELLS, filled_quickly
+from ...build.filled import CELLS, fill_quickly
 from ...build.soft_bodies import prepare_all
 from ...errors import BadInput
 from ...job.folder import Job
@@ -33,7 +33,7 @@ class ModesEngine(SeparateBodiesEngine[LiveBody]):
     def _prepare(self, job: Job) -> tuple[Job, Sequence[Prepared]]:
         if not self.plays(job.scene):
             raise BadInput("only soft bodies can be played on skinning eigenmodes", "Play it by Coarse Cells")
-        job, volumes = filled_quickly(job, CELLS, self._report, self._job)
+        job, volumes = fill_quickly(job, CELLS, self._report, self._job)
         self._job = self._job or job
         return job, prepare_all(job, self._report, volumes)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from ...build.fields import Prepared
-from ...build.filled import filled
+from ...build.filled import replace_meshers
 from ...build.soft_bodies import prepare_all
 from ...build.volumes import volumes_of
 from ...errors import BadInput
@@ -69,7 +69,7 @@ def _is_sewn(body: Body) -> bool:
 
 def _by_projections(job: Job) -> Job:
     """Return the job with projective dynamics instead of its method, and cells instead of its mesher."""
-    job = filled(job, CELLS, by_bake=False)
+    job = replace_meshers(job, CELLS, by_bake=False)
     bodies = [structs.replace(body, method=None, integrator=None) for body in job.scene.bodies]
     return replace(job, scene=structs.replace(job.scene, bodies=bodies, method=Choice("projective"),
                                               integrator=Choice("bdf2")))

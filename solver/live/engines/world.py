@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...build.filled import filled
+from ...build.filled import replace_meshers
 from ...build.volumes import volumes_of
 from ...build.world import build
 from ...errors import Diverged, StepFailed
@@ -51,7 +51,7 @@ class WorldEngine:
     def _build(self, job: Job) -> None:
         """Build the world of a job on coarse cells, with live parts and efforts. Raises a ConJacError that names the
         body."""
-        job = filled(job, CELLS, by_bake=False)
+        job = replace_meshers(job, CELLS, by_bake=False)
         built = build(job, self._report, volumes_of(job, self._report))
         self._job, self._world = job, built.world
         numbers = {body.name: k for k, body in enumerate(job.scene.bodies)}
