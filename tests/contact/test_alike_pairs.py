@@ -36,7 +36,7 @@ def linearised(law, x):
     table, force = law.fill(x, 0.0, False), np.zeros_like(x)
     table.add_forces(force)
     friction = law.lag_friction(x, x - [1e-5, 2e-5, 0.0] * (x[:, 2:] > 0.305), SECONDS).measure(x, 0.0)
-    return force, [summed(one, len(x)) for one in (table, law.fill(x, 0.0, True))], friction, len(table.nodes)
+    return force, [summed(blocks, len(x)) for blocks in (table, law.fill(x, 0.0, True))], friction, len(table.nodes)
 
 
 def summed(table, count):
@@ -56,11 +56,11 @@ def test_one_pair_says_what_all_alike_say(boxes, monkeypatch):
     force_of_all, stiffness_of_all, friction_of_all, every = linearised(law, x)
     assert grouped <= 0.6 * every
     assert np.abs(force - force_of_all).max() <= 1e-12 * np.abs(force_of_all).max()
-    for one, of_all in zip(stiffness, stiffness_of_all):
-        assert np.abs(one - of_all).max() <= 1e-9 * np.abs(of_all).max()
+    for by_law, of_all in zip(stiffness, stiffness_of_all):
+        assert np.abs(by_law - of_all).max() <= 1e-9 * np.abs(of_all).max()
     assert friction.energy == pytest.approx(friction_of_all.energy, rel=1e-2)
-    first, second = (np.bincount(one.nodes.ravel() // (len(x) // 2), one.forces[:, :, 0].ravel())
-                     for one in (friction, friction_of_all))
+    first, second = (np.bincount(measured.nodes.ravel() // (len(x) // 2), measured.forces[:, :, 0].ravel())
+                     for measured in (friction, friction_of_all))
     assert np.abs(first - second).max() <= 1e-2 * np.abs(second).max() > 0.0
 
 

@@ -49,9 +49,9 @@ def dense(table, count):
         for a in range(1, 4):
             for b in range(a):
                 block = blocks[pair].reshape(3, 3)
-                for i, j, one in ((a, b, block), (b, a, block.T)):
-                    K[nodes[i], :, nodes[j]] += one
-                    K[nodes[i], :, nodes[i]] -= one
+                for i, j, term in ((a, b, block), (b, a, block.T)):
+                    K[nodes[i], :, nodes[j]] += term
+                    K[nodes[i], :, nodes[i]] -= term
                 pair += 1
     return K.reshape(3 * count, 3 * count)
 
@@ -62,7 +62,7 @@ def forces_on(law, x):
     return force
 
 
-def theirs(law, x):
+def collisions_of_ipctk(law, x):
     """ipctk's collisions of the same surfaces, its mesh and its potential, all in units of ours."""
     surfaces = law.surfaces
     collisions = ipctk.NormalCollisions()
@@ -73,7 +73,7 @@ def theirs(law, x):
 def test_energy_forces_and_stiffness_are_those_of_ipctk(touching):
     x, law = touching
     surfaces, table = law.surfaces, law.fill(x, 0.0, False)
-    collisions, mesh, potential = theirs(law, x)
+    collisions, mesh, potential = collisions_of_ipctk(law, x)
     assert len(table.nodes) > 50
     here, unit = x[surfaces.nodes], law.activation**2
     assert table.energy == pytest.approx(potential(collisions, mesh, here) / unit, rel=1e-10)
@@ -201,7 +201,7 @@ def test_all_near_pairs_are_found_wherever_the_last_ones_were(touching):
         for field in ("nodes", "forces", "blocks"):
             assert np.array_equal(getattr(one, field), getattr(anew, field))
     near = law.surfaces.find_near_pairs(at, law.activation)
-    collisions = theirs(law, at)[0]
+    collisions = collisions_of_ipctk(law, at)[0]
     found = law.find_active_pairs(at)
     assert found.work[:, 16].min() == pytest.approx(
         collisions.compute_minimum_distance(law.surfaces._mesh, at[law.surfaces.nodes]), rel=1e-9)

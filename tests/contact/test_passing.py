@@ -77,7 +77,7 @@ def test_one_that_falls_through_within_the_step_is_found_where_it_meets_it(featu
     assert not len(edges(falling, features(), [0, 0, -1.0]).of)
 
 
-def test_a_feature_that_rises_is_met_as_well():
+def test_a_feature_that_rises_is_found_as_well():
     x, triangles = box()
     sharp = find_sharp_features(x, triangles)
     found = alone(edges([[[0.9, 0.3, 1.02], [1.2, 0.6, 1.02]]], sharp.at(x, np.broadcast_to([0, 0, 4.0], x.shape))))

@@ -119,7 +119,7 @@ class Quiet:
     """A reporter that discards its messages."""
 
     def __getattr__(self, name):
-        return lambda *told: None
+        return lambda *arguments: None
 
 
 def resumed_alike(jobs, first=6, end=9, then=()):
