@@ -60,7 +60,7 @@ def test_what_rounding_leaves_of_a_zero_is_no_slip(tmp_path, capsys):
     assert bake(job, capsys)[0] == 0
 
 
-@pytest.mark.parametrize(("path", "value", "said"), [
+@pytest.mark.parametrize(("path", "value", "sentence"), [
     (f"{BODY}.mass", 0, "mass of 0 kg"),
     (f"{BODY}.shape", box(1, 1, 0), "is flat"),
     (f"{BODY}.shape", box(1e-150, 1e-150, 1e-150), "closer to 0 than what can be computed with"),
@@ -126,7 +126,7 @@ def test_it_bakes_to_numbers(tmp_path, capsys, changes):
     assert len(Cache(job / "cache").frames_done()) == 6
 
 
-@pytest.mark.parametrize(("changes", "said"), [
+@pytest.mark.parametrize(("changes", "sentence"), [
     ([(f"{JOINT}.rate", [1e30])], "a second"),
     ([("gravity", [0, 0, -1e30])], "a second"),
     ([("mechanisms.0.joints.0.motor", {**DRIVE, "target": "arrays/target.npy"}),
