@@ -245,10 +245,13 @@ def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str
 
 def _with_inside(job: Job, lines: Lines) -> list[Body]:
     """Return bodies that are filled with tetrahedra; write of others that they have no inside."""
+    from .job.kinds import kind_of
+
     for body in job.scene.bodies:
-        if body.cloth is not None:
-            lines.say(f"{body.name}: it is cloth, so there is nothing inside", event="cloth", body=body.name)
-    return [body for body in job.scene.bodies if body.cloth is None]
+        if not kind_of(body).is_filled:
+            lines.say(f"{body.name}: it is {kind_of(body).noun}, so there is nothing inside", event="cloth",
+                      body=body.name)
+    return [body for body in job.scene.bodies if kind_of(body).is_filled]
 
 
 def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:

@@ -22,8 +22,8 @@ from ..forces.multipliers import WithMultipliers
 from ..forces.pulls import Pull
 from ..forces.stencils import ElasticBody, StencilForce
 from ..integrators.interface import Integrator
-from ..job import schema
 from ..job.folder import Job, blame, parameters
+from ..job.kinds import kind_of
 from ..linear.banded_cholesky import BandedCholesky
 from ..linear.choose import choose
 from ..linear.interface import LinearSolver
@@ -38,9 +38,8 @@ from ..world.nodes import Nodes
 from ..world.nodes_part import NodesPart
 from ..world.sliding_damping import SlidingDampers
 from .air import AirAround, air_of
-from .cloth import prepare_cloth
 from .compliant_pins import compliant_attachments, compliant_pins, without_pins
-from .fields import Prepared, prepare
+from .fields import Prepared
 from .follow import followers
 from .ground import drawn_above, notes_on_sunk_bodies, on_ground
 from .half_life import losses_of
@@ -54,7 +53,6 @@ from .pinned_vertices import drawn_pinned
 from .point_constraints import TargetNodes, point_constraints, target_nodes, ties_of
 from .prescribed_ends import PrescribedEnds, integrated_nodes, prescribed_ends
 from .pressures import pressures
-from .ropes import prepare_rope
 from .seams import seams_of
 from .sliding import sliding_bodies
 from .soft_pins import soft_pins
@@ -68,13 +66,7 @@ def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) ->
     """Return all bodies of a job, meshed and painted. volumes: their tetrahedra; None: they are made, or read from the
     job. Raises a ConJacError that names the body and, where the job is at fault, the field."""
     volumes = volumes_of(job, report) if volumes is None else volumes
-    return [_kind(body)(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
-
-
-def _kind(body: schema.Body) -> Callable[[Job, schema.Body, Volume, Stage], Prepared]:
-    if body.rope is not None:
-        return prepare_rope
-    return prepare if body.cloth is None else prepare_cloth
+    return [kind_of(body).load_builder()(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
 
 
 def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinates | None = None,

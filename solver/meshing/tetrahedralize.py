@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import catalogue
 from ..errors import BadMesh, ConJacError, MesherFailed
-from ..job.estimate import guessed_tets
+from ..job.body_size import estimate_tets
 from .accepted import Filled, Unusable, accepted
 from .child import ChildFailed, ChildTooSlow, Report, TimedReport, run_mesher
 from .parting import parted
@@ -105,8 +105,8 @@ class _Time:
 def _time_for(surface: Surface, params: Mapping[str, float], seconds: float | None = None) -> _Time:
     """Return the time limit and size of a surface's meshing. seconds: of the first try; None: from the number of
     tetrahedra."""
-    expected, needed = guessed_tets(surface.vertices * surface.scale, surface.triangles,
-                                    {"edge_length": params.get("edge_length", 0.0)})
+    expected, needed = estimate_tets(surface.vertices * surface.scale, surface.triangles,
+                                     {"edge_length": params.get("edge_length", 0.0)})
     needed = max(needed, FEWEST * surface.parts)
     usual = min(SECONDS + SECONDS_PER_TET * expected, MOST_SECONDS)
     return _Time(seconds or usual, needed, QUICKEST * needed < UNSURE * usual)

@@ -13,6 +13,7 @@ from ...build.soft_bodies import prepare_all
 from ...build.volumes import volumes_of
 from ...errors import BadInput
 from ...job.folder import Job
+from ...job.kinds import kind_of
 from ...job.schema import Body, Scene
 from ...job.schema_values import Choice
 from ...parts.projective.body import TargetRows
@@ -33,7 +34,7 @@ class ProjectiveEngine(SeparateBodiesEngine[ProjectedBody]):
     @staticmethod
     def plays(scene: Scene) -> bool:
         """Whether a scene has only cloth, without attachments, seams, mechanisms, forces or constraints."""
-        return _is_uncoupled(scene) and all(body.cloth is not None for body in scene.bodies)
+        return _is_uncoupled(scene) and all(kind_of(body).is_sheet for body in scene.bodies)
 
     def _prepare(self, job: Job) -> tuple[Job, Sequence[Prepared]]:
         if not _is_uncoupled(job.scene):
