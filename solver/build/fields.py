@@ -16,6 +16,8 @@ from ..errors import NoFreeNode
 from ..fields.build import Fields, build_fields, prescribed_motion
 from ..job import schema
 from ..job.folder import Job, blame
+from ..job.kinds import kind_of
+from ..job.kinds.interface import BodyKind
 from ..job.stages import Arrays
 from ..meshing.volume import Volume, boundary_faces, mean_edge
 from ..state import Index, Mask, Vec
@@ -39,6 +41,11 @@ class Prepared:
     fields: Fields
     #: simplified contact surface, where the mesh has too many faces
     thinned: ThinnedMesh | None = field(default=None, kw_only=True)
+
+    @property
+    def kind(self) -> BodyKind:
+        """Return the kind of the body, with its settings."""
+        return kind_of(self.body)
 
     @property
     def skin(self) -> Index:
@@ -69,6 +76,16 @@ class Prepared:
     def count(self) -> int:
         """Return the number of elements."""
         return len(self.volume.tets)
+
+    @property
+    def areal_density(self) -> float | None:
+        """Return the mass per area of a sheet [kg/m²]; None for other kinds."""
+        return None
+
+    @property
+    def is_banded(self) -> bool:
+        """Whether nearly all of its matrix is near the diagonal, once its nodes are ordered."""
+        return False
 
     @property
     def thickness(self) -> float | None:

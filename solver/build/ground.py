@@ -53,7 +53,7 @@ def on_ground(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, coordina
     for body in prepared:
         stop = start + len(body.volume.nodes)
         reach[start:stop] = drawn_reach(job, body)
-        if per_area is not None and heaviest and body.body.cloth is None:
+        if per_area is not None and heaviest and not body.kind.is_sheet:
             touches = body.body.touches
             on_it = max((most for name, most in heaviest.items() if touches is None or name in touches), default=0.0)
             stiffness[start:stop] *= max(1.0, on_it / float(mass[start:stop].sum()))
@@ -107,7 +107,7 @@ def drawn_above(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -
     drawn_at_pins: vertices that are drawn where they are prescribed.
     """
     ground = ground_of(job)
-    if not ground.exists or (one.embedding is None and one.body.cloth is None):
+    if not ground.exists or (one.embedding is None and not one.kind.is_sheet):
         return None
     if one.embedding is None:  # its vertices are its nodes
         start, prescribed = one.volume.nodes, one.fields.pinned

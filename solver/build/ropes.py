@@ -17,6 +17,7 @@ from ..fields.attach import attached_nodes, no_attachments
 from ..fields.build import Fields
 from ..job import schema
 from ..job.folder import Job, blame, parameters
+from ..job.kinds.rope import RopeKind
 from ..job.schema_ropes import Rope
 from ..meshing.volume import Volume
 from ..state import Index, Mask, Vec
@@ -64,18 +65,27 @@ class PreparedRope(Prepared):
     @property
     def thickness(self) -> float | None:
         """Return the thickness of the rope [m], the distance that it keeps from other surfaces."""
-        return self._rope.thickness
+        return self.rope.thickness
 
     @property
     def surface_offset(self) -> float:
         """Return the radius of the rope [m], or the thickness that its body sets."""
-        return 0.5 * self._rope.thickness if self.body.thickness is None else self.body.thickness
+        return 0.5 * self.rope.thickness if self.body.thickness is None else self.body.thickness
 
     @property
-    def _rope(self) -> Rope:
-        rope = self.body.rope
-        assert rope is not None
-        return rope
+    def kind(self) -> RopeKind:
+        """Return the kind of the body, with its settings."""
+        return RopeKind(self.body)
+
+    @property
+    def rope(self) -> Rope:
+        """Return the settings of the ropes."""
+        return self.kind.rope
+
+    @property
+    def is_banded(self) -> bool:
+        """Whether nearly all of its matrix is near the diagonal, once its nodes are ordered: True."""
+        return True
 
     def material_data(self, job: Job, rest: Vec, start: int) -> MaterialData:
         """Return the links, bending, twisting and hard limits of the ropes as elements, with the mass of each node.
@@ -84,7 +94,7 @@ class PreparedRope(Prepared):
         from ..forces.ropes.bends import RodBends
         from ..forces.ropes.links import Strand
 
-        rope, edges = self._rope, self.edges + np.int32(start)
+        rope, edges = self.rope, self.edges + np.int32(start)
         length = np.linalg.norm(rest[edges[:, 1]] - rest[edges[:, 0]], axis=1)
         mass = np.zeros(len(self.volume.nodes))
         np.add.at(mass, self.edges, 0.5 * rope.linear_density * length[:, None])

@@ -20,8 +20,7 @@ def sliding_bodies(prepared: Sequence[Prepared], materials: Sequence[MaterialDat
     of all nodes, (n, 3) [m] and (n,) [kg]."""
     damped = []
     for prepared_body, made, body in zip(prepared, materials, bodies):
-        if (not prepared_body.body.wobble_half_life or prepared_body.body.cloth is not None
-                or prepared_body.body.rope is not None):
+        if not prepared_body.body.wobble_half_life or not prepared_body.kind.is_filled:
             continue
         if coordinates.is_free[body.nodes].all():
             viscous = Green(rest, made.elements, made.modulus, {"stiffness_damping": 1.0, "mass_damping": 0.0})

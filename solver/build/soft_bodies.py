@@ -198,9 +198,8 @@ def _linear_solver(job: Job, prepared: list[Prepared], is_attached: bool, has_ro
     attached to rigid bodies. has_rows: whether constraints have rows."""
     use = linear_use(job, prepared, is_attached, has_rows)
     chosen = choose(job.scene.linear_solver, [prepared_body.count for prepared_body in prepared], use)
-    are_ropes = job.scene.linear_solver == "auto" and all(prepared_body.body.rope is not None
-                                                          for prepared_body in prepared)
-    return BandedCholesky(chosen) if are_ropes else chosen, type(chosen)
+    is_banded = job.scene.linear_solver == "auto" and all(prepared_body.is_banded for prepared_body in prepared)
+    return BandedCholesky(chosen) if is_banded else chosen, type(chosen)
 
 
 def _asleep(job: Job, methods: list[dict[str, Any]], joins: bool) -> list[str]:

@@ -65,7 +65,7 @@ class ProjectedBody(PlayedBody):
         self._touching = np.setdiff1d(touching_nodes(prepared), self.body.prescribed)
         self._thickness = prepared.thickness or 0.0
         self._friction = RESTS if prepared.body.friction is None else prepared.body.friction
-        triangles = prepared.skin if prepared.body.cloth is not None else np.zeros((0, 3), np.int32)
+        triangles = prepared.skin if prepared.kind.is_sheet else np.zeros((0, 3), np.int32)
         edge = mean_edge(self.body.rest, triangles) if len(triangles) else 0.0
         #: sheet for contact with others; only cloth has triangles
         self.layer = Layer(neighbours(triangles, len(self.body.rest)), triangles, len(self.body.rest), edge,

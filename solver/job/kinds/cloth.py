@@ -63,6 +63,6 @@ class ClothKind(BodyKind):
         return [("membrane", self.cloth.membrane.kind), ("bending", self.cloth.bending.kind)]
 
     @property
-    def thickness(self) -> float | None:
+    def thickness(self) -> float:
         """Return the thickness of the cloth [m]."""
         return self.cloth.thickness

@@ -19,7 +19,7 @@ class EolClothKind(ClothKind):
 
     noun: ClassVar[str] = "cloth with Sharp Edges"
     remedy: ClassVar[str] = "switch its Sharp Edges off"
-    builder: ClassVar[str] = "build.cloth:prepare_cloth"
+    builder: ClassVar[str] = "build.prepared_eol_cloth:prepare_eol_cloth"
     separate_parts: ClassVar[str] = "build.eol_cloth:parts_of_eol_cloth"
     is_remeshed: ClassVar[bool] = True
     touches_wires: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""What a kind of soft body answers for, from its settings alone."""
+"""Protocol of kinds of soft bodies: checks, size and properties that follow from the settings alone."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..folder import Job
 class BodyKind(ABC):
     """Kind of a soft body, such as cloth, with the settings of one body.
 
-    It checks these settings and answers for the size of the body. `builder` makes the other half of a kind, the
-    prepared body of solver/build, which answers for elements, surface, mass and contact. A new kind is a file of its
-    own and an entry in `kinds.KINDS`.
+    It checks these settings and determines the size of the body. `builder` makes the other half of a kind, the
+    prepared body of solver/build, which has elements, surface, mass and contact. A new kind is a file of its own and an
+    entry in `kinds.KINDS`.
     """
 
     noun: ClassVar[str]  #: for messages, as in "it is cloth"
@@ -28,6 +28,7 @@ class BodyKind(ABC):
     is_filled: ClassVar[bool] = False  #: whether tetrahedra carry the surface; else its vertices are the nodes
     is_remeshed: ClassVar[bool] = False  #: whether its elements differ from frame to frame
     is_sheet: ClassVar[bool] = False  #: whether the body is a surface with an areal density, which encloses no volume
+    has_faces: ClassVar[bool] = True  #: whether its surface has triangles by which others touch it
     touches_wires: ClassVar[bool] = False  #: whether it collides with wires and nails of obstacles
     has_compliant_pins: ClassVar[bool] = True  #: whether obstacles may displace its pins
     attaches_to_bodies: ClassVar[bool] = False  #: whether its nodes may be attached to other soft bodies
@@ -35,6 +36,11 @@ class BodyKind(ABC):
 
     def __init__(self, body: schema.Body) -> None:
         self.body = body
+
+    @property
+    def name(self) -> str:
+        """Return the name of the body."""
+        return self.body.name
 
     @classmethod
     @abstractmethod

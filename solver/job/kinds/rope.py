@@ -18,6 +18,7 @@ class RopeKind(BodyKind):
 
     noun: ClassVar[str] = "a rope"
     builder: ClassVar[str] = "build.ropes:prepare_rope"
+    has_faces: ClassVar[bool] = False
 
     @classmethod
     def matches(cls, body: schema.Body) -> bool:
