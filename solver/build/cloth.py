@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from .. import catalogue
 from ..errors import NoFreeNode
 from ..fields.attach import PINNED, attached_nodes, listed_nodes, no_attachments
 from ..fields.build import Fields
 from ..fields.pins import follow, hard_weights
+from ..forces.stencils import StencilForce
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..job.kinds.cloth import ClothKind
-from ..meshing.volume import Volume
+from ..meshing.volume import Volume, connected_nodes
 from ..state import Index, Mask, Vec
 from .fields import Prepared
 from .material_data import MaterialData
+from .seams import refuse_longer
 from .volumes import Stage
 
 if TYPE_CHECKING:
@@ -98,10 +98,9 @@ class PreparedCloth(Prepared):
         laws += limits
         third = np.repeat(self.cloth.area_density * sheet.areas / 3.0, 3)
         mass: Vec = np.bincount(self.triangles.ravel(), third, len(self.volume.nodes))  # type: ignore[assignment]
+        parts = [part + start for part in connected_nodes(self.triangles, len(self.volume.nodes))]
         return MaterialData(ClothElements([law for law in laws if len(law.nodes)]),
-                            np.full(len(self.triangles), self._stretch), mass,
-                            [part + start for part in pieces(self.triangles, len(self.volume.nodes))], self._stretch,
-                            tuple(limits))
+                            np.full(len(self.triangles), self._stretch), mass, parts, self._stretch, tuple(limits))
 
     def _limits(self, job: Job, sheet: Sheet) -> list[Limits]:
         """Return the hard limits of edge lengths and areas that the cloth has."""
@@ -122,6 +121,24 @@ class PreparedCloth(Prepared):
             limits.append(AreaLimit(sheet.triangles, sheet.areas, -self.cloth.area_limit, self.cloth.area_limit, mass,
                                     step))
         return limits
+
+    def own_forces(self, job: Job, rest: Vec, start: int) -> list[StencilForce]:
+        """Return the forces of pressure inside the cloth and of its seams. rest: positions of all nodes, (n, 3) [m].
+        start: first node of the cloth among them. Raises BadMesh where a seam is longer than the cloth that it joins.
+        """
+        forces: list[StencilForce] = []
+        if self.cloth.pressure:
+            from ..forces.cloth.pressure import Pressure  # its kernel is compiled where cloth has a pressure
+
+            forces.append(Pressure(self.skin + np.int32(start), self.cloth.pressure, rest))
+        if self.cloth.seams is not None:
+            from ..forces.cloth.seams import Seams
+
+            pairs = np.asarray(job.array(self.cloth.seams))
+            with blame(job.scene, self.body, "cloth.seams"):
+                refuse_longer(pairs, self.volume, self.skin)
+            forces.append(Seams(pairs + start, self.cloth.seam_stiffness, self.cloth.seam_time, rest))
+        return forces
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         """Return the vertices of the artist's mesh at these nodes, (k,): those with equal numbers."""
@@ -182,16 +199,6 @@ def scaled(uv: Vec, vertices: Vec, triangles: Index) -> Vec:
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
     wide: Vec = uv * np.sqrt(area / np.abs(np.linalg.det(uv[:, 1:] - uv[:, :1])).sum())
     return wide
-
-
-def pieces(triangles: Index, count: int) -> list[Index]:
-    """Return the nodes of each connected piece, where a shared vertex connects too. triangles: (m, 3). count: number of
-    all nodes; nodes of no face are in no piece."""
-    first, second = triangles[:, [0, 1]].ravel(), triangles[:, [1, 2]].ravel()
-    graph = sp.coo_array((np.ones(len(first)), (first, second)), shape=(count, count))
-    _, piece = connected_components(graph, directed=False)
-    used = np.unique(triangles)
-    return [used[piece[used] == k].astype(np.int32) for k in np.unique(piece[used])]
 
 
 def pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes: list[str]) -> Index:

@@ -14,6 +14,7 @@ from ..embedding.bind import Embedding, barycentric, bind
 from ..embedding.fused import fused
 from ..errors import NoFreeNode
 from ..fields.build import Fields, build_fields, prescribed_motion
+from ..forces.stencils import StencilForce
 from ..job import schema
 from ..job.folder import Job, blame
 from ..job.kinds import kind_of
@@ -104,6 +105,11 @@ class Prepared:
         from .tetrahedra import material_data_of  # its kernels are compiled where something moves
 
         return material_data_of(job, self.body, self.volume, self.fields, modulus_of(self), rest, start)
+
+    def own_forces(self, job: Job, rest: Vec, start: int) -> list[StencilForce]:
+        """Return forces between nodes of the body alone, in addition to its elements: none. rest: positions of all
+        nodes of the part, (n, 3) [m]. start: the body's first node."""
+        return []
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         """Return the vertex of the surface for each node, (p,): the nearest painted one. nodes: (p,). painted: whether

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .. import catalogue
@@ -117,7 +119,7 @@ def drawn_above(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -
     return AboveGround(ground, start, prescribed, 1.0 / job.scene.time.fps)
 
 
-def notes_on_sunk_bodies(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
+def notes_on_sunk_bodies(bodies: Sequence[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
     """Return notes on bodies that start deep in the ground, whose springs throw them out. rest: positions of all nodes,
     (n, 3) [m]. free: indices of free nodes, ascending."""
     notes, inside = [], ground.find(rest[free], 0.0)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from .. import catalogue
 from ..errors import NoFreeNode
@@ -19,7 +17,7 @@ from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..job.kinds.rope import RopeKind
 from ..job.schema_ropes import Rope
-from ..meshing.volume import Volume
+from ..meshing.volume import Volume, connected_nodes
 from ..state import Index, Mask, Vec
 from .cloth import motion_of, pinned_vertices
 from .fields import Prepared
@@ -123,13 +121,13 @@ class PreparedRope(Prepared):
         stiffness = float(links.stiffness.max())
         laws += [*twists, *limits]
         return MaterialData(ClothElements(laws, twists), np.full(len(edges), stiffness), mass,
-                      [part + start for part in strands(self.edges, len(self.volume.nodes))], stiffness,
+                      [part + start for part in connected_nodes(self.edges, len(self.volume.nodes))], stiffness,
                       (links, *twists, *limits))
 
     def _hanging(self, mass: Vec) -> Vec:
         """Return the mass of the connected piece of each link, (k,) [kg]. mass: of the nodes, (n,) [kg]."""
         whole = np.zeros(len(mass))
-        for part in strands(self.edges, len(mass)):
+        for part in connected_nodes(self.edges, len(mass)):
             whole[part] = mass[part].sum()
         each: Vec = whole[self.edges[:, 0]]
         return each
@@ -208,12 +206,3 @@ def bends_of(edges: Index, positions: Vec) -> Index:
             bends += [(ends[i], node, ends[j]) for j in range(i + 1, len(ends))
                       if len(ends) == 2 or -float(away[i] @ away[j]) > CONTINUES]
     return np.array(bends, dtype=np.int32).reshape(-1, 3)
-
-
-def strands(edges: Index, count: int) -> list[Index]:
-    """Return the nodes of each connected piece of rope; nodes without a link are in none. edges: (k, 2). count: number
-    of all nodes."""
-    graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(count, count))
-    _, piece = connected_components(graph, directed=False)
-    used = np.unique(edges)
-    return [used[piece[used] == k].astype(np.int32) for k in np.unique(piece[used])]
