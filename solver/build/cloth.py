@@ -122,6 +122,11 @@ class PreparedCloth(Prepared):
                                     step))
         return limits
 
+    def quads(self, job: Job) -> Index:
+        """Return the corners of quads that may be drawn with either diagonal, in cyclic order, (k, 4)."""
+        quads = self.cloth.quads
+        return super().quads(job) if quads is None else np.asarray(job.array(quads), dtype=np.int32)
+
     def own_forces(self, job: Job, rest: Vec, start: int) -> list[StencilForce]:
         """Return the forces of pressure inside the cloth and of its seams. rest: positions of all nodes, (n, 3) [m].
         start: first node of the cloth among them. Raises BadMesh where a seam is longer than the cloth that it joins.

@@ -87,21 +87,20 @@ def _draft(job: Job, one: Prepared, method: str, make: MakeBody, of_tets: MakeTe
     if isinstance(one, PreparedCloth):
         from ..forces.cloth.sheet import Sheet  # its kernels are compiled where there is cloth
 
-        assert body.cloth is not None
-        if body.cloth.length_limit or body.cloth.area_limit:
+        cloth = one.cloth
+        if cloth.length_limit or cloth.area_limit:
             notes = [*notes, f"{method} supports neither Length Limit nor Area Limit"]
         sheet = Sheet(nodes, one.triangles, one.material)
-        constraints = [*of_cloth(sheet, _membrane(one), parameters("bending", body.cloth.bending),
-                                 body.cloth.bending.kind == "quadratic_bending")]
+        constraints = [*of_cloth(sheet, _membrane(one), parameters("bending", cloth.bending),
+                                 cloth.bending.kind == "quadratic_bending")]
         around = air_of(job, [one])
         laws: list[Any] = around.laws([one], np.array([0, len(nodes)]), len(nodes))
         air = (laws[0], around.motions[0]) if laws else None
     elif isinstance(one, PreparedRope):
         constraints = [of_rows(_rope(job, one, material.mass))]
-        assert body.rope is not None
-        if body.rope.keeps_shape:
+        if one.rope.keeps_shape:
             notes = [*notes, f"{method} straightens ropes: bake with Vanilla FEM to see how one Keeps Its Shape"]
-        if parameters("rope", body.rope.length).get(catalogue.MOST_STRETCH.key):
+        if parameters("rope", one.rope.length).get(catalogue.MOST_STRETCH.key):
             notes = [*notes, f"{method} does not support {catalogue.MOST_STRETCH.label} of ropes"]
     else:
         fields = one.fields
@@ -139,16 +138,13 @@ def _gravity(job: Job) -> tuple[float, float, float]:
 
 
 def _membrane(one: PreparedCloth) -> dict[str, float]:
-    assert one.body.cloth is not None
-    return parameters("membrane", one.body.cloth.membrane)
+    return parameters("membrane", one.cloth.membrane)
 
 
 def _rope(job: Job, one: PreparedRope, mass: Vec) -> Lengths:
     """Return the constraints of ropes: links, elastic or practically inextensible, and second differences that resist
     bending. mass: of the nodes, (n,) [kg]."""
-    rope = one.body.rope
-    assert rope is not None
-    nodes, edges = one.volume.nodes, one.edges
+    rope, nodes, edges = one.rope, one.volume.nodes, one.edges
     length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
     params = parameters("rope", rope.length)
     step = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]

@@ -106,6 +106,10 @@ class Prepared:
 
         return material_data_of(job, self.body, self.volume, self.fields, modulus_of(self), rest, start)
 
+    def quads(self, job: Job) -> Index:
+        """Return the corners of quads that may be drawn with either diagonal, in cyclic order, (k, 4): none."""
+        return np.zeros((0, 4), dtype=np.int32)
+
     def own_forces(self, job: Job, rest: Vec, start: int) -> list[StencilForce]:
         """Return forces between nodes of the body alone, in addition to its elements: none. rest: positions of all
         nodes of the part, (n, 3) [m]. start: the body's first node."""

@@ -10,7 +10,7 @@ from ..body_size import BodySize
 from ..folder import Job
 from ..validate_cloth import check_cloth, check_triangles
 from ..validate_volume import check_surface
-from .interface import BodyKind
+from .interface import OF_VOLUMES, BodyKind
 
 
 class ClothKind(BodyKind):
@@ -20,6 +20,7 @@ class ClothKind(BodyKind):
     builder: ClassVar[str] = "build.cloth:prepare_cloth"
     is_sheet: ClassVar[bool] = True
     thickness_field: ClassVar[str] = "cloth.thickness"
+    unread: ClassVar[tuple[str, ...]] = OF_VOLUMES
 
     @classmethod
     def matches(cls, body: schema.Body) -> bool:
@@ -48,7 +49,7 @@ class ClothKind(BodyKind):
         """Return pressure and seams, and all cloth where the method cannot draft any."""
         conflicts = [] if method.able("drafts cloth") else [("cloth has no weights to be moved by", "cloth")]
         conflicts += [("its cloth cannot have a pressure inside", "cloth")] if self.cloth.pressure else []
-        return [*conflicts, *([("its cloth cannot have seams", "cloth")] if self.cloth.seams is not None else [])]
+        return [*conflicts, *([("its cloth cannot have seams", "cloth")] if self.is_sewn else [])]
 
     def size(self, job: Job, tets_hash: str) -> BodySize:
         """Return the numbers of vertices, which are the nodes, and of triangles, which are the elements."""
@@ -61,6 +62,16 @@ class ClothKind(BodyKind):
     def choices(self) -> list[tuple[str, str]]:
         """Return the membrane and the bending."""
         return [("membrane", self.cloth.membrane.kind), ("bending", self.cloth.bending.kind)]
+
+    @property
+    def air_drag(self) -> tuple[float, float]:
+        """Return the coefficients of drag of air across and along a face."""
+        return self.cloth.drag, self.cloth.air_friction
+
+    @property
+    def is_sewn(self) -> bool:
+        """Whether seams pull parts of the cloth together."""
+        return self.cloth.seams is not None
 
     @property
     def thickness(self) -> float:

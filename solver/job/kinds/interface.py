@@ -10,6 +10,9 @@ from .. import schema
 from ..body_size import BodySize
 from ..folder import Job
 
+#: beginnings of paths that only bodies of tetrahedra read
+OF_VOLUMES = ("mesher.", "material.", "density", "carry.", "dynamic.")
+
 
 class BodyKind(ABC):
     """Kind of a soft body, such as cloth, with the settings of one body.
@@ -33,6 +36,7 @@ class BodyKind(ABC):
     has_compliant_pins: ClassVar[bool] = True  #: whether obstacles may displace its pins
     attaches_to_bodies: ClassVar[bool] = False  #: whether its nodes may be attached to other soft bodies
     thickness_field: ClassVar[str] = ""  #: path of `thickness` in the body
+    unread: ClassVar[tuple[str, ...]] = ()  #: beginnings of paths in the body that this kind does not read
 
     def __init__(self, body: schema.Body) -> None:
         self.body = body
@@ -71,6 +75,16 @@ class BodyKind(ABC):
     def thickness(self) -> float | None:
         """Return the thickness of a sheet [m]; None for other kinds."""
         return None
+
+    @property
+    def air_drag(self) -> tuple[float, float]:
+        """Return the coefficients of drag of air across and along a face; 0 where air does not act."""
+        return 0.0, 0.0
+
+    @property
+    def is_sewn(self) -> bool:
+        """Whether seams pull parts of the body together."""
+        return False
 
     @property
     def steps_by_itself(self) -> bool:

@@ -10,7 +10,7 @@ from ..body_size import BodySize
 from ..folder import Job
 from ..schema_ropes import Rope
 from ..validate_ropes import check_rope
-from .interface import BodyKind
+from .interface import OF_VOLUMES, BodyKind
 
 
 class RopeKind(BodyKind):
@@ -19,6 +19,7 @@ class RopeKind(BodyKind):
     noun: ClassVar[str] = "a rope"
     builder: ClassVar[str] = "build.ropes:prepare_rope"
     has_faces: ClassVar[bool] = False
+    unread: ClassVar[tuple[str, ...]] = OF_VOLUMES
 
     @classmethod
     def matches(cls, body: schema.Body) -> bool:

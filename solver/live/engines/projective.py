@@ -14,7 +14,7 @@ from ...build.volumes import volumes_of
 from ...errors import BadInput
 from ...job.folder import Job
 from ...job.kinds import kind_of
-from ...job.schema import Body, Scene
+from ...job.schema import Scene
 from ...job.schema_values import Choice
 from ...parts.projective.body import TargetRows
 from ..layers import Layers
@@ -61,11 +61,7 @@ class ProjectiveEngine(SeparateBodiesEngine[ProjectedBody]):
 def _is_uncoupled(scene: Scene) -> bool:
     """Whether each body moves independently."""
     return bool(scene.bodies) and not (scene.mechanisms or scene.forces or scene.constraints) and not any(
-        body.attach or _is_sewn(body) for body in scene.bodies)
-
-
-def _is_sewn(body: Body) -> bool:
-    return body.cloth is not None and body.cloth.seams is not None
+        body.attach or kind_of(body).is_sewn for body in scene.bodies)
 
 
 def _by_projections(job: Job) -> Job:
