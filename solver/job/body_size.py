@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-TETS_PER_NODE = 4.5  # of a solid body; thin ones have fewer
-ACROSS_THIN = 4.5  # longest edge of a thin body, relative to its thickness
-UNSURE = 2.0  # factor by which an estimate may be wrong
+TETS_PER_NODE = 4.5  #: of a solid body; thin ones have fewer
+ACROSS_THIN = 4.5  #: longest edge of a thin body, relative to its thickness
+UNSURE = 2.0  #: factor by which an estimate may be wrong
 
 
 @dataclass(frozen=True)

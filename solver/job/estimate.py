@@ -18,8 +18,8 @@ from .load import load
 from .schema import step_size
 from .schema_mechanisms import Mechanism
 
-POSE_BYTES = 200  # of a rigid body in a frame: its pose and its joint's rates
-BASE_BYTES = 250e6  # Python with its libraries
+POSE_BYTES = 200  #: of a rigid body in a frame: its pose and its joint's rates
+BASE_BYTES = 250e6  #: memory of Python with its libraries
 
 
 @dataclass(frozen=True)
