@@ -84,7 +84,7 @@ def filled_for_bake(job: Job, report: Stage) -> tuple[Job, list[Volume]]:
 def _like_bake(job: Job, body: schema.Body) -> schema.Body:
     """Return a body with the tetrahedra of its bake where these are cached or soon made; else with similar ones."""
     if not kind_of(body).is_filled:
-        return kind_of(body).simplified()
+        return kind_of(body).simplify()
     if _filled(job, body, 1, True, True) is body or body.surface is None:
         return body
     own = parameters("mesher", body.mesher)
@@ -107,7 +107,7 @@ def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool
     """Return a body to be filled with about `cells` cells, or as it is. by_bake, inside: as of `filled`."""
     kind = kind_of(body)
     if not kind.is_filled or body.surface is None or body.tets is not None:
-        return kind.simplified()
+        return kind.simplify()
     if by_bake:
         stage = load_stage(job, "tets", body.name, hashes(settings(job)).bodies[body.name]["tets"])
         if stage is not None and len(stage.get("tets", ())) <= MOST:

@@ -30,8 +30,8 @@ class BodySize:
     is_cloth: bool = False  #: whether `tets` is the number of triangles or links of cloth or a rope
 
     @classmethod
-    def counted(cls, name: str, vertices: int, triangles: int, nodes: int, elements: int,
-                is_cloth: bool = False) -> BodySize:
+    def of_counts(cls, name: str, vertices: int, triangles: int, nodes: int, elements: int,
+                  is_cloth: bool = False) -> BodySize:
         """Return the exact size of a body. elements: number of its tetrahedra, or of its triangles or links."""
         return cls(name, vertices, triangles, nodes, elements, True, elements, elements, is_cloth)
 

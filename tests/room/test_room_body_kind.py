@@ -125,7 +125,7 @@ class TrussKind(BodyKind):
     def size(self, job, tets_hash):
         vertices, faces = (len(job.array(name)) for name in (self.body.surface.vertices, self.body.surface.triangles))
         bars = len(unique_edges(np.asarray(job.array(self.body.surface.triangles)), SIDES))
-        return BodySize.counted(self.name, vertices, faces, vertices, bars)
+        return BodySize.of_counts(self.name, vertices, faces, vertices, bars)
 
     @property
     def choices(self):

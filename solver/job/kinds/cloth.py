@@ -56,7 +56,7 @@ class ClothKind(BodyKind):
         surface = self.body.surface
         assert surface is not None
         vertices, triangles = len(job.array(surface.vertices)), len(job.array(surface.triangles))
-        return BodySize.counted(self.body.name, vertices, triangles, vertices, triangles, is_cloth=True)
+        return BodySize.of_counts(self.body.name, vertices, triangles, vertices, triangles, is_cloth=True)
 
     @property
     def choices(self) -> list[tuple[str, str]]:

@@ -47,7 +47,7 @@ class EolClothKind(ClothKind):
         """Return Sharp Edges themselves, after what else of cloth the method does not support."""
         return [*super().draft_conflicts(method), ("its cloth cannot slide over sharp edges", "cloth")]
 
-    def simplified(self) -> schema.Body:
+    def simplify(self) -> schema.Body:
         """Return the body without Sharp Edges, which are too slow for a live preview and give another mesh at each
         frame."""
         return structs.replace(self.body, cloth=structs.replace(self.cloth, eulerian=None))

@@ -91,7 +91,7 @@ class BodyKind(ABC):
         """Whether bodies of this kind are parts of the world of their own, with steps of their own."""
         return bool(self.separate_parts)
 
-    def simplified(self) -> schema.Body:
+    def simplify(self) -> schema.Body:
         """Return the body as a live preview simulates it, which may be of another kind."""
         return self.body
 

@@ -46,8 +46,8 @@ class RopeKind(BodyKind):
         surface = self.body.surface
         assert surface is not None
         vertices, links = len(job.array(surface.vertices)), len(job.array(self.rope.edges))
-        return BodySize.counted(self.body.name, vertices, len(job.array(surface.triangles)), vertices, links,
-                                is_cloth=True)
+        return BodySize.of_counts(self.body.name, vertices, len(job.array(surface.triangles)), vertices, links,
+                                  is_cloth=True)
 
     @property
     def choices(self) -> list[tuple[str, str]]:

@@ -47,9 +47,9 @@ class VolumeKind(BodyKind):
         of_surface = (body.name, len(vertices), len(triangles))
         made = stages.load_stage(job, "tets", body.name, tets_hash)
         if body.tets is not None:
-            return BodySize.counted(*of_surface, len(job.array(body.tets.nodes)), len(job.array(body.tets.tets)))
+            return BodySize.of_counts(*of_surface, len(job.array(body.tets.nodes)), len(job.array(body.tets.tets)))
         if made is not None and {"nodes", "tets"} <= made.keys():
-            return BodySize.counted(*of_surface, len(made["nodes"]), len(made["tets"]))
+            return BodySize.of_counts(*of_surface, len(made["nodes"]), len(made["tets"]))
         return estimate_size(body.name, vertices, triangles, parameters("mesher", body.mesher))
 
     @property
