@@ -16,7 +16,6 @@ ASK = {
     "job/validate_cloth.py": "checks of the kind", "build/cloth.py": "bodies of the kind",
     "build/ropes.py": "bodies of the kind",
     "build/eol_cloth.py": "a sheet's note on other sheets with Sharp Edges, which are another part",
-    "build/constraint_drafts.py": "a draft has other constraints for each kind that it supports",
 }
 
 
