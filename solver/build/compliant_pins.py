@@ -69,7 +69,7 @@ def without_pins(one: Prepared) -> Prepared:
                                        attached_by=no_attachments()))
 
 
-def compliant_pins_of(job: Job, one: Prepared, mass: Vec, start: int) -> list[CompliantPins]:
+def make_compliant_pins(job: Job, one: Prepared, mass: Vec, start: int) -> list[CompliantPins]:
     """Return the springs that replace a body's compliant pins, all in one; none without any. mass: of all nodes, (n,)
     [kg]. start: its first node."""
     pinned, clock = one.fields.pinned, job.scene.time

@@ -28,9 +28,9 @@ from .draft_pins import draft_pins
 from .fields import Prepared
 from .ground import drawn_above, ground_of
 from .pinned_vertices import drawn_pinned
-from .pulls import pulls_of
+from .pulls import make_pulls
 from .ropes import PreparedRope, bends_of
-from .soft_pins import soft_pins_of
+from .soft_pins import make_soft_pins
 from .volumes import Stage
 
 STRETCHED = 1.0e2  #: of m/h² of all of a rope: how hard a link holds that may not stretch
@@ -136,7 +136,7 @@ def _draft(job: Job, one: Prepared, method: DraftMethod, make: MakeBody, notes: 
     drawn_at_pins = drawn_pinned(job, one)
     shown = BodyInWorld(body.name, slice(0, len(nodes)), one.volume.diagonal, one.embedding, to_object, drawn_at_pins,
                         above=drawn_above(job, one, drawn_at_pins))
-    pulls = [*pulls_of(job, one, material.mass), *soft_pins_of(job, one, material.mass)]
+    pulls = [*make_pulls(job, one, material.mass), *make_soft_pins(job, one, material.mass)]
     half_life = body.wobble_half_life
     if isinstance(half_life, str):
         notes.append(f"{method.name} does not support Wobble Half-Life with keyframes")

@@ -20,15 +20,15 @@ from ..state import Mask, Vec
 from ..world.bodies import BodyInWorld
 from ..world.half_life_damping import HalfLifeDamping
 from ..world.sliding_damping import SlidingBody
-from .compliant_pins import compliant_pins_of
+from .compliant_pins import make_compliant_pins
 from .fields import Prepared
 from .ground import drawn_above
 from .half_life import losses_of
 from .material_data import MaterialData
 from .pinned_vertices import drawn_pinned
-from .pulls import pulls_of
-from .sliding import sliding_of
-from .soft_pins import soft_pins_of
+from .pulls import make_pulls
+from .sliding import make_sliding_damping
+from .soft_pins import make_soft_pins
 
 
 class PartNodes(NamedTuple):
@@ -84,9 +84,9 @@ def contribute(job: Job, one: Prepared, material: MaterialData, nodes: slice, of
     starts_balanced = parameters("method", job.scene.method_of(one.body))["quasistatic_start"]
     return Contribution(
         bodies=(body,), elements=(material.elements,), damping_laws=(law,), losses=tuple(losses),
-        sliding=tuple(sliding_of(one, material, body, rest, mass, of_part.is_unprescribed)),
-        pulls=tuple(pulls_of(job, one, mass, start)), soft_pins=tuple(soft_pins_of(job, one, mass, start)),
-        compliant_pins=tuple(compliant_pins_of(job, one, mass, start)),
+        sliding=tuple(make_sliding_damping(one, material, body, rest, mass, of_part.is_unprescribed)),
+        pulls=tuple(make_pulls(job, one, mass, start)), soft_pins=tuple(make_soft_pins(job, one, mass, start)),
+        compliant_pins=tuple(make_compliant_pins(job, one, mass, start)),
         own_forces=tuple(one.own_forces(job, rest, start)), links=material.links,
         balanced=(body,) if starts_balanced else (),
         notes=tuple(f'"{one.body.name}": {note}' for note in (*one.volume.notes, *one.fields.notes, *notes)))

@@ -29,8 +29,8 @@ from .fields import Prepared
 from .ground import drawn_above, ground_of
 from .inputs import over_time
 from .pinned_vertices import drawn_pinned
-from .pulls import pulls_of
-from .soft_pins import soft_pins_of
+from .pulls import make_pulls
+from .soft_pins import make_soft_pins
 from .tetrahedra import fibers_of
 from .touching_surface import touching_surface
 from .volumes import Stage
@@ -62,9 +62,9 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
                                                 float(scene.gravity[2])), iterating=iterating)
     pins = [pinned[group] for group in groups]
     mass = one.material_data(job, nodes, 0).mass
-    pulls = pulls_of(job, one, mass)
+    pulls = make_pulls(job, one, mass)
     pulled = [pull.nodes for pull in pulls[:MOST_PULLS]]
-    springs = [*pulls, *soft_pins_of(job, one, mass)]
+    springs = [*pulls, *make_soft_pins(job, one, mass)]
 
     def make() -> dict[str, Vec]:
         return arrays_of(ReducedBody.build(

@@ -38,18 +38,18 @@ TOUCHES = "Sharp Edges: it touches {what}"
 NEAR = 0.9  #: of the thickness: distance to itself and to smooth obstacles at which contact forces begin
 
 
-def parts_of_eol_cloth(job: Job, sheets: Sequence[PreparedEolCloth], index: int, around: ClothSurroundings
-                       ) -> list[tuple[EolCloth, CoupledInterface]]:
-    """Return sheets of cloth with Sharp Edges as parts of the world, each with its interface, see `eol_cloth_part`.
+def build_eol_cloth_parts(job: Job, sheets: Sequence[PreparedEolCloth], index: int, around: ClothSurroundings
+                          ) -> list[tuple[EolCloth, CoupledInterface]]:
+    """Return sheets of cloth with Sharp Edges as parts of the world, each with its interface, see `build_eol_cloth`.
 
     index: index of the first part in the world. around: the other parts. Raises a ConJacError that names a sheet and
     the field.
     """
-    return [eol_cloth_part(job, group, index + k, around) for k, group in enumerate(sheets_of_one_cloth(job, sheets))]
+    return [build_eol_cloth(job, group, index + k, around) for k, group in enumerate(sheets_of_one_cloth(job, sheets))]
 
 
-def eol_cloth_part(job: Job, sheets: Sequence[PreparedEolCloth], index: int, around: ClothSurroundings
-                   ) -> tuple[EolCloth, CoupledInterface]:
+def build_eol_cloth(job: Job, sheets: Sequence[PreparedEolCloth], index: int, around: ClothSurroundings
+                    ) -> tuple[EolCloth, CoupledInterface]:
     """Return sheets of cloth with Sharp Edges as one part of the world, and its interface with the parts that it
     touches or is attached to.
 

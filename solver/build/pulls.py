@@ -16,7 +16,7 @@ from .fields import Prepared
 from .inputs import activation_of, over_time
 
 
-def pulls_of(job: Job, one: Prepared, mass: Vec, start: int = 0) -> list[Pull]:
+def make_pulls(job: Job, one: Prepared, mass: Vec, start: int = 0) -> list[Pull]:
     """Return the pulls on a body. mass: of all nodes, (n,) [kg]. start: its first node. Raises BadScene where a pull is
     near no node of it."""
     pulls = []

@@ -11,8 +11,8 @@ from .fields import Prepared
 from .material_data import MaterialData
 
 
-def sliding_of(one: Prepared, material: MaterialData, body: BodyInWorld, rest: Vec, mass: Vec,
-               is_free: Mask) -> list[SlidingBody]:
+def make_sliding_damping(one: Prepared, material: MaterialData, body: BodyInWorld, rest: Vec, mass: Vec,
+                         is_free: Mask) -> list[SlidingBody]:
     """Return the damping of a body while it slides; none unless it is a solid with a half-life and without prescribed
     nodes. rest, mass, is_free: of all nodes, (n, 3) [m], (n,) [kg] and (n,)."""
     if not one.body.wobble_half_life or not one.kind.is_filled or not is_free[body.nodes].all():

@@ -16,7 +16,7 @@ from .fields import Prepared
 from .inputs import number_over_time, positions_over_time
 
 
-def soft_pins_of(job: Job, one: Prepared, mass: Vec, start: int = 0) -> list[SoftPins]:
+def make_soft_pins(job: Job, one: Prepared, mass: Vec, start: int = 0) -> list[SoftPins]:
     """Return the springs of a body's soft pins, all in one; none without any. mass: of all nodes, (n,) [kg]. start: its
     first node."""
     pin, surface = one.body.pin, one.body.surface

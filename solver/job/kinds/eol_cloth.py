@@ -20,7 +20,7 @@ class EolClothKind(ClothKind):
     noun: ClassVar[str] = "cloth with Sharp Edges"
     remedy: ClassVar[str] = "switch its Sharp Edges off"
     builder: ClassVar[str] = "build.prepared_eol_cloth:prepare_eol_cloth"
-    separate_parts: ClassVar[str] = "build.eol_cloth:parts_of_eol_cloth"
+    separate_parts: ClassVar[str] = "build.eol_cloth:build_eol_cloth_parts"
     is_remeshed: ClassVar[bool] = True
     touches_wires: ClassVar[bool] = True
     has_compliant_pins: ClassVar[bool] = False
