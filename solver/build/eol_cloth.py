@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import catalogue
 from ..contact.find.mesh import Surfaces
 from ..contact.laws.interface import ContactLaw, LoadsOnCloth
+from ..coordinates.prescribed import OverTime
 from ..coupling.staggered import CoupledInterface, InterfaceLink
-from ..embedding.sheets import ShownSheet
 from ..errors import BadScene
 from ..job import schema
 from ..job.folder import Job, blame, parameters
@@ -25,7 +26,7 @@ from ..parts.eol.sliding_cloth import SlidingCloth
 from ..sheet.limits import RemeshLimits
 from ..sheet.sheet_mesh import SheetMesh
 from ..sheet.sizing import Sizing
-from ..state import Vec
+from ..state import Index, Vec
 from ..world.eol_cloth import EolCloth
 from .air import air_of
 from .cloth_interfaces import ClothSurroundings, CoupledPins, CoupledSurface
@@ -56,57 +57,79 @@ def build_eol_cloth(job: Job, sheets: Sequence[PreparedEolCloth], index: int, ar
     sheets: a group of `sheets_of_one_cloth`. index: index of the part in the world. around: the other parts.
     Raises a ConJacError that names a sheet and the field.
     """
-    prepared, body = sheets[0], sheets[0].body
-    materials, meshes, attachments, numbers = [], list[SheetMesh](), list[list[CoupledPins]](), []
+    starts: list[SheetStart] = []
     for sheet in sheets:
-        with blame(job.scene, sheet.body, "surface"):
-            materials.append(sheet.material_positions())
-            attachments.append(around.attachments(sheet))
-            mesh, vertices = sheet.mesh(materials[-1], np.concatenate(
-                [sheet.fields.pinned, *(coupled.vertices for coupled in attachments[-1])]))
-        meshes.append(mesh)
-        number = np.full(len(sheet.volume.nodes), -1)
-        number[vertices] = np.arange(len(vertices)) + sum(len(earlier.x) for earlier in meshes[:-1])
-        numbers.append(number)
+        starts.append(_start(job, sheet, sum(len(start.mesh.x) for start in starts), around))
+    meshes = [start.mesh for start in starts]
     offsets = SheetOffsets.of([sheet_mesh.material for sheet_mesh in meshes])
-    mesh = _as_one(meshes, offsets)
-    surfaces, settings = around.surfaces(prepared), SheetSettings.of([sheet.kind for sheet in sheets])
+    mesh, pins = _as_one(meshes, offsets), _pins(job, starts)
+    surfaces, settings = around.surfaces(sheets[0]), SheetSettings.of([sheet.kind for sheet in sheets])
     obstacles = feature_obstacles(job, [sheet.body for sheet in sheets], settings, surfaces)
-    pins, motions = [np.zeros(0, np.int64)], []
-    for sheet, number in zip(sheets, numbers):
-        in_mesh = np.flatnonzero(number[sheet.fields.pinned] >= 0)
-        pins.append(number[sheet.fields.pinned[in_mesh]])
-        motions.append((in_mesh,
-                        positions_over_time(job, sheet.fields.motion, sheet.volume.nodes[sheet.fields.pinned])))
-    pins += [number[attachment.vertices] for each, number in zip(attachments, numbers) for attachment in each]
-    all_attachments = [attachment for each in attachments for attachment in each]
-
-    def pins_at(time: float) -> Vec:
-        return np.concatenate([*(motion.at(time)[in_mesh] for in_mesh, motion in motions),
-                               *(attachment.motion.at(time) for attachment in all_attachments)])
-
-    linked = _linked(obstacles, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_attachments)
+    linked = _linked(obstacles, surfaces, len(pins.vertices) - sum(len(each.vertices) for each in pins.attachments),
+                     pins.attachments)
     contact = _contact_settings(job, sheets, settings.thickness, obstacles, surfaces, offsets)
     if contact is not None:
-        _refuse_intersections(contact, mesh, obstacles.at(0.0, job.scene.time.step), body.name)
+        _refuse_intersections(contact, mesh, obstacles.at(0.0, job.scene.time.step), sheets[0].body.name)
     limits = RemeshLimits.of(max(meshes, key=lambda sheet_mesh: float(np.ptp(sheet_mesh.material, axis=0).max())),
                              settings.thickness)
     steps = SlidingCloth([sheet.elements() for sheet in sheets], np.array(job.scene.gravity), obstacles, limits,
-                         _sizing(sheets, meshes, offsets), pins_at, contact=contact,
+                         _sizing(sheets, meshes, offsets), pins.at, contact=contact,
                          air=_air(job, sheets), sheet_offsets=offsets, needs_reactions=bool(linked))
-    shown, notes = [], []
-    for sheet, material in zip(sheets, materials):
-        surface = sheet.body.surface
-        assert surface is not None
-        to_object = None if surface.to_object is None else job.array(surface.to_object)
-        shown.append(ShownSheet(sheet.volume.nodes, material, sheet.skin, to_object))
-        notes += [f'"{sheet.body.name}": {note}' for note in (
-            *sheet.volume.notes, *sheet.fields.notes, TOUCHES.format(what=_touched(surfaces, contact, sheet, sheets)),
-            *_passed(job, sheet.body, sheets), *settings.changes(sheet.kind), *sheet.notes_on_limits())]
-    part = EolCloth([sheet.body.name for sheet in sheets], steps,
-                    Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, offsets,
-                    notes)
+    notes = [f'"{sheet.body.name}": {note}' for sheet in sheets for note in (
+        *sheet.volume.notes, *sheet.fields.notes, TOUCHES.format(what=_touched(surfaces, contact, sheet, sheets)),
+        *_passed(job, sheet.body, sheets), *settings.changes(sheet.kind), *sheet.notes_on_limits())]
+    part = EolCloth([sheet.body.name for sheet in sheets], steps, Cloth.at_rest(mesh, pins.vertices),
+                    [start.sheet.show(job, start.material) for start in starts], job.scene.time.start, offsets, notes)
     return part, CoupledInterface(index, part, len(obstacles.smooth_triangles[1]), linked)
+
+
+class SheetStart(NamedTuple):
+    """A sheet at the start, among all sheets of one cloth."""
+
+    sheet: PreparedEolCloth
+    material: Vec  #: positions of its nodes in material space, (n, 2) [m]
+    mesh: SheetMesh
+    vertex: Index  #: vertex of the cloth at each node, (n,); -1 at nodes without faces
+    attachments: list[CoupledPins]
+
+
+def _start(job: Job, sheet: PreparedEolCloth, first: int, around: ClothSurroundings) -> SheetStart:
+    """Return a sheet at the start. first: its first vertex among those of the cloth. Raises a ConJacError that names
+    it."""
+    with blame(job.scene, sheet.body, "surface"):
+        material, attachments = sheet.material_positions(), around.attachments(sheet)
+        mesh, nodes = sheet.mesh(material, np.concatenate(
+            [sheet.fields.pinned, *(coupled.vertices for coupled in attachments)]))
+    vertex = np.full(len(sheet.volume.nodes), -1)
+    vertex[nodes] = np.arange(len(nodes)) + first
+    return SheetStart(sheet, material, mesh, vertex, attachments)
+
+
+class ClothPins(NamedTuple):
+    """Prescribed vertices of a cloth: pinned ones of all sheets, then those that are attached."""
+
+    vertices: Index  #: (p,)
+    motions: list[tuple[Index, OverTime]]  #: of each sheet: which of its pinned nodes have faces, and motion of all
+    attachments: list[CoupledPins]
+
+    def at(self, time: float) -> Vec:
+        """Return the positions of the vertices at `time` [s], (p, 3) [m]."""
+        return np.concatenate([*(motion.at(time)[in_mesh] for in_mesh, motion in self.motions),
+                               *(attachment.motion.at(time) for attachment in self.attachments)])
+
+
+def _pins(job: Job, starts: Sequence[SheetStart]) -> ClothPins:
+    """Return the pinned and attached vertices of all sheets."""
+    vertices, motions = [np.zeros(0, np.int64)], []
+    for start in starts:
+        pinned = start.sheet.fields.pinned
+        in_mesh = np.flatnonzero(start.vertex[pinned] >= 0)
+        vertices.append(start.vertex[pinned[in_mesh]])
+        motions.append((in_mesh,
+                        positions_over_time(job, start.sheet.fields.motion, start.sheet.volume.nodes[pinned])))
+    vertices += [start.vertex[attachment.vertices] for start in starts for attachment in start.attachments]
+    return ClothPins(np.concatenate(vertices).astype(np.int32), motions,
+                     [attachment for start in starts for attachment in start.attachments])
 
 
 def sheets_of_one_cloth(job: Job, sharp: Sequence[PreparedEolCloth]) -> list[list[PreparedEolCloth]]:

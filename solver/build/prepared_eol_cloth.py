@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import catalogue
+from ..embedding.sheets import ShownSheet
 from ..forces.cloth.sheet import Sheet, SheetLaw
 from ..job import schema, schema_values
 from ..job.folder import Job, parameters
@@ -54,6 +55,14 @@ class PreparedEolCloth(PreparedCloth):
         is_pinned = np.zeros(len(nodes), dtype=bool)
         is_pinned[pinned] = True
         return SheetMesh.at_rest(nodes[vertices], material[vertices], faces, is_pinned[vertices]), vertices
+
+    def show(self, job: Job, material: Vec) -> ShownSheet:
+        """Return the sheet as it is drawn on the artist's mesh. material: positions of all nodes in material space, (n,
+        2) [m]."""
+        surface = self.body.surface
+        assert surface is not None
+        to_object = None if surface.to_object is None else job.array(surface.to_object)
+        return ShownSheet(self.volume.nodes, material, self.skin, to_object)
 
     def edge_bounds(self, mesh: SheetMesh) -> tuple[float, float]:
         """Return the shortest and the longest edges to which the sheet is remeshed [m]. mesh: at rest."""
