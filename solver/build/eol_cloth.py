@@ -120,7 +120,8 @@ class ClothPins(NamedTuple):
 
 def _pins(job: Job, starts: Sequence[SheetStart]) -> ClothPins:
     """Return the pinned and attached vertices of all sheets."""
-    vertices, motions = [np.zeros(0, np.int64)], []
+    vertices: list[Index] = [np.zeros(0, dtype=np.int32)]
+    motions: list[tuple[Index, OverTime]] = []
     for start in starts:
         pinned = start.sheet.fields.pinned
         in_mesh = np.flatnonzero(start.vertex[pinned] >= 0)
