@@ -9,9 +9,12 @@ import pytest
 from made_up import add_to_solver
 from rope_jobs import Quiet, rope_body
 from small_jobs import box_tets, change, write_job
+from test_room_touching_part import Weight, cushion_and_weight
+from worlds import world_of
 
 from solver import catalogue
 from solver.build.cloth import motion_of, pinned_vertices
+from solver.build.cloth_interfaces import interface_of
 from solver.build.fields import Prepared
 from solver.build.material_data import MaterialData
 from solver.errors import BadScene
@@ -225,3 +228,47 @@ def test_the_first_kind_that_matches_is_taken(with_trusses):
     assert isinstance(kinds.kind_of(body), TrussKind)
     body.material.kind = "stable_neo_hookean"
     assert isinstance(kinds.kind_of(body), kinds.VolumeKind)
+
+
+class BlockKind(kinds.VolumeKind):
+    """Solids of the material "block" are rigid weights, which step by themselves."""
+
+    noun, separate_parts = "a block", "build.blocks:make_blocks"
+
+    @classmethod
+    def matches(cls, body):
+        return body.material.kind == "block"
+
+    @property
+    def choices(self):
+        return []
+
+
+def make_blocks(job, prepared, index, around):
+    parts = []
+    for k, one in enumerate(prepared):
+        surfaces = around.surfaces(one)
+        part = Weight(one.body.name, one.volume.nodes, MASS, STIFFNESS, job.scene.gravity, surfaces)
+        parts.append((part, interface_of(index + k, part, surfaces)))
+    return parts
+
+
+def test_a_kind_that_steps_by_itself_rests_on_a_solid(monkeypatch, tmp_path):
+    add_to_solver(monkeypatch, {"build.blocks": make_blocks}, catalogue.Entry(
+        "material", "block", "build.blocks:make_blocks", "Block", "Rigid"))
+    monkeypatch.setattr(kinds, "KINDS", (BlockKind, *kinds.KINDS))
+    job = cushion_and_weight(tmp_path / "job")
+    change(job, "bodies.1.material", {"kind": "block"})
+    change(job, "bodies.1.method", {"kind": "vanilla"})
+    change(job, "time.end", 6)
+    assert [type(part) for part in world_of(load(job)).parts][1:] == [Weight]
+    bake(job, Quiet())
+    cushion, weight = (np.array([Cache(job / "cache").frame(k)[name][:, 2] for k in (1, 6)])
+                       for name in ("Cushion", "Weight"))
+    top = cushion[0] == cushion[0].max()
+    free = 0.5 * GRAVITY * (5 / 24) ** 2
+    assert 1e-4 < (weight[0] - weight[1]).max() < 0.2 * free, "the cushion bears it"
+    assert (cushion[0] - cushion[1])[top].mean() > 1e-5, "and sinks in"
+    change(job, "contact.law", {"kind": "gap"})
+    with pytest.raises(BadScene, match='do not support a block, which "Weight" is'):
+        load(job)
