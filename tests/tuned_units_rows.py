@@ -51,7 +51,7 @@ def net_force_that_is_smaller_than_before():
     def refused(left):
         stage, problem = _gap_stage()
         problem.evaluate = lambda unknowns: Evaluation(unknowns, left * ONE, 1.0)
-        return fails(stage._searched, problem, Evaluation(ONE, ONE, 0.0), -0.1 * ONE, np.zeros(1),
+        return fails(stage._search_along, problem, Evaluation(ONE, ONE, 0.0), -0.1 * ONE, np.zeros(1),
                      Wall().gaps(ONE.reshape(1, 3)))
 
     return [refused(left) for left in (0.3, 0.8)]
@@ -62,7 +62,8 @@ def energy_that_closing_a_gap_may_cost():
     def refused(ratio):
         stage, problem = _gap_stage()
         problem.evaluate = lambda unknowns: Evaluation(unknowns, ratio * ONE, ratio * float(unknowns[0] + 1.0))
-        return fails(stage._searched, problem, problem.evaluate(-ONE), ONE, np.ones(1), Wall().gaps(-ONE.reshape(1, 3)))
+        return fails(stage._search_along, problem, problem.evaluate(-ONE), ONE, np.ones(1),
+                     Wall().gaps(-ONE.reshape(1, 3)))
 
     return [refused(ratio) for ratio in (1.5, 10.0)]
 

@@ -9,13 +9,13 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from ..errors import StepFailed
+from ..iteration.iterate import iterate
+from ..iteration.protocol import Bound
 from ..linear.interface import NotPositiveDefinite
 from ..parts.stage import StageShape
 from ..state import State, Vec
 from .change_stop import EXTENT_FRACTION, ChangeStop
 from .intersection_free import BLOCKED_REMEDY
-from .iterate import iterate
-from .iteration_protocol import Bound
 from .limits import QUASISTATIC_FRACTION, StopRule, remaining
 from .stiffness import TRUE_STIFFNESS_FROM, Stiffness
 from .velocity_stage import PosedVelocities, VelocityDirection, VelocityDirections, VelocityStage, VelocityStep

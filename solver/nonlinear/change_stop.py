@@ -6,7 +6,7 @@ import sys
 from abc import abstractmethod
 from typing import Any, Protocol, TypeVar
 
-from .iteration_protocol import AcceptedStep, Exhausted, Stop
+from ..iteration.protocol import AcceptedStep, Exhausted, Stop
 
 EXTENT_FRACTION = 1.0e-3  #: relative to the extent: scale of the tolerance if a stage changes less
 

@@ -15,12 +15,12 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from ..errors import StepFailed
+from ..iteration.iterate import iterate
+from ..iteration.protocol import Bound, StageDirections
 from ..parts.interface import Evaluate
 from ..parts.stage import StageShape
 from ..state import State, Vec
 from .change_stop import EXTENT_FRACTION, ChangeStop
-from .iterate import iterate
-from .iteration_protocol import Bound, StageDirections
 from .limits import StopRule
 from .stiffness import Stiffness
 from .velocity_stage import PosedVelocities, VelocityDirection, VelocityDirections, VelocityStage, VelocityStep

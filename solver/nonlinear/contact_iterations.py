@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import StepFailed
+from ..iteration.protocol import Exhausted, Stop
 from ..state import Vec
 from .descent_protocol import DescentDirections, Direction, Step
 from .fallback_euler import StageNotConverged
-from .iteration_protocol import Exhausted, Stop
 from .limits import remaining
 from .problem import Evaluation, StageProblem
 

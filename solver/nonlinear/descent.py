@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..iteration.iterate import LastIterate, iterate
+from ..iteration.protocol import Bound, Stop
 from .bounded_search import BoundedSearch
 from .descent_protocol import DescentDirections, Direction, Step
-from .iterate import LastIterate, iterate
-from .iteration_protocol import Bound, Stop
 from .problem import Evaluation, StageProblem
 
 

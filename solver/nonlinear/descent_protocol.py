@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from ..iteration.protocol import StageDirections
 from ..state import Vec
-from .iteration_protocol import StageDirections
 from .problem import Evaluation, StageProblem
 
 

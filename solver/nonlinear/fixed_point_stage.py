@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from ..coordinates.free_nodes import FreeNodes
+from ..iteration.iterate import iterate
 from ..linear.interface import NotPositiveDefinite
 from ..parts.interface import FixedPointSweeps
 from ..parts.stage import NodeStage
 from ..state import State, Vec
-from .iterate import iterate
 from .limits import StopRule
 from .sweep_iterations import AcceleratedSweeps, ProductsAt, SweepIterations, SweptIterate, SweptStage
 

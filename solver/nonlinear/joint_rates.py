@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..errors import StepFailed
+from ..iteration.iterate import iterate
+from ..iteration.protocol import Bound, StageDirections
 from ..linear.interface import NotPositiveDefinite
 from ..parts.stage import StageShape
 from ..state import State, Vec
 from .change_stop import ChangeStop
-from .iterate import iterate
-from .iteration_protocol import Bound, StageDirections
 from .limits import StopRule
 from .relaxation import Relaxation
 

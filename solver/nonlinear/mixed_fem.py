@@ -8,14 +8,14 @@ from math import inf, isfinite, sqrt
 
 from ..catalogue.stepping import TOLERANCE
 from ..errors import StepFailed
+from ..iteration.iterate import iterate
+from ..iteration.protocol import Bound, StageDirections, Stop
 from ..linear.interface import NotPositiveDefinite
 from ..parts.line_search import search
 from ..state import Vec
 from .bounded_search import BoundedSearch
 from .forces_protocol import Stretched
 from .interface import StageSolver
-from .iterate import iterate
-from .iteration_protocol import Bound, StageDirections, Stop
 from .limits import StopRule, remaining
 from .newton_visible import NewtonVisible
 from .problem import Evaluation, StageProblem

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..iteration.protocol import Bound
 from ..parts.stage import StageShape
 from ..state import State, Vec
 from .anderson import Anderson
@@ -20,7 +21,6 @@ from .condensed_velocities import (
     Step,
     iterate_condensed,
 )
-from .iteration_protocol import Bound
 from .limits import Progress, StopRule, remaining
 from .stiffness import Stiffness
 from .velocity_stage import VelocityStage, VelocityStep

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..iteration.protocol import Stop
 from .descent_protocol import Step
-from .iteration_protocol import Stop
 from .limits import WORK_LEFT, Progress, remaining
 from .problem import StageProblem
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..assembly.products import Products
 from ..coordinates.free_nodes import FreeNodes
+from ..iteration.protocol import Bound, Exhausted, StageDirections, Stop
 from ..parts.interface import FixedPointSweeps
 from ..parts.stage import NodeStage
 from ..state import Vec
 from .anderson import DEPTH, Anderson
-from .iteration_protocol import Bound, Exhausted, StageDirections, Stop
 from .limits import StopRule, remaining
 from .problem import NEGLIGIBLE_STEP
 

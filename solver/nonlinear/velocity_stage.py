@@ -14,10 +14,10 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from ..errors import StepFailed
+from ..iteration.protocol import Refused, StageDirections
 from ..linear.interface import NotPositiveDefinite
 from ..parts.stage import StageShape
 from ..state import State, Vec
-from .iteration_protocol import Refused, StageDirections
 from .relaxation import Relaxation
 from .stiffness import Stiffness
 

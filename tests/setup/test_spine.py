@@ -10,16 +10,15 @@ import pytest
 from syntax_trees import nodes_of, tree_of
 
 SOLVER = Path(__file__).resolve().parents[2] / "solver"
-ROOMS = "nonlinear world coupling parts integrators".split()
+ROOMS = "iteration nonlinear world coupling parts integrators".split()
 #: functions that factor or pose a stage, advance along a direction, or solve a program of rows
 SOLVES = frozenset(
-    "factor factor_for_directions refactor_columns pose pose_at posed_at solve_at search _searched solve_with "
+    "factor factor_for_directions refactor_columns pose pose_at posed_at solve_at search solve_with "
     "step_along".split())
 
 #: every loop in which that happens, by file and function, and why it is no configuration of `iterate`
 LOOPS = {
-    "nonlinear/iterate.py iterate": "the loop that solves a stage: directions, bound and stop are arguments",
-    "nonlinear/gap_active_set.py solve": "open gaps: each direction is the solution of a program of rows",
+    "iteration/iterate.py iterate": "the loop that solves a stage: directions, bound and stop are arguments",
     "nonlinear/gap_active_set.py _direction": "rounds of contact detection along one direction",
     "nonlinear/gap_active_set.py _gap_program": "active sets of one program",
     "nonlinear/contact_newton.py _with_final_loads": "the wrapper that updates lagged friction of a converged stage",
@@ -30,7 +29,6 @@ LOOPS = {
     "parts/eol/solving.py solve_substep": "rows of a sliding cloth that come and go while it is solved",
     "parts/eol/solving.py _separate": "barrier forces of a sliding cloth on top of its rows",
     "parts/modes/operators.py factor_with_shift": "shifts until one matrix is definite",
-    "parts/modes/stepping.py _iterate": "a dense stage of a few reduced coordinates",
     "integrators/runge_kutta.py step": "the stages of one step, not iterations of one",
     "world/ground_friction.py with_repeated_friction": "linearised friction in turn with a linearised stage",
 }
@@ -48,12 +46,13 @@ CLASSES = {
                         "FrozenDirections", "InexactDirections", "EarlyDirections", "GroundDirections",
                         "ContactIterations", "RatesDirections", "VelocityDirections", "CondensedDirections",
                         "ReusedFactorDirections", "BoundedDirections", "SaddleDirections",
-                        "SweepIterations"},
+                        "SweepIterations", "ReducedDirections", "GapActiveSet"},
     "Bound": {"LineSearch", "RelaxedRates", "BalancedSteps", "AcceleratedSteps", "ContactBound",
-              "LagrangianSearch", "AcceleratedSweeps"},
+              "LagrangianSearch", "AcceleratedSweeps", "ReducedSearch",
+              "GapActiveSet"},
     "Stop": {"ResidualStop", "StrainStop", "FullStepStop", "VisibleStop", "SlowStop", "EarlyStop",
              "ContactIterations", "ChangeStop", "RatesStop", "CondensedStop", "FixedPointStop", "BoundedStop",
-             "SaddleStop", "SweepIterations"},
+             "SaddleStop", "SweepIterations", "LengthStop", "GapActiveSet"},
 }
 
 #: the room of programs of rows, and the classes there that solve one

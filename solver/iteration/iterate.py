@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from ..errors import StepFailed
-from .iteration_protocol import AcceptedStep, Bound, Exhausted, Refused, StageDirections, Stop
+from .protocol import AcceptedStep, Bound, Exhausted, Refused, StageDirections, Stop
 
 P = TypeVar("P")  #: equations of a stage
 A = TypeVar("A")  #: an iterate
