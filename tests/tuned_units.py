@@ -107,12 +107,12 @@ class Problem:
         left = unknowns - self.root
         return Evaluation(unknowns, left, 0.5 * float(left @ left))
 
-    evaluated = evaluate
+    evaluate_once = evaluate
 
     def fill(self, unknowns):
         return None
 
-    def failed(self, what, at):
+    def report_failure(self, what, at):
         return StepFailed(what)
 
 
@@ -378,7 +378,7 @@ def elements_that_are_strained():
     elements = Elements()
     shapes = ReferenceShapes.of(elements.pattern, elements.rest)
     shapes.take_all(elements.rest)
-    return [len(shapes.strained(elements.stretched(by, 1))) for by in (0.1, 1.0)]
+    return [len(shapes.find_strained(elements.stretched(by, 1))) for by in (0.1, 1.0)]
 
 
 def strained_elements_beyond_which_all_are_evaluated():
@@ -387,7 +387,7 @@ def strained_elements_beyond_which_all_are_evaluated():
     stage, filled = SimpleNamespace(has_equal_weights=lambda other: True), np.zeros(1, np.int64)
     lin = SimpleNamespace(x=elements.rest, node_blocks=np.zeros((len(elements.rest), 3, 3)), others=None)
     blocks.take(stage, None, filled, lin, elements.pattern, elements.rest)
-    return [blocks.strained(stage, None, filled, elements.stretched(5.0, count)) is not None for count in (1, 6)]
+    return [blocks.find_strained(stage, None, filled, elements.stretched(5.0, count)) is not None for count in (1, 6)]
 
 
 UNITS = (

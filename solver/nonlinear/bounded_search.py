@@ -50,8 +50,8 @@ class BoundedSearch:
             longest = self.longest(at.unknowns, moved, strain)
         accepted = self._search_between(at, direction, longest, self.shortest)
         if accepted is None:
-            raise problem.failed("no step lowers the energy" if at.merit is not None else
-                              "no step lowers the net force", at)
+            raise problem.report_failure("no step lowers the energy" if at.merit is not None else
+                                         "no step lowers the net force", at)
         return accepted
 
     def search_without_jumps(self, at: Evaluation, direction: Vec) -> Evaluation:

@@ -129,7 +129,7 @@ class GapActiveSet(StageDirections[StageProblem, GapIterate, GapStep, GapDirecti
         another."""
         try:
             if at.is_blocked:
-                problem = problem.displaced_by(-at.prescribed_left)
+                problem = problem.displace_by(-at.prescribed_left)
             problem.factors.factor(problem, at.unknowns, False)
             self._evaluation = evaluation = problem.evaluate(at.unknowns)
             self._goal = self._limits.goal(problem, evaluation) if self._goal < 0.0 else self._goal
@@ -266,7 +266,7 @@ class GapActiveSet(StageDirections[StageProblem, GapIterate, GapStep, GapDirecti
             return whole.at, 1.0
         accepted = search(start, trial, longest, self.shortest * longest, min(slope, 0.0), bounded.noise(at))
         if accepted is None:
-            raise problem.failed("no step lowers the energy and keeps gaps open", at)
+            raise problem.report_failure("no step lowers the energy and keeps gaps open", at)
         return accepted[0].at, accepted[1]
 
     def _penalised(self, at: Evaluation, gaps: Gaps, contact_impulse: Vec) -> PenalisedEvaluation:
@@ -301,7 +301,7 @@ class GapActiveSet(StageDirections[StageProblem, GapIterate, GapStep, GapDirecti
     def _record_forces(self, unknowns: Vec) -> Vec:
         """Return the unknowns, after each bound has recorded its contact forces as of the last factor."""
         problem = self._problem
-        impulse = self._direction(problem, problem.evaluated(unknowns), self._zero_motion)[1]
+        impulse = self._direction(problem, problem.evaluate_once(unknowns), self._zero_motion)[1]
         forces, first = impulse / (problem.stage.a * problem.stage.h), 0
         x = problem.positions_at(unknowns)
         for bound in self._bounds:

@@ -164,7 +164,7 @@ class LagrangianSearch(Bound[StageProblem, Vec, SaddleDirection, SaddleStep]):
         else:
             search(start, trial, longest, longest * 0.5**self.halvings, slope, bounded.noise(start))
             if not isfinite(_merit(last)):
-                raise problem.failed("no step lowers the Lagrangian", start)
+                raise problem.report_failure("no step lowers the Lagrangian", start)
         forces.keep()
         return SaddleStep(problem, last.unknowns, direction, fraction)
 
