@@ -21,7 +21,6 @@ LOOPS = {
     "iteration/iterate.py iterate": "the loop that solves a stage: directions, bound and stop are arguments",
     "nonlinear/gap_active_set.py _direction": "rounds of contact detection along one direction",
     "nonlinear/gap_active_set.py _gap_program": "active sets of one program",
-    "nonlinear/contact_newton.py _with_final_loads": "the wrapper that updates lagged friction of a converged stage",
     "nonlinear/intersection_free.py intersection_free_start": "a start without intersections, before iterations",
     "nonlinear/stage_factors.py _factored_between": "blends of two matrices until one is definite: one direction",
     "coupling/coupled_quasistatic.py _solve": "block elimination within one direction",
@@ -46,13 +45,14 @@ CLASSES = {
                         "FrozenDirections", "InexactDirections", "EarlyDirections", "GroundDirections",
                         "ContactIterations", "RatesDirections", "VelocityDirections", "CondensedDirections",
                         "ReusedFactorDirections", "BoundedDirections", "SaddleDirections",
-                        "SweepIterations", "ReducedDirections", "GapActiveSet"},
+                        "SweepIterations", "ReducedDirections", "GapActiveSet",
+                        "FrictionDirections"},
     "Bound": {"LineSearch", "RelaxedRates", "BalancedSteps", "AcceleratedSteps", "ContactBound",
               "LagrangianSearch", "AcceleratedSweeps", "ReducedSearch",
-              "GapActiveSet"},
+              "GapActiveSet", "SearchWithoutJumps"},
     "Stop": {"ResidualStop", "StrainStop", "FullStepStop", "VisibleStop", "SlowStop", "EarlyStop",
              "ContactIterations", "ChangeStop", "RatesStop", "CondensedStop", "FixedPointStop", "BoundedStop",
-             "SaddleStop", "SweepIterations", "LengthStop", "GapActiveSet"},
+             "SaddleStop", "SweepIterations", "LengthStop", "GapActiveSet", "NoStop"},
 }
 
 #: the room of programs of rows, and the classes there that solve one
