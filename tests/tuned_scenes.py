@@ -130,7 +130,7 @@ def imported():
             if isinstance(node, ast.ImportFrom) and node.level:
                 home = ".".join([*here[:-node.level], *(node.module or "").split(".")])
                 for one in node.names:
-                    found[home, one.name].append(".".join(here))
+                    found[home, one.name].append(".".join(here).removesuffix(".__init__"))
     return found
 
 
@@ -142,7 +142,7 @@ def importers(file, name):
 
 def fields(module, name):
     """Return (class, field) of a module whose classes have a constant as the value of a field."""
-    path = SOLVER.parent.joinpath(*module.split(".")).with_suffix(".py")
+    path = Path(importlib.import_module(module).__file__)
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         for item in node.body if isinstance(node, ast.ClassDef) else ():
             for target in item.targets if isinstance(item, ast.Assign) else ():

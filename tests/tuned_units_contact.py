@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from solids import box
+from solids import SHARP_ANGLE, box
 from tuned_jobs import touching
 from tuned_units import fails
 from worlds import world_of
@@ -92,13 +92,13 @@ def _roof(degrees):
 
 def ridges_that_are_marked_as_sharp():
     """Whether ridges of these angles [°] are features where they are marked."""
-    return [len(sharp_surface(*_roof(degrees), marked=np.array([[0, 1]]), borders=False).edges)
+    return [len(sharp_surface(*_roof(degrees), SHARP_ANGLE, marked=np.array([[0, 1]]), borders=False).edges)
             for degrees in (0.2, 5.0)]
 
 
 def ridges_that_bend_softly():
     """Whether a surface with a ridge of this angle [°] is round."""
-    return [bends_softly(*_roof(degrees)) for degrees in (0.05, 3.0)]
+    return [bends_softly(*_roof(degrees), SHARP_ANGLE) for degrees in (0.05, 3.0)]
 
 
 def normals_of_a_nail():
@@ -191,12 +191,12 @@ def contacts_of_a_pair():
 
 def _cube():
     x, triangles = box()
-    return sharp_surface(x, triangles).at(x, np.zeros_like(x))
+    return sharp_surface(x, triangles, SHARP_ANGLE).at(x, np.zeros_like(x))
 
 
 def _wire():
     x = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])
-    return wires(x, np.array([[0, 1]])).at(x, np.zeros_like(x))
+    return wires(x, np.array([[0, 1]]), SHARP_ANGLE).at(x, np.zeros_like(x))
 
 
 def _edge_passes(ends, features, move=(0.0, 0.0, 0.0), deep=DEEP):

@@ -9,6 +9,7 @@ from cloth_jobs import BOX, Quiet, bending, cloth_body, cloth_job, obstacle
 from scipy.spatial import ConvexHull
 from sheets import grid
 from sliding_strips import DENSITY, STRETCH, block, fabric, start, steps_of
+from solids import SHARP_ANGLE
 
 from solver.build.world import build
 from solver.contact.find.sharp import sharp_surface
@@ -153,8 +154,8 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
     one would end on the line between the others, at no distance from it, where a barrier has no digits left."""
     h, held = 1 / 96, np.load(PLEATS)
     x, triangles = held["tooth"], held["triangles"]
-    tooth = FeatureObstacles([Obstacle("tooth", Constant(x), triangles, True, sharp_surface(x, triangles), 0.05, 0.05,
-                                       0.0)])
+    sharp = sharp_surface(x, triangles, SHARP_ANGLE)
+    tooth = FeatureObstacles([Obstacle("tooth", Constant(x), triangles, True, sharp, 0.05, 0.05, 0.0)])
     mesh = SheetMesh(*(held[name] for name in ("x", "material", "faces", "v", "slide", "on", "kept")))
     apart, now, cloth = barrier(h), tooth.at(0.0, h), replace(start(mesh), free=held["free"])
     remeshing = Remeshing(np.zeros(3), RemeshLimits(1e-3, 0.012, 0.0354), None, apart, StepLog(),

@@ -33,8 +33,6 @@ ROUNDING = 1.0e-9  #: relative to lengths: larger differences are not due to rou
 REBUILD = 0.1  #: fraction of the nodes: a list is rebuilt if more are outside the skin
 SHORT = 0.15  #: fraction of the requested skin, for near pairs that are required at a few positions only
 LISTS = 2  #: number of cached lists: for the start of a stage and its predicted end
-ROUNDS = 24  #: in which nodes block each other; after these all nodes have one fraction
-FREE_ROUNDS = 4  #: first rounds, in which a node moves on until it touches a blocked node
 
 
 @dataclass(frozen=True)
@@ -55,6 +53,9 @@ class NearPairs:
 
 class Surfaces:
     """One mesh of all surfaces that may touch."""
+
+    rounds = 24  #: in which nodes block each other; after these all nodes have one fraction
+    free_rounds = 4  #: first rounds, in which a node moves on until it touches a blocked node
 
     def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, collide: Any = None,
                  serves_long: bool = True, wires: Index | None = None, quads: Index | None = None,
@@ -271,14 +272,14 @@ class Surfaces:
         pairs, points = self._candidates(positions, end[self.nodes])
         when = np.empty(len(pairs))
         tested = np.arange(len(pairs))
-        for count in range(ROUNDS):
+        for count in range(self.rounds):
             # displacements get shorter from round to round: no other pairs come near, and those whose nodes move as
             # before
             when[tested] = self._times(positions, positions + steps[number, None] * displacement, pairs[tested],
                                       int(np.searchsorted(tested, points)))
             cut = np.empty_like(steps)
             # continue until contact, or as far as the most blocked node of the pair: until there nothing touched before
-            if not reduce_fractions(when, pairs, number, steps, count < FREE_ROUNDS, cut):
+            if not reduce_fractions(when, pairs, number, steps, count < self.free_rounds, cut):
                 break
             less, before, steps = np.empty(len(pairs), dtype=bool), steps, cut
             threads.parallel_for(mark_reduced, len(pairs), pairs, number, before, steps, less)
