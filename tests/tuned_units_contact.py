@@ -79,7 +79,7 @@ def slips_that_are_none():
 
 def positions_at_which_forces_are_known():
     """Whether contact forces are known at displacements since they were found, relative to an edge."""
-    law = SimpleNamespace(_last=(np.zeros((1, 4), int), np.zeros((1, 4, 3)), np.ones((1, 7))), edge=1.0)
+    law = SimpleNamespace(_last=(np.zeros((1, 4), int), np.zeros((1, 4, 3)), np.ones((1, 7))), edge=1.0, negligible_step=Gap.negligible_step)
     return [len(Gap.contact_forces(law, np.full((1, 3), off))) for off in (1e-11, 1e-7)]
 
 
@@ -147,7 +147,8 @@ def overlaps_that_separate():
     """Whether bodies 10 cm in each other separate by more than 0.1 m/s and less than 10 m/s in a step, and keep more
     than a tenth and less than 10 mm/s."""
     contacts = SimpleNamespace(normals=SimpleNamespace(target=np.zeros(1)), gap=np.array([-0.1]), end=0.001, h=0.001,
-                               N=np.ones((1, 1)), q=np.zeros(1))
+                               N=np.ones((1, 1)), q=np.zeros(1), separation_speed=ContactSet.separation_speed,
+                               negligible_speed=ContactSet.negligible_speed)
     after, within = ContactSet.split_targets(contacts, np.zeros(1), 0.001, 0.001)
     return 0.1 < within[0] < 10.0, 1e-4 < after[0] < 1e-2
 

@@ -94,9 +94,8 @@ def _plates(gap, size=0.5, count=5, tilt=0.0, bridge=0.0):
     triangles = np.concatenate([triangles, 2 * whole + triangles])
     if bridge:
         vertices = np.concatenate([vertices, [[0.5 * size, size + 0.5 * bridge, 0.5 * gap]]])
-        middle = count * (count // 2) + count - 1
-        ends = [middle, 3 * whole + middle, len(vertices) - 1]
-        triangles = np.concatenate([triangles, [ends, ends[::-1]]])  # which encloses no volume
+        middle, tip = count * (count // 2) + count - 1, len(vertices) - 1
+        triangles = np.concatenate([triangles, [[middle, tip, tip], [3 * whole + middle, tip, tip]]])
     embedding = SimpleNamespace(corners=np.zeros((len(vertices), 4), int))
     return len(fused(embedding, vertices, triangles, 1.0))
 

@@ -136,7 +136,7 @@ def _cuts(rounds):
         return np.array([0.9 if len(asked) < rounds else 1.0, 1.0])
 
     law = SimpleNamespace(
-        _embedded=SimpleNamespace(positions=lambda x: x, corners=np.zeros((0, 4), int)),
+        body_rounds=Embedded.body_rounds, _embedded=SimpleNamespace(positions=lambda x: x, corners=np.zeros((0, 4), int)),
         inner=SimpleNamespace(largest_steps=largest_steps), largest_step=lambda start, end: 0.5)
     return Embedded.largest_steps(law, np.zeros((2, 3)), np.ones((2, 3)), np.arange(2)).tolist()
 
@@ -175,7 +175,8 @@ def points_beside_an_edge():
         near = SimpleNamespace(bodies=np.array([[0, 1]]), nodes=np.array([[0, 1, 2, 3]], np.int32), points=1)
         case = SimpleNamespace(surfaces=SimpleNamespace(near=lambda x, depth, near=near: near), stiffness=np.ones(4),
                                triangles=[], is_closed=[])
-        law = SimpleNamespace(_intersecting=case, _depth=1.0, _exit_directions=np.zeros((2, 2, 3)))
+        law = SimpleNamespace(_intersecting=case, _depth=1.0, _exit_directions=np.zeros((2, 2, 3)),
+                              on_face=SeparateIntersections.on_face, exit_cosine=0.7, spring_ratio=1.0)
         found.append(SeparateIntersections._near_springs(law, x)[0].normal.round(3).tolist())
     return found
 
