@@ -79,7 +79,8 @@ def slips_that_are_none():
 
 def positions_at_which_forces_are_known():
     """Whether contact forces are known at displacements since they were found, relative to an edge."""
-    law = SimpleNamespace(_last=(np.zeros((1, 4), int), np.zeros((1, 4, 3)), np.ones((1, 7))), edge=1.0, negligible_step=Gap.negligible_step)
+    law = SimpleNamespace(_last=(np.zeros((1, 4), int), np.zeros((1, 4, 3)), np.ones((1, 7))), edge=1.0,
+                          negligible_step=Gap.negligible_step)
     return [len(Gap.contact_forces(law, np.full((1, 3), off))) for off in (1e-11, 1e-7)]
 
 

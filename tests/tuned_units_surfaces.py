@@ -136,8 +136,9 @@ def _cuts(rounds):
         return np.array([0.9 if len(asked) < rounds else 1.0, 1.0])
 
     law = SimpleNamespace(
-        body_rounds=Embedded.body_rounds, _embedded=SimpleNamespace(positions=lambda x: x, corners=np.zeros((0, 4), int)),
-        inner=SimpleNamespace(largest_steps=largest_steps), largest_step=lambda start, end: 0.5)
+        body_rounds=Embedded.body_rounds, inner=SimpleNamespace(largest_steps=largest_steps),
+        _embedded=SimpleNamespace(positions=lambda x: x, corners=np.zeros((0, 4), int)),
+        largest_step=lambda start, end: 0.5)
     return Embedded.largest_steps(law, np.zeros((2, 3)), np.ones((2, 3)), np.arange(2)).tolist()
 
 
