@@ -23,7 +23,7 @@ from solver.job.load import load
 from solver.parts.eol.barrier_contact import BarrierContacts, ContactSettings
 from solver.parts.eol.eol_elements import AirFlow
 from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
-from solver.parts.eol.remeshing import STAY, Remeshing
+from solver.parts.eol.remeshing import Remeshing
 from solver.parts.eol.step_log import StepLog
 from solver.sheet.conform import conform
 from solver.sheet.limits import RemeshLimits
@@ -236,10 +236,10 @@ def test_vertices_on_an_edge_that_stay_apart_are_told_once_they_do():
     steps = steps_of(mesh, things, fabric())
     found, remeshing = conform(mesh, things.at(0.0, 0.01).features, steps.limits), steps._remeshing
     apart = replace(found, unjoined=[tuple(np.flatnonzero(found.mesh.on >= 0)[:2])])
-    for one in [*[apart] * (STAY - 1), found, *[apart] * (STAY - 1)]:
+    for one in [*[apart] * (Remeshing.reported_steps - 1), found, *[apart] * (Remeshing.reported_steps - 1)]:
         remeshing._report(one)
     assert not found.unjoined and not steps.step_log.sentences
-    for _ in range(2 * STAY):
+    for _ in range(2 * Remeshing.reported_steps):
         remeshing._report(apart)
     assert len(steps.step_log.sentences) == 1 and "near (0.03," in steps.step_log.sentences[0]
 
