@@ -261,7 +261,7 @@ def times_of_nearly_touching():
     out = np.empty(1)
     with Interpreted(impact_times_kernels, distance_kernels):
         impact_times_kernels.impact_times(0, 1, x, x - [[0.0, 0.0, 2.0], *np.zeros((3, 3))],
-                                          np.array([[0, 1, 2, 3]], np.int32), 1, out)
+                                          np.array([[0, 1, 2, 3]], np.int32), 1, 100, out)
     return float(out[0])
 
 

@@ -20,7 +20,7 @@ from solver.parts.eol.tunnelling import _Step
 TWO = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
 
 
-def _self(owner, **values):
+def stand_in(owner, /, **values):
     """A stand-in for an object of a class with its constants."""
     constants = {name: value for name, value in vars(owner).items() if isinstance(value, int | float)}
     return SimpleNamespace(**{**constants, **values})
@@ -29,7 +29,7 @@ def _self(owner, **values):
 def surfaces_that_come_nearer():
     """Whether surfaces touch at such distances, after such ones before, relative to the activation distance."""
     def touches(gap, before):
-        settings = _self(ContactSettings, new_intersecting_pair=lambda *_: None,
+        settings = stand_in(ContactSettings, new_intersecting_pair=lambda *_: None,
                          _nearest=lambda mesh, now: (mesh, np.zeros(3)))
         return ContactSettings.new_intersection(settings, gap, before, None) is not None
 
@@ -52,7 +52,7 @@ def _remesher(intersects):
         tries.append(1)
         return SimpleNamespace(mesh=None, was=np.zeros(1, int))
 
-    owner = _self(
+    owner = stand_in(
         Remeshing, _conformed=conform, _report=lambda *_: None,
         _adapted=lambda cloth, *_: (cloth, np.zeros(1, int)),
         _new_intersection=lambda *_: np.zeros(3) if len(tries) <= intersects else None)
@@ -72,7 +72,7 @@ def steps_with_unjoined_vertices():
     found = []
     for steps in (5, 12):
         log = StepLog()
-        owner = _self(Remeshing, _unjoined_steps=0, step_log=log)
+        owner = stand_in(Remeshing, _unjoined_steps=0, step_log=log)
         conformed = SimpleNamespace(unjoined=[(0, 1)], mesh=SimpleNamespace(x=TWO))
         for _ in range(steps):
             Remeshing._report(owner, conformed)
@@ -97,8 +97,8 @@ def _tries(solvable=1.0, slides=np.inf, thin=np.inf):
         return None if h > solvable else SimpleNamespace(
             deepest=False, mesh=SimpleNamespace(replaced=lambda slide: None), solution=None)
 
-    owner = _self(SlidingCloth, _step_pins=lambda time: None, _solving=SimpleNamespace(solve_substep=solve), _warm=None,
-                  _pressed=lambda barrier: "", _advanced=lambda *_: SimpleNamespace(slide=None))
+    owner = stand_in(SlidingCloth, _step_pins=lambda time: None, _solving=SimpleNamespace(solve_substep=solve),
+                     _warm=None, _pressed=lambda barrier: "", _advanced=lambda *_: SimpleNamespace(slide=None))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sliding_cloth, "pinned_rows", lambda *_: None)
         patch.setattr(sliding_cloth, "limit_slide",
@@ -121,7 +121,7 @@ def substeps_of_sliding_cloth():
         asked.append((round(taken, 6), shortest))
         return cloth, taken, np.zeros((0, 3)), left
 
-    owner = _self(SlidingCloth, pins=None, _substep=substep, step_log=SimpleNamespace(substeps=0))
+    owner = stand_in(SlidingCloth, pins=None, _substep=substep, step_log=SimpleNamespace(substeps=0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sliding_cloth, "carried", lambda cloth, pins, *_: (cloth, pins))
         SlidingCloth.step_with_reaction(owner, None, 0.0, 1.0)
@@ -131,7 +131,7 @@ def substeps_of_sliding_cloth():
 def obstacles_that_are_off():
     """Whether obstacles may be off their prediction by so much of the activation distance."""
     barrier = SimpleNamespace(near=lambda end: slice(None), activation=1.0, largest=lambda *_: 1.0, start=None)
-    owner = _self(SlidingCloth, contact=SimpleNamespace(of=lambda *_: barrier),
+    owner = stand_in(SlidingCloth, contact=SimpleNamespace(of=lambda *_: barrier),
                   obstacles=SimpleNamespace(at=lambda *_: SimpleNamespace(smooth_x=np.zeros((1, 3)))))
     cloth = SimpleNamespace(mesh=SimpleNamespace(x=TWO))
     return [SlidingCloth.may_finish(owner, cloth, 0.0, np.array([[off, 0.0, 0.0]])) for off in (0.03, 0.3)]
@@ -146,7 +146,7 @@ def vertices_on_their_feature():
                              pressing=np.zeros(2))
     now = SimpleNamespace(smooth_x=np.zeros((0, 3)))
     barrier = SimpleNamespace(ended=lambda *_: np.zeros((0, 3)), largest=lambda *_: 0.5)
-    owner = _self(
+    owner = stand_in(
         SlidingCloth, obstacles=SimpleNamespace(at=lambda *_: now), limits=None, gravity=None,
         _remeshed=lambda cloth, *_: cloth, _barrier=lambda *_: barrier, _impulses=lambda *_: None,
         _taken=lambda *_: (solved, moved, 1.0, now, barrier))
@@ -185,9 +185,10 @@ class Rows:
 
 def _solver(**values):
     """A stand-in for `Solving` of one vertex without contact."""
-    unknowns = SimpleNamespace(parted=lambda u: (np.zeros((1, 3)), np.zeros((1, 2))), diagonal=np.zeros(1, int), count=3)
+    unknowns = SimpleNamespace(parted=lambda u: (np.zeros((1, 3)), np.zeros((1, 2))), diagonal=np.zeros(1, int),
+                               count=3)
     posed = SimpleNamespace(unknowns=unknowns, blocks=np.ones((1, 3, 3)))
-    return _self(Solving, assembler=SimpleNamespace(assemble=lambda *_: posed),
+    return stand_in(Solving, assembler=SimpleNamespace(assemble=lambda *_: posed),
                  detect=lambda *_: SimpleNamespace(rows=lambda unknowns: None), needs_reactions=False, tolerance=0.0,
                  **values)
 
@@ -247,13 +248,14 @@ def friction_that_agrees():
         factor[0, 2] = 1.0
         rows = Stage(
             on_features=SimpleNamespace(rows=[0]), touched=SimpleNamespace(rows=[], spread=None),
-            on_vertices=Rows(factor), pressing=np.ones(1), rates=np.array([[1.0, 0, 0, 0, 0]]), slips=SlipState.unknown(1))
+            on_vertices=Rows(factor), pressing=np.ones(1), rates=np.array([[1.0, 0, 0, 0, 0]]),
+            slips=SlipState.unknown(1))
         projectors = np.diag([1.0, 1.0, 0.0, 0.0, 0.0])[None]
         friction = FrictionResult(np.zeros(1, int), projectors, np.zeros((1, 5)), np.ones(1))
         unknowns = SimpleNamespace(parted=lambda u: (np.array([[1.0, 0, 0]]), np.zeros((1, 2))))
         posed = SimpleNamespace(impulse=np.zeros((1, 5)), with_resistance=lambda *_: None, unknowns=unknowns)
         solution = SimpleNamespace(warm=None, u=None, on_vertex=np.array([1.0 + off]))
-        owner = _self(Solving, solve_rows=lambda *_, solution=solution: solution)
+        owner = stand_in(Solving, solve_rows=lambda *_, solution=solution: solution)
         found.append(Solving._solve_with_friction(owner, posed, rows, friction, None, 0, None)[1])
     return found
 
@@ -272,7 +274,7 @@ def depths_that_are_asked_about():
     mesh.replaced = lambda **_: mesh
     adapted = SimpleNamespace(changed=True, message="", mesh=mesh, was=np.arange(2))
     runs = SimpleNamespace(from_edges=lambda on: on, to_edges=lambda on, x: on, points=None, ends=None)
-    owner = _self(Remeshing, sizing=1, limits=SimpleNamespace(thickness=1.0), detect=lambda *_: None,
+    owner = stand_in(Remeshing, sizing=1, limits=SimpleNamespace(thickness=1.0), detect=lambda *_: None,
                   _runs_of=lambda now: runs, _new_intersection=lambda *_: None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(remeshing, "adapt", lambda *_: adapted)
@@ -285,7 +287,7 @@ def rows_that_are_added_at_a_time():
     """Numbers of rows of 30 and of 120 pairs that are crossed."""
     found = []
     for count in (30, 120):
-        step = _self(_Step, detection=SimpleNamespace(mesh=SimpleNamespace(x=np.zeros((4, 3)))), v=np.zeros((4, 3)))
+        step = stand_in(_Step, detection=SimpleNamespace(mesh=SimpleNamespace(x=np.zeros((4, 3)))), v=np.zeros((4, 3)))
         rows, _ = _Step._pairs(step, np.zeros((count, 4), int), np.ones((count, 4)), np.ones((count, 3)),
                                (np.arange(count), 1.0, np.ones(count)), np.arange(count))
         found.append(len(rows.target))

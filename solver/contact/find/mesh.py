@@ -54,6 +54,7 @@ class NearPairs:
 class Surfaces:
     """One mesh of all surfaces that may touch."""
 
+    most_advances = 100_000  #: of a pair in the search for its contact time; then it may move that far
     rounds = 24  #: in which nodes block each other; after these all nodes have one fraction
     free_rounds = 4  #: first rounds, in which a node moves on until it touches a blocked node
 
@@ -268,10 +269,8 @@ class Surfaces:
         """
         steps = np.ones(int(alike.max(initial=0)) + 1)
         number, positions = alike[self.nodes].astype(np.int64), start[self.nodes]
-        displacement = (end - start)[self.nodes]
-        pairs, points = self._candidates(positions, end[self.nodes])
-        when = np.empty(len(pairs))
-        tested = np.arange(len(pairs))
+        displacement, (pairs, points) = (end - start)[self.nodes], self._candidates(positions, end[self.nodes])
+        when, tested = np.empty(len(pairs)), np.arange(len(pairs))
         for count in range(self.rounds):
             # displacements get shorter from round to round: no other pairs come near, and those whose nodes move as
             # before
@@ -301,7 +300,7 @@ class Surfaces:
     def _times(self, before: Vec, after: Vec, pairs: Index, points: int) -> Vec:
         """Return the fractions of straight displacements after which pairs (k, 4) touch, (k,), see `impact_times`."""
         when = np.empty(len(pairs))
-        threads.parallel_for(impact_times, len(when), before, after, pairs, points, when)
+        threads.parallel_for(impact_times, len(when), before, after, pairs, points, self.most_advances, when)
         return when
 
     def _candidates(self, before: Vec, after: Vec) -> tuple[Index, int]:
