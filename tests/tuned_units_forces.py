@@ -231,7 +231,7 @@ def tensions_of_links():
     return found
 
 
-def short_links():
+def short_links_of_ropes():
     """Whether links of these lengths [m] pull with their whole force."""
     found, nodes = [], np.array([[0, 1]], np.int32)
     with Interpreted(rope_kernels):
@@ -332,6 +332,6 @@ UNITS = (
     cloth_beyond_its_limit, stretches_of_threads, triangles_that_are_lines, stiffness_of_thin_triangles,
     hinges_of_thin_faces, diagonals_of_quads, quads_that_lean, quads_on_a_seam, seams_that_are_closed,
     elements_on_threads, threads_that_are_damped, steps_of_a_search_for_eigenvalues, rotations_of_inverted_elements,
-    rates_of_stretch, short_lines, forces_of_limits, midpoints_of_fast_spins, tensions_of_links, short_links,
+    rates_of_stretch, short_lines, forces_of_limits, midpoints_of_fast_spins, tensions_of_links, short_links_of_ropes,
     bends_of_folded_links, bends_that_have_a_plane, bends_that_are_rounded_off, stiffness_of_torsion,
     short_links_of_rods, frames_of_folded_links, paint_that_sticks, welds_that_begin)

@@ -1,9 +1,6 @@
 """Small systems in which tuned constants of assembly/, bearings/, constraints/, integrators/, materials/ and of steps
 steer; see `tuned_units`."""
 
-import os
-import tempfile
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,12 +29,9 @@ from solver.errors import BadScene, StepFailed
 from solver.forces.soft_pins import SoftPins
 from solver.integrators import arnoldi, krylov, modes, phi_functions
 from solver.integrators.spin import spin_correction
-from solver.kernel_cache import clean
 from solver.materials import afung, algebra, fiber, invariants, lanes, rotated
 from solver.materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, LEFT, MATERIAL_SLOTS, SCALING, SIGMA
-from solver.simulate import _Diary
 from solver.state import State
-from solver.stepping import Halved, Pace, _step_ends, stepped
 from solver.world import condensed_stages
 from solver.world.condensed_stages import MonolithicCondensedStage
 
@@ -254,21 +248,6 @@ def terms_of_a_series():
     return phi_functions._series(np.array([3.9, 500.0]), 0).tobytes()
 
 
-def files_of_compiled_code():
-    """Which of twelve versions of a kernel, and which of three old ones, are left."""
-    day, now = 86400.0, 1.0e9
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder)
-        ages = {f"a.f-{number:024x}": number for number in range(12)} | {
-            f"b{days}.f-{0:024x}": days * day for days in (20, 40, 90)}
-        for name, age in ages.items():
-            file = path / f"{name}.py.nbi"
-            file.touch()
-            os.utime(file, (now - age,) * 2)
-        clean(path, now)
-        return sorted(file.name for file in path.iterdir())
-
-
 def energies_of_an_active_fiber():
     """Energies of a fully activated fiber, slack and stretched far, relative to its modulus."""
     found, work = [], np.zeros(MATERIAL_SLOTS * LANES)
@@ -306,40 +285,6 @@ def elements_that_are_nearly_inverted():
     return found
 
 
-def frames_with_halved_steps():
-    """Sentences of the log of 2 and of 6 frames with halved steps."""
-    found = []
-    for frames in (2, 6):
-        sentences = []
-        world = SimpleNamespace(notes=[], summary=[])
-        diary = _Diary(world, sentences.append)
-        halved = Halved()
-        halved.append((0.01, StepFailed("an edge changed")))
-        for frame in range(frames):
-            diary.frame(frame, world, halved)
-        diary.end(world)
-        found.append(len(sentences))
-    return found
-
-
-def impacts_that_are_expected():
-    """Whether steps are tried in which an impact is expected to change velocities by so many times what is accepted."""
-    found = []
-    for times in (1.5, 3.0):
-        pace, tried = Pace(), []
-        pace.note_impact(1.0, times, "box")
-        world = SimpleNamespace(step=lambda state, h, tried=tried: tried.append(h), deformation=lambda *_: 0.0,
-                                impact_change=lambda *_: (0.0, None))
-        fails(stepped, world, None, 1.0, 0.5, pace)
-        found.append(len(tried))
-    return found
-
-
-def moments_between_steps():
-    """Numbers of steps in a part of a frame that begins so much of a step before the end of another one."""
-    return [len(_step_ends(4, (0.25 - off / 4.0, 1.0))) for off in (1e-8, 1e-4)]
-
-
 def bodies_that_snap():
     """Whether a stage is solved again whose relaxation rotates the body by so many degrees."""
     found = []
@@ -367,10 +312,8 @@ UNITS = (
     steps_that_are_shorter, elements_that_are_projected, frames_that_follow_a_large_rotation,
     frames_that_follow_small_rotations, frames_of_tiny_surroundings, elements_that_leave, bearing_of_a_hinge,
     bounds_that_oscillate, weights_of_soft_pins, rows_that_contradict_others, distances_of_tied_points,
-    points_beyond_a_border, constraints_that_fade,
-    hard_constraints_within_a_stage, axes_across_a_direction, points_over_an_edge,
-    motions_of_a_thin_patch, products_of_an_exponential_step, exponential_steps_in_parts,
-    products_of_a_damped_exponential_step,
-    columns_of_modes, shifts_of_a_spectrum, rotations_of_a_spinning_body, terms_of_a_series, files_of_compiled_code,
-    energies_of_an_active_fiber, stretches_and_rotations, elements_that_are_nearly_inverted, frames_with_halved_steps,
-    impacts_that_are_expected, moments_between_steps, bodies_that_snap)
+    points_beyond_a_border, constraints_that_fade, hard_constraints_within_a_stage, axes_across_a_direction,
+    points_over_an_edge, motions_of_a_thin_patch, products_of_an_exponential_step, exponential_steps_in_parts,
+    products_of_a_damped_exponential_step, columns_of_modes, shifts_of_a_spectrum, rotations_of_a_spinning_body,
+    terms_of_a_series, energies_of_an_active_fiber, stretches_and_rotations, elements_that_are_nearly_inverted,
+    bodies_that_snap)
