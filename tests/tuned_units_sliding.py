@@ -185,7 +185,7 @@ class Rows:
 
 def _solver(**values):
     """A stand-in for `Solving` of one vertex without contact."""
-    unknowns = SimpleNamespace(parted=lambda u: (np.zeros((1, 3)), np.zeros((1, 2))), diagonal=np.zeros(1, int),
+    unknowns = SimpleNamespace(split=lambda u: (np.zeros((1, 3)), np.zeros((1, 2))), diagonal=np.zeros(1, int),
                                count=3)
     posed = SimpleNamespace(unknowns=unknowns, blocks=np.ones((1, 3, 3)))
     return stand_in(Solving, assembler=SimpleNamespace(assemble=lambda *_: posed),
@@ -252,7 +252,7 @@ def friction_that_agrees():
             slips=SlipState.unknown(1))
         projectors = np.diag([1.0, 1.0, 0.0, 0.0, 0.0])[None]
         friction = FrictionResult(np.zeros(1, int), projectors, np.zeros((1, 5)), np.ones(1))
-        unknowns = SimpleNamespace(parted=lambda u: (np.array([[1.0, 0, 0]]), np.zeros((1, 2))))
+        unknowns = SimpleNamespace(split=lambda u: (np.array([[1.0, 0, 0]]), np.zeros((1, 2))))
         posed = SimpleNamespace(impulse=np.zeros((1, 5)), with_resistance=lambda *_: None, unknowns=unknowns)
         solution = SimpleNamespace(warm=None, u=None, on_vertex=np.array([1.0 + off]))
         owner = stand_in(Solving, solve_rows=lambda *_, solution=solution: solution)
