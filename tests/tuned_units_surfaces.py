@@ -33,7 +33,7 @@ def _layers(heights, size=1.0):
 
 
 def _cells(heights, size=1e-3):
-    """Whether a point in the same place as the lowest of some layers has candidates, and how many at most."""
+    """Whether a point where the lowest of some layers is has candidates, and how many at most."""
     x, triangles = _layers(heights, size)
     cells = CandidateCells(SimpleNamespace(mins=np.zeros(3), maxes=np.ones(3)), x, triangles,
                            np.full(len(triangles), 1.5 * size), 2.0, 0.0)
@@ -90,10 +90,10 @@ def samples_of_an_obstacle():
 
 
 def samples_near_a_point():
-    """Distance of a point from a moving obstacle of triangles of very different sizes, to the last bit."""
+    """Number of candidate triangles of a point near a moving obstacle of 13 layers."""
     x, triangles = _layers(np.linspace(0.0, 0.3, 13), 1.0)
     mesh = ObstacleMesh(triangles, SimpleNamespace(moves=True, at=lambda time: x))
-    return mesh._sampled_near(mesh._at(0.0), np.array([[0.7, 0.7, 0.1]]), 1.0).shape
+    return mesh._sampled_near(mesh._at(0.0), np.array([[0.7, 0.7, 0.1]]), 1.0).shape[1]
 
 
 def _crossed_boxes(turned):
