@@ -234,7 +234,8 @@ def meshes_that_are_flat():
 def edge_lengths_that_are_refused():
     """Whether edges of so many parts of a cube's side are refused."""
     whole = surface.clean(*cube())
-    return [_fails(tetrahedralize._refuse_too_many, whole, {"edge_length": 1.0 / parts}) for parts in (40, 70, 200)]
+    return [_fails(tetrahedralize._refuse_too_many, whole, {"edge_length": 1.0 / parts})
+            for parts in (40, 70, 100, 200)]
 
 
 def tetrahedra_without_an_edge_length():
