@@ -150,7 +150,7 @@ def slides_that_shrink_faces():
 
 
 def cloth_that_has_collapsed():
-    """Velocities in material space, to three digits, of vertices where the cloth is so much shorter in one direction."""
+    """Velocities in material space, to three digits, where the cloth is so much shorter in one direction."""
     found = []
     for short in (1e-6, 1e-3):
         F = np.array([[[1.0, 0.0], [0.0, short], [0.0, 0.0]]])
