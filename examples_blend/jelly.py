@@ -90,7 +90,7 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
     folder = place.job_folder(bodies[0])
     job, cache = load(folder), place.cache_of(folder)
     world = build(job, lambda *_: None)[0]
-    parts = zip(world.parts, world.parted(world.initial_state()))
+    parts = zip(world.parts, world.split_state(world.initial_state()))
     soft, state = next((part, state) for part, state in parts if getattr(part, "contacts", ()))
     law, scene = soft.contacts[0], bpy.context.scene
     if isinstance(law, Embedded):

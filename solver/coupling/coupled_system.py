@@ -65,10 +65,10 @@ class CoupledSystem(System[CoupledStage]):
         """Return the state at the end of a step of h seconds, with the angular momentum of each free mechanism and free
         body restored from the state before."""
         damped = posed.lin.damped
-        start, end = self._states.parted(before), self._states.parted(after)
+        start, end = self._states.split_state(before), self._states.split_state(after)
         soft, joints = self.free_bones.restore_spin(start, end, h, damped)
         soft = replace(soft, carrier_motion=self._states.carrier_motion(joints))
-        return self._states.merged([self._soft.with_spin(start[0], soft, h, damped), joints])
+        return self._states.merge_states([self._soft.with_spin(start[0], soft, h, damped), joints])
 
     def pose(self, at: State, stage: Stage, time: float | None = None) -> CoupledStage:
         """Linearise and factor the stage of both parts at a state. time: at which damping is evaluated [s]; None: that
@@ -117,7 +117,7 @@ class CoupledSystem(System[CoupledStage]):
     def touching(self, state: State) -> Index:
         """Return indices of nodes in contact with the ground, and of active motors and drives of the mechanisms, offset
         by the number of nodes."""
-        soft, joints = self._states.parted(state)
+        soft, joints = self._states.split_state(state)
         return np.concatenate([self._soft.touching(soft), len(self._soft.rest) + self._jointed.touching(joints)])
 
     def solve_stage(self, stage: Stage, start: State,
@@ -127,7 +127,7 @@ class CoupledSystem(System[CoupledStage]):
 
         With ConJac the quasistatic nodes are in equilibrium at the end. [ConJac MUSCLE]
         """
-        stages, states = self._stages(stage), self._states.parted(start)
+        stages, states = self._stages(stage), self._states.split_state(start)
         damped = self._damped(stage, states)
         equations = CoupledEquations(self._soft, self._skeleton, stages, states, damped, self._last)
         if not self._soft.contacts:
@@ -138,7 +138,7 @@ class CoupledSystem(System[CoupledStage]):
             after = Bounded(equations, stage, start, self._soft.stage_solver.limits).solve_stage()
         bones = after.tree_stage
         self._jointed.impacts.note(states[1], None if bones is None else bones.constraint_solution)
-        self.free_bones.note_stage(self._states.parted(after), damped)
+        self.free_bones.note_stage(self._states.split_state(after), damped)
         if not self._soft.ground.has_friction_at(self._states.positions(after), after.time):
             return remember(after, stages[0], None)
         return _with_friction(self._soft, self._states, equations.pose_at(after.q, after.u, self._soft.project), after)

@@ -179,17 +179,17 @@ class StaggeredParts(Coupling):
         return [StaggeredParts([after if member is part else member for member in self._parts], [*others, *couplings],
                                 self._interfaces)]
 
-    def merged(self, states: Sequence[State]) -> State:
+    def merge_states(self, states: Sequence[State]) -> State:
         """Return one state of all parts from their states."""
-        return self._layout.merged(states)
+        return self._layout.merge_states(states)
 
-    def parted(self, state: State) -> list[State]:
+    def split_state(self, state: State) -> list[State]:
         """Return the states of the parts, with attached nodes at their carriers."""
-        return self._subsystems.parted(self._layout.parted(state))
+        return self._subsystems.move_attached_nodes(self._layout.split_state(state))
 
     def initial_state(self) -> State:
         """Return the state at the start frame. Raises Diverged."""
-        return self.merged(self._subsystems.initial_states())
+        return self.merge_states(self._subsystems.initial_states())
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the state after h seconds. The inputs are not used, as no coupling has this one as a part. Raises
@@ -207,7 +207,7 @@ class StaggeredParts(Coupling):
 
     def error(self, before: State, after: State, h: float) -> float:
         """Return the largest error estimate of a part or of a coupling of parts over a step of h seconds."""
-        return self._subsystems.error(self._layout.parted(before), self._layout.parted(after), h)
+        return self._subsystems.error(self._layout.split_state(before), self._layout.split_state(after), h)
 
     def forget_past(self) -> None:
         """Discard caches of earlier steps that are not in the State; the parts discard their own."""
@@ -216,7 +216,7 @@ class StaggeredParts(Coupling):
 
     def _advanced(self, state: State, h: float, advance: Advance) -> State:
         """Return the states of all parts, merged, after h seconds: the staggered ones step in turn with the others."""
-        before = self._layout.parted(state)
+        before = self._layout.split_state(state)
 
         def others(external_forces: Mapping[int, Vec]) -> list[State]:
             return self._subsystems.advanced(before, advance, self._staggered, external_forces)
@@ -224,7 +224,7 @@ class StaggeredParts(Coupling):
         def one_step(k: int, part: SteppedPart, own: State) -> State:
             return naming_part(k, advance, part, own)
 
-        return self.merged(step_coupled(self._interfaces, self.parted(state), h, others, one_step))
+        return self.merge_states(step_coupled(self._interfaces, self.split_state(state), h, others, one_step))
 
 
 def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State], h: float,

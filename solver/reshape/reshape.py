@@ -88,7 +88,7 @@ class Reshape:
         made, notes, moment = Made(), list[str](), (frame, fraction)
         if self._regroup is not None:  # groups may have merged
             self._soft = self._of_changing(self._regroup.soft_parts(world))
-        states = world.parted(state)
+        states = world.split_state(state)
         for k, old in self._soft.items():
             members = self._members(old)
             x_before, before = old.part.nodes_at(states[k])[0], made.count
@@ -112,7 +112,7 @@ class Reshape:
         if not made.count:
             return Reshaped(world, state, notes)
         self._made.append(made.in_order)
-        return Reshaped(world, world.merged(states, state), notes)
+        return Reshaped(world, world.merge_states(states, state), notes)
 
     def record(self) -> dict[str, NDArray[Any]]:
         """Return the record of all changes since the last call, from `recorded`; empty where there were none."""

@@ -62,11 +62,11 @@ class Subsystem(ABC):
     def initial_state(self) -> State:
         """Return the state at the start frame. Raises Diverged."""
 
-    def merged(self, states: Sequence[State]) -> State:
+    def merge_states(self, states: Sequence[State]) -> State:
         """Return the joint state of its parts, which an integrator steps."""
         return states[0]
 
-    def parted(self, state: State) -> list[State]:
+    def split_state(self, state: State) -> list[State]:
         """Return the state of each of its parts, with attached nodes moved by their carriers."""
         return [state]
 

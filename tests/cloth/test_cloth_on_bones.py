@@ -32,7 +32,7 @@ def pushed(world, steps):
     part, state = world.parts[0], world.initial_state()
     for _ in range(steps):
         state = advance(world, state, H, 1)
-        mine = world.parted(state)[0]
+        mine = world.split_state(state)[0]
         x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
         assert part.contacts[0].surfaces.intersection(x) is None, state.time
     return x[:169, 0].max()

@@ -326,7 +326,7 @@ def test_cloth_sits_on_the_sharp_edges_of_what_is_open_below_and_round(tmp_path)
     state, part = world.initial_state(), world.parts[0]
     for _ in range(32):
         state = advance(world, state, 1 / 96, 1)
-    cloth, now = part.cloth(world.parted(state)[0]), part.steps.obstacles.at(state.time, 1 / 96)
+    cloth, now = part.cloth(world.split_state(state)[0]), part.steps.obstacles.at(state.time, 1 / 96)
     mesh, on = cloth.mesh, cloth.mesh.x[(cloth.mesh.on >= 0) & ~cloth.free]
     assert len(on) > count and part.steps.contact.intersecting_pair(mesh, now) is None
     # the lowest point of the corners of a regular polygon, and those themselves
@@ -363,7 +363,7 @@ def test_cloth_sits_on_both_edges_of_a_bevel_of_what_is_open_below(tmp_path):
     state, part = world.initial_state(), world.parts[0]
     for _ in range(40):
         state = advance(world, state, 1 / 96, 1)
-    mesh, now = part.cloth(world.parted(state)[0]).mesh, part.steps.obstacles.at(state.time, 1 / 96)
+    mesh, now = part.cloth(world.split_state(state)[0]).mesh, part.steps.obstacles.at(state.time, 1 / 96)
     assert part.steps.contact.intersecting_pair(mesh, now) is None and mesh.x[:, 2].min() < 0.0
     on = mesh.x[mesh.on >= 0]
     upper, lower = np.abs(on[:, 2] - 0.101) < 2e-4, on[:, 2] < 0.099

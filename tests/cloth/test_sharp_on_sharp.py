@@ -48,7 +48,7 @@ def steps(world, count, begun=None):
     state, part = begun or world.initial_state(), world.parts[-1]
     for _ in range(count):
         state = advance(world, state, H, 1)
-        cloth = part.cloth(world.parted(state)[-1])
+        cloth = part.cloth(world.split_state(state)[-1])
         assert part.steps.contact.intersecting_pair(cloth.mesh, part.steps.obstacles.at(state.time, H)) is None
         yield state, part.offsets.sheets(cloth.mesh)
 
@@ -70,10 +70,10 @@ def test_what_falls_on_a_sheet_in_a_frame_is_caught_by_it(tmp_path):
 def test_two_sheets_that_meet_in_flight_keep_their_momentum(tmp_path):
     world = two(tmp_path / "job", gravity=0.0, free=True, above=0.012)
     part, start = world.parts[-1], world.initial_state()
-    mine = world.parted(start)[0]
+    mine = world.split_state(start)[0]
     v = np.zeros_like(mine.memory["v"])
     v[part.offsets.sheet_of(mine.memory["material"]) == 1] = [0.0, 0.0, -1.0]
-    begun = world.merged([replace(mine, memory={**mine.memory, "v": v})], start)
+    begun = world.merge_states([replace(mine, memory={**mine.memory, "v": v})], start)
     moving = -DENSITY * SMALL**2
     for _, both in steps(world, 4, begun):
         one, other = (momentum(mesh) for mesh in both)
@@ -85,10 +85,10 @@ def test_unlike_sheets_that_meet_in_flight_keep_their_momentum(tmp_path):
     """Felt that comes onto cotton; in no air."""
     world = two(tmp_path / "job", gravity=0.0, free=True, above=0.012, napkin={**REACTION, "drag": 0.0, "laws": {}})
     part, start = world.parts[-1], world.initial_state()
-    mine = world.parted(start)[0]
+    mine = world.split_state(start)[0]
     v = np.zeros_like(mine.memory["v"])
     v[part.offsets.sheet_of(mine.memory["material"]) == 1] = [0.0, 0.0, -1.0]
-    begun = world.merged([replace(mine, memory={**mine.memory, "v": v})], start)
+    begun = world.merge_states([replace(mine, memory={**mine.memory, "v": v})], start)
     moving = -REACTION["area_density"] * SMALL**2
     for _, both in steps(world, 4, begun):
         one, other = (momentum(mesh, density) for mesh, density in zip(both, (DENSITY, REACTION["area_density"])))
@@ -100,7 +100,7 @@ def test_each_sheet_weighs_and_resists_as_it_does_alone(tmp_path):
     """The matrix and the right side of both in one are those of either."""
     world = two(tmp_path / "job", napkin=REACTION)
     part, state = world.parts[-1], world.initial_state()
-    mesh = part.cloth(world.parted(state)[-1]).mesh
+    mesh = part.cloth(world.split_state(state)[-1]).mesh
     rng = np.random.default_rng(3)
     at = rng.choice(len(mesh.x), 12, replace=False)
     on, slide = mesh.on.copy(), np.zeros_like(mesh.slide)

@@ -189,7 +189,7 @@ def test_sliding_along_itself_costs_nothing():
         table = VertexRows.hard(vertex.astype(np.int32), factor, np.zeros(len(vertex)), np.ones(len(vertex), bool),
                                 np.arange(len(vertex), dtype=np.int64))
         answer = program.solve(posed.matrix, posed.rhs, posed.unknowns.table, table)
-        v, slide = posed.unknowns.parted(answer.u)
+        v, slide = posed.unknowns.split(answer.u)
         mesh = replace(mesh, x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
     assert kinetic(mesh) == pytest.approx(before, rel=1e-6)
     # and it got somewhere: ten millimetres went over the edge

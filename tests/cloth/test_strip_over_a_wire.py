@@ -51,7 +51,7 @@ def test_it_stays_on_the_wire_and_runs_to_the_heavier_side(tmp_path, masses, fri
     state, middles = world.initial_state(), []
     for _ in range(round(0.5 / H)):
         state = advance(world, state, H, 1)
-        mesh = world.parts[number].cloth(world.parted(state)[number]).mesh
+        mesh = world.parts[number].cloth(world.split_state(state)[number]).mesh
         if (mesh.on >= 0).any():
             middles.append(mesh.material[mesh.on >= 0, 0].mean())
             assert mesh.x[:, 2].max() < 1e-3

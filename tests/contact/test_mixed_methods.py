@@ -233,7 +233,7 @@ def fallen(job, h, count):
     state, part = world.initial_state(), world.parts[0]
     for _ in range(count):
         state = world.step(state, h)
-        flesh = world.parted(state)[0]
+        flesh = world.split_state(state)[0]
         x = part.coordinates.positions(flesh.q, flesh.time, flesh.carrier_motion)
         assert part.contacts[0].surfaces.intersection(x) is None
     return world, state, x

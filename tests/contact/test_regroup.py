@@ -112,7 +112,7 @@ def test_groups_that_come_near_merge_and_touch(tmp_path, alone):
             merged = frame
             assert state.memory[GROUPS].tolist() == [0, 1, 1]
         if len(world.parts) == 2:
-            part, own = world.parts[1], world.parted(state)[1]
+            part, own = world.parts[1], world.split_state(state)[1]
             assert part.contacts[0].surfaces.intersection(part.nodes_at(own)[0]) is None
     assert merged is not None and 7 < merged < 12
     x = world.output(state, 12)

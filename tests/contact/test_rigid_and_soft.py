@@ -36,7 +36,7 @@ def made(job):
 
 def looked_at(world, state):
     """Positions of all nodes; asserts that nothing crosses."""
-    part, mine = world.parts[0], world.parted(state)[0]
+    part, mine = world.parts[0], world.split_state(state)[0]
     x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
     law = part.contacts[0]
     assert law.surfaces.intersection(x) is None
@@ -81,7 +81,7 @@ def test_only_what_nothing_moves_is_prescribed(tmp_path):
 def momenta(world, state):
     """Linear [N s] and about the origin [N m s], of the soft body and of the rigid one, (2, 2, 3)."""
     [part, jointed] = world.parts
-    (flesh, bones), x = world.parted(state), looked_at(world, state)
+    (flesh, bones), x = world.split_state(state), looked_at(world, state)
     v = part.velocity(flesh)
     p = part.mass[:, None] * v
     tree = jointed.tree
@@ -117,7 +117,7 @@ def test_what_one_gains_the_other_loses(tmp_path, friction, method):
 
 def energy(world, state):
     [part, jointed] = world.parts
-    (flesh, bones), x = world.parted(state), looked_at(world, state)
+    (flesh, bones), x = world.split_state(state), looked_at(world, state)
     v = part.velocity(flesh)
     return (part.evaluate(x, state.time)[1] + jointed.energy(bones)
             + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v)))
@@ -216,7 +216,7 @@ def test_bones_feel_nothing_at_corners_that_touch_nothing(tmp_path):
     counts = []
     for _ in range(24):
         state = world.step(state, 1 / 96)
-        mine = world.parted(state)[0]
+        mine = world.split_state(state)[0]
         x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
         lin = part.linearise_at(x, np.zeros_like(x), mine.time)
         loaded = loads.loaded_prescribed(lin, stage)
@@ -261,7 +261,7 @@ def test_a_rigid_body_that_moves_as_told_pushes(tmp_path):
     state, soft_part = world.initial_state(), world.parts[0]
     for _ in range(36):
         state = world.step(state, 1 / 48)
-        mine = world.parted(state)[0]
+        mine = world.split_state(state)[0]
         x = soft_part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
         assert soft_part.contacts[0].surfaces.intersection(x) is None
     assert x[soft_part.bodies_in_world[0].nodes, 0].mean() > 0.05

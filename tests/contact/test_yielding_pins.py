@@ -112,7 +112,7 @@ def test_flesh_gives_way_to_what_an_animated_bone_drives_it_through(tmp_path):
     deepest, held = np.inf, part.pulls[-1]
     for k in range(96):
         state = world.step(state, H)
-        mine = world.parted(state)[0]
+        mine = world.split_state(state)[0]
         x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
         assert part.contacts[0].surfaces.intersection(x) is None
         deepest = min(deepest, float(x[:27, 2].min()))
@@ -136,14 +136,14 @@ def test_a_bone_feels_the_flesh_that_its_grip_holds(tmp_path):
     job = on_a_bone(tmp_path / "job", {"shape": shape, "density": 500.0}, gravity=[0.0, 0.0, 0.0])
     world = build(load(job), lambda *_: None)[0]
     state, [flesh, bones] = world.initial_state(), world.parts
-    soft, joints = world.parted(state)
+    soft, joints = world.split_state(state)
     soft.u.reshape(-1, 3)[:, 0] = 0.3
-    state = world.merged([soft, joints])
+    state = world.merge_states([soft, joints])
     mass, bone = flesh.mass, bones.tree.inertia[0]
     before = 0.3 * mass.sum()
     for _ in range(24):
         state = world.step(state, H)
-    soft, joints = world.parted(state)
+    soft, joints = world.split_state(state)
     at = bones.tree.posture(joints.q, joints.u, joints.memory)
     of_bone = at.E[0, :3, :3] @ (bone[3:, 3:] @ at.twist[0, 3:])
     of_flesh = (mass[:, None] * flesh.velocity(soft)).sum(axis=0)

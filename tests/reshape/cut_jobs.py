@@ -59,8 +59,8 @@ class OfOnePart:
 
     def at(self, frame, part, state, share=0.0):
         world = World([part])
-        done = self._reshape.at(frame, share, world, world.merged([state]))
-        return SimpleNamespace(world=done.world.parts[0], state=done.world.parted(done.state)[0], notes=done.notes)
+        done = self._reshape.at(frame, share, world, world.merge_states([state]))
+        return SimpleNamespace(world=done.world.parts[0], state=done.world.split_state(done.state)[0], notes=done.notes)
 
     def again(self, part, records):
         return self._reshape.again(World([part]), records).parts[0]

@@ -144,7 +144,7 @@ def test_a_rigid_box_falls_on_two_taut_ropes_and_is_caught(tmp_path):
     state = world.initial_state()
     for _ in range(20):
         state = world.step(state, 1 / 96)
-    part, [mine, bones] = world.parts[0], world.parted(state)
+    part, [mine, bones] = world.parts[0], world.split_state(state)
     places = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
     assert part.contacts[0].surfaces.intersection(places) is None
     assert np.abs(stretched(places[:len(x)], x, edges)).max() < 1e-4

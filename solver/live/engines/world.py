@@ -72,17 +72,17 @@ class WorldEngine:
 
     def _begin(self) -> State:
         """Return the initial state, with bodies moved to where their objects are now."""
-        parts = self._world.parted(self._world.initial_state())
+        parts = self._world.split_state(self._world.initial_state())
         for k, soft in self._soft:
             parts[k] = soft.moved_to_objects(parts[k], self._inputs)
-        return replace(self._world.merged(parts), time=0.0)
+        return replace(self._world.merge_states(parts), time=0.0)
 
     @property
     def positions(self) -> Vec:
         """Return the vertices of the artist's meshes in world space, concatenated by body [m], (n, 3)."""
         if not self._shown:
             return np.zeros((0, 3))
-        parts, x = self._world.parted(self._state), dict[int, Vec]()
+        parts, x = self._world.split_state(self._state), dict[int, Vec]()
         for k, soft, _ in self._shown:
             if k not in x:
                 x[k] = soft.positions(parts[k])
@@ -106,7 +106,7 @@ class WorldEngine:
     def _vertex(self, part: int, number: int, position: Vec) -> tuple[int, Vec]:
         """Return the number, among the vertices of all bodies, of the vertex of one body that is nearest to a position
         (3,) [m], and its offset from that position, (3,) [m]. part: index of the part. number: of its body."""
-        parts, first = self._world.parted(self._state), 0
+        parts, first = self._world.split_state(self._state), 0
         for k, soft, n in self._shown:
             own = soft.vertices(soft.positions(parts[k]), n)
             if (k, n) == (part, number):
@@ -150,12 +150,12 @@ class WorldEngine:
         """Select the integrator of soft bodies, as in `LiveNodes.choose`, and clear their memory where it changes."""
         changed = [soft.choose(variant) for _, soft in self._soft]
         if any(changed):
-            parts = self._world.parted(self._state)
+            parts = self._world.split_state(self._state)
             for k, soft in self._soft:
                 parts[k] = replace(parts[k], memory={})
                 if soft.part is not self._world.parts[k]:
                     self._world = self._world.with_part(k, soft.part)
-            self._state = self._world.merged(parts, self._state)
+            self._state = self._world.merge_states(parts, self._state)
 
     def _advanced(self, h: float, variant: int) -> State:
         """Return the state after h seconds, in substeps where one step fails. Raises Diverged where these fail, too."""
@@ -170,7 +170,7 @@ class WorldEngine:
         """Make pulled points follow the artist's hand in a step of h seconds."""
         if not (grabs or any(soft.holds for _, soft in self._soft) or any(rigid.holds for _, rigid in self._rigid)):
             return
-        parts = self._world.parted(self._state)
+        parts = self._world.split_state(self._state)
         x = {k: soft.positions(parts[k]) for k, soft in self._soft}
         for k, rigid in self._rigid:
             rigid.hold([hold for hold in grabs if hold.rigid >= 0], parts[k])

@@ -138,7 +138,7 @@ class SlidingCloth:
         back[on_features.vertices[~off]] -= displacement[~off]
         ended = now.smooth_x if barrier is None else barrier.ended(solved.obstacle_rates, h)
         if barrier is None or barrier.largest(MotionPath(moved.x, ended), MotionPath(back, ended)) == 1.0:
-            moved.x[:] = back
+            moved = moved.replaced(x=back)
         else:
             off[:] = np.linalg.norm(displacement, axis=1) > NOWHERE
         free = np.zeros(len(mesh.x), dtype=bool)
@@ -235,5 +235,5 @@ class SlidingCloth:
 
     def _advanced(self, mesh: SheetMesh, solution: Minimum, h: float) -> SheetMesh:
         """Return the mesh at the step's end, q + h u."""
-        v, slide = self._solving.assembler.unknowns.parted(solution.u)
+        v, slide = self._solving.assembler.unknowns.split(solution.u)
         return mesh.replaced(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)

@@ -87,7 +87,7 @@ class Solving:
         def add_rows(end: Minimum) -> bool:
             """Add rows where a solution takes cloth through an obstacle, and return whether it does."""
             nonlocal rows
-            more, deepest = detect_tunnelling(pairs, posed.unknowns, posed.unknowns.parted(end.u)[0], self.tolerance)
+            more, deepest = detect_tunnelling(pairs, posed.unknowns, posed.unknowns.split(end.u)[0], self.tolerance)
             rows = replace(rows, deepest=deepest, touched=rows.touched.with_more(more) if deepest else rows.touched)
             return bool(deepest)
 
@@ -154,7 +154,7 @@ class Solving:
             with_barrier, used = barrier.added(posed, at, h)
 
             def end_of(solution: Minimum, used: Index = used) -> MotionPath:
-                return MotionPath(barrier.mesh.x + h * posed.unknowns.parted(solution.u[:own])[0],
+                return MotionPath(barrier.mesh.x + h * posed.unknowns.split(solution.u[:own])[0],
                                   barrier.ended(barrier.rates(solution.u[own:], used), h))
 
             def stays(solution: Minimum, at: MotionPath = at, end_of: Callable[[Minimum], MotionPath] = end_of) -> bool:
@@ -255,7 +255,7 @@ class Solving:
             warm, pressing = solution.warm, np.zeros((len(vertices), 3))
             np.add.at(pressing, index[rows.vertex[is_contact]],
                       (solution.on_vertex[:, None] * rows.factor[:, :3])[is_contact])
-            impulses, rates = np.zeros(len(posed.impulse)), np.concatenate(posed.unknowns.parted(solution.u), axis=1)
+            impulses, rates = np.zeros(len(posed.impulse)), np.concatenate(posed.unknowns.split(solution.u), axis=1)
             impulses[vertices] = np.linalg.norm(pressing, axis=1)
             along, pressed = friction.along(rates[vertices]), impulses[vertices]
             coulomb_drag, drags = friction.coulomb_drag(pressed, along), factored_drag[:, None] * along - correction
