@@ -292,9 +292,9 @@ def meshes_that_are_thinned_too_little():
     for rings, cells in ((6, (2, 2, 2)), (28, (1, 1, 1))):
         vertices, triangles = globe(rings)
         nodes, tets = box_tets(cells, (2.2, 2.2, 2.2))
-        nodes = nodes - 1.1
-        found.append(thinned_mesh(Volume(nodes, tets), bind(nodes, tets, vertices, triangles), triangles.astype(np.int32),
-                                  1e-6) is not None)
+        volume, faces = Volume(nodes - 1.1, tets), triangles.astype(np.int32)
+        embedding = bind(volume.nodes, tets, vertices, triangles)
+        found.append(thinned_mesh(volume, embedding, faces, 1e-6) is not None)
     return found
 
 
