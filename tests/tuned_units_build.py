@@ -77,8 +77,8 @@ def _yielding(folder):
 
 
 def pins_that_yield():
-    """Whether a pin that yields is stiffer than a contact by more than a factor of ten, and by less than ten thousand,
-    from where steps are no longer solved to the digits that the other nodes have."""
+    """Whether a pin that yields is stiffer than a contact by more than a factor of ten, and by less than ten
+    thousand."""
     with tempfile.TemporaryDirectory() as folder:
         loaded, prepared, mass, pins = _yielding(Path(folder))
         edge = mean_edge(prepared.volume.nodes, prepared.skin)
