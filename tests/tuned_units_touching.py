@@ -61,7 +61,7 @@ def drafts_that_sink_into_an_obstacle():
         state = world.initial_state()
         for _ in range(6):
             state = world.step(state, 1 / 48)
-        return round(1e3 * float(world.parts[0].output(world.parted(state)[0], 1)[:, 2].min()), 4)
+        return round(1e3 * float(world.parts[0].output(world.split_state(state)[0], 1)[:, 2].min()), 4)
 
 
 @contextmanager
