@@ -245,10 +245,11 @@ def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str
 
 def _with_inside(job: Job, lines: Lines) -> list[Body]:
     """Return bodies that are filled with tetrahedra; write of others that they have no inside."""
-    for body in job.scene.bodies:
-        if body.cloth is not None:
-            lines.say(f"{body.name}: it is cloth, so there is nothing inside", event="cloth", body=body.name)
-    return [body for body in job.scene.bodies if body.cloth is None]
+    from .job.kinds import kind_of
+    for kind in map(kind_of, job.scene.bodies):
+        if not kind.is_filled:
+            lines.say(f"{kind.name}: it is {kind.noun}, so there is nothing inside", event="cloth", body=kind.name)
+    return [body for body in job.scene.bodies if kind_of(body).is_filled]
 
 
 def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
@@ -284,12 +285,11 @@ def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> st
     keys = hashes.hashes(hashes.settings(job)).bodies
     volumes = dict(zip((body.name for body in job.scene.bodies), volumes_of(job, lines.stage)))
     for body in _with_inside(job, lines):
-        volume = volumes[body.name]
-        prepared = prepare(job, body, volume, lines.stage)
+        prepared = prepare(job, body, volumes[body.name], lines.stage)
         path, notes = stages.stage_path(job, "fields", body.name, keys[body.name]["fields"]), prepared.fields.notes
         stages.write_arrays(path, preview(prepared), job.path)
         lines.say(f"{body.name}: {path}", *notes, event="fields", body=body.name, path=str(path),
-                  notes=[*volume.notes, *notes])
+                  notes=[*prepared.volume.notes, *notes])
     return "The fields can be looked at"
 
 

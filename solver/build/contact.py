@@ -218,13 +218,13 @@ def _mark_prescribed(coordinates: FreeNodes, obstacles: Obstacles, first_obstacl
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
            embedded: EmbeddedVertices) -> LoadsOnCloth | None:
     """Return the loads that may lie on cloth; None without cloth, or without another body that has a mass."""
-    if not any(soft.body.cloth is not None for soft in prepared):
+    if all(soft.areal_density is None for soft in prepared):
         return None
     area, areal_mass, squared = np.zeros(embedded.nodes), np.zeros(embedded.nodes), job.scene.time.step**2
     for soft, start in zip(prepared, first):
         own = slice(int(start), int(start) + len(soft.volume.nodes))
-        if soft.body.cloth is not None:
-            area[own] = mass[own] / soft.body.cloth.area_density
+        if soft.areal_density is not None:
+            area[own] = mass[own] / soft.areal_density
         elif len(soft.skin):
             areal_mass[own] = mass[own].sum() / (_area(soft.volume.nodes, soft.skin) * squared)
     start = int(first[len(prepared)])

@@ -29,8 +29,8 @@ from .fields import Prepared
 from .ground import build_above_ground, ground_of
 from .inputs import over_time
 from .pinned_vertices import build_pinned_vertices
-from .soft_bodies import pulls_of
-from .soft_pins import soft_pins
+from .pulls import make_pulls
+from .soft_pins import make_soft_pins
 from .tetrahedra import fibers_of
 from .touching_surface import touching_surface
 from .volumes import Stage
@@ -61,10 +61,10 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     stepping = Stepping(scene.integrator.kind, (float(scene.gravity[0]), float(scene.gravity[1]),
                                                 float(scene.gravity[2])), iterating=iterating)
     pins = [pinned[group] for group in groups]
-    mass, first = one.material_data(job, nodes, 0).mass, np.array([0, len(nodes)])
-    pulls = pulls_of(job, [one], mass, first)
+    mass = one.material_data(job, nodes, 0).mass
+    pulls = make_pulls(job, one, mass)
     pulled = [pull.nodes for pull in pulls[:MOST_PULLS]]
-    springs = [*pulls, *soft_pins(job, [one], mass, first)]
+    springs = [*pulls, *make_soft_pins(job, one, mass)]
 
     def make() -> dict[str, Vec]:
         return arrays_of(ReducedBody.build(

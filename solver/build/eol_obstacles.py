@@ -12,6 +12,7 @@ from ..contact.find.sharp import bends_softly, find_sharp_features, nails, outwa
 from ..coordinates.prescribed import Constant, OverTime
 from ..job import schema
 from ..job.folder import Job, parameters
+from ..job.kinds.eol_cloth import EolClothKind
 from ..parts.eol.obstacles import FeatureObstacles, Obstacle, SmoothSurface
 from ..parts.eol.offset_surface import ExtrapolatedPath, OffsetSurface, is_closed
 from ..state import Vec
@@ -36,17 +37,16 @@ class SheetSettings:
     at_edges: Sequence[float | None]  #: friction of each sheet on sharp edges; None: that of the obstacle
 
     @classmethod
-    def of(cls, cloths: Sequence[schema.Cloth]) -> SheetSettings:
+    def of(cls, sheets: Sequence[EolClothKind]) -> SheetSettings:
         """Return the settings that hold for all sheets of a cloth: largest thickness, smallest feature angle."""
-        sharp = [cloth.eulerian for cloth in cloths if cloth.eulerian is not None]
-        return cls(max(cloth.thickness for cloth in cloths), min(edge_settings.angle for edge_settings in sharp),
+        sharp = [sheet.eulerian for sheet in sheets]
+        return cls(max(sheet.thickness for sheet in sheets), min(edge_settings.angle for edge_settings in sharp),
                    [edge_settings.friction for edge_settings in sharp])
 
-    def changes(self, cloth: schema.Cloth) -> list[str]:
+    def changes(self, sheet: EolClothKind) -> list[str]:
         """Return a sentence for each setting of a sheet that the setting of another sheet replaces."""
-        assert cloth.eulerian is not None
-        settings = (("Thickness", 1e3 * self.thickness, 1e3 * cloth.thickness, "mm", "largest"),
-                    ("Feature Angle", np.degrees(self.angle), np.degrees(cloth.eulerian.angle), "degrees", "smallest"))
+        settings = (("Thickness", 1e3 * self.thickness, 1e3 * sheet.thickness, "mm", "largest"),
+                    ("Feature Angle", np.degrees(self.angle), np.degrees(sheet.eulerian.angle), "degrees", "smallest"))
         return [SHARED.format(what=what, value=value, unit=unit, which=which)
                 for what, value, own, unit, which in settings if value != own]
 

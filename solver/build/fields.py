@@ -14,8 +14,11 @@ from ..embedding.bind import Embedding, barycentric, bind
 from ..embedding.fused import fused
 from ..errors import NoFreeNode
 from ..fields.build import Fields, build_fields, prescribed_motion
+from ..forces.stencils import StencilForce
 from ..job import schema
 from ..job.folder import Job, blame
+from ..job.kinds import kind_of
+from ..job.kinds.interface import BodyKind
 from ..job.stages import Arrays
 from ..meshing.volume import Volume, boundary_faces, mean_edge
 from ..state import Index, Mask, Vec
@@ -39,6 +42,11 @@ class Prepared:
     fields: Fields
     #: simplified contact surface, where the mesh has too many faces
     thinned: ThinnedMesh | None = field(default=None, kw_only=True)
+
+    @property
+    def kind(self) -> BodyKind:
+        """Return the kind of the body, with its settings."""
+        return kind_of(self.body)
 
     @property
     def skin(self) -> Index:
@@ -71,6 +79,16 @@ class Prepared:
         return len(self.volume.tets)
 
     @property
+    def areal_density(self) -> float | None:
+        """Return the mass per area of a sheet [kg/m²]; None for other kinds."""
+        return None
+
+    @property
+    def is_banded(self) -> bool:
+        """Whether nearly all of its matrix is near the diagonal, once its nodes are ordered."""
+        return False
+
+    @property
     def thickness(self) -> float | None:
         """Return the distance that the skin keeps from other surfaces [m]; None where that follows from its edges."""
         return None
@@ -87,6 +105,15 @@ class Prepared:
         from .tetrahedra import material_data_of  # its kernels are compiled where something moves
 
         return material_data_of(job, self.body, self.volume, self.fields, modulus_of(self), rest, start)
+
+    def quads(self, job: Job) -> Index:
+        """Return the corners of quads that may be drawn with either diagonal, in cyclic order, (k, 4): none."""
+        return np.zeros((0, 4), dtype=np.int32)
+
+    def own_forces(self, job: Job, rest: Vec, start: int) -> list[StencilForce]:
+        """Return forces between nodes of the body alone, in addition to its elements: none. rest: positions of all
+        nodes of the part, (n, 3) [m]. start: the body's first node."""
+        return []
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         """Return the vertex of the surface for each node, (p,): the nearest painted one. nodes: (p,). painted: whether

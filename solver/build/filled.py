@@ -14,6 +14,7 @@ from ..errors import BadMesh, Environment
 from ..job import schema
 from ..job.folder import Job, parameters
 from ..job.hashes import hashes, settings
+from ..job.kinds import kind_of
 from ..job.object_pose import vertices_to_fill
 from ..job.schema_values import Choice
 from ..job.stages import load_stage
@@ -54,7 +55,7 @@ def fill_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = None,
     for k, body in enumerate(job.scene.bodies):
         if some is not None and body.name not in some:
             tries = [body]
-        elif chosen is not None and body.cloth is None and body.rope is None:
+        elif chosen is not None and kind_of(body).is_filled:
             tries = [structs.replace(body, mesher=chosen.scene.bodies[k].mesher)]
         else:
             tries = [_like_bake(job, body), _replace_mesher(job, body, cells, True, True)]
@@ -82,6 +83,8 @@ def fill_for_bake(job: Job, report: Stage) -> tuple[Job, list[Volume]]:
 
 def _like_bake(job: Job, body: schema.Body) -> schema.Body:
     """Return a body with the tetrahedra of its bake where these are cached or soon made; else with similar ones."""
+    if not kind_of(body).is_filled:
+        return kind_of(body).simplify()
     if _replace_mesher(job, body, 1, True, True) is body or body.surface is None:
         return body
     own = parameters("mesher", body.mesher)
@@ -102,10 +105,9 @@ def _sizes(job: Job, surface: schema.Surface) -> tuple[Vec, float]:
 
 def _replace_mesher(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool) -> schema.Body:
     """Return a body to be filled with about `cells` cells, or as it is. by_bake, inside: as of `replace_meshers`."""
-    if body.cloth is not None:  # Sharp Edges are too slow, and have a different mesh at each frame
-        return structs.replace(body, cloth=structs.replace(body.cloth, eulerian=None))
-    if body.surface is None or body.tets is not None or body.rope is not None:
-        return body
+    kind = kind_of(body)
+    if not kind.is_filled or body.surface is None or body.tets is not None:
+        return kind.simplify()
     if by_bake:
         stage = load_stage(job, "tets", body.name, hashes(settings(job)).bodies[body.name]["tets"])
         if stage is not None and len(stage.get("tets", ())) <= MOST:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .. import catalogue
@@ -53,7 +55,7 @@ def on_ground(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, coordina
     for body in prepared:
         stop = start + len(body.volume.nodes)
         reach[start:stop] = measure_drawn_reach(job, body)
-        if per_area is not None and heaviest and body.body.cloth is None:
+        if per_area is not None and heaviest and not body.kind.is_sheet:
             touches = body.body.touches
             on_it = max((most for name, most in heaviest.items() if touches is None or name in touches), default=0.0)
             stiffness[start:stop] *= max(1.0, on_it / float(mass[start:stop].sum()))
@@ -107,7 +109,7 @@ def build_above_ground(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | 
     drawn_at_pins: vertices that are drawn where they are prescribed.
     """
     ground = ground_of(job)
-    if not ground.exists or (one.embedding is None and one.body.cloth is None):
+    if not ground.exists or (one.embedding is None and not one.kind.is_sheet):
         return None
     if one.embedding is None:  # its vertices are its nodes
         start, prescribed = one.volume.nodes, one.fields.pinned
@@ -117,7 +119,7 @@ def build_above_ground(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | 
     return AboveGround(ground, start, prescribed, 1.0 / job.scene.time.fps)
 
 
-def notes_on_sunk_bodies(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
+def notes_on_sunk_bodies(bodies: Sequence[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
     """Return notes on bodies that start deep in the ground, whose springs throw them out. rest: positions of all nodes,
     (n, 3) [m]. free: indices of free nodes, ascending."""
     notes, inside = [], ground.find(rest[free], 0.0)

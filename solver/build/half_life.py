@@ -29,7 +29,6 @@ from ..world.half_life_damping import HalfLifeDamping, PinMotion, SlowModes
 from .fields import Prepared
 from .inputs import over_time
 from .material_data import MaterialData
-from .ropes import PreparedRope
 from .wobble import Wobbles, equilibrium_under_weight, slowest
 
 TABLE = 40  #: half-lives that are solved for where more of them are keyframed; those between are read between them
@@ -60,10 +59,10 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
     half_life = one.body.wobble_half_life
     if not half_life:
         return [], own, [], None
-    if one.body.cloth is not None:
+    if one.kind.is_sheet:
         return _of_cloth(job, one, made, own, mass, is_free, integrator)
-    if isinstance(one, PreparedRope):
-        return _of_ropes(job, one, one.edges + nodes.start, made, own, rest, mass, is_free, integrator)
+    if not one.kind.is_filled:
+        return _of_ropes(job, one, one.wires + nodes.start, made, own, rest, mass, is_free, integrator)
     wobbles = _wobbles(job, one, made, own, rest, mass, nodes, linear)
     if wobbles is None:
         return [], own, ["Wobble Half-Life: nothing of it wobbles"], None

@@ -40,7 +40,7 @@ def suggest_spots(job: Job, prepared: Prepared, report: Stage) -> Prepared:
     where its job has none to be found, it has others, or its method has no quasistatic nodes."""
     body, fields = prepared.body, prepared.fields
     count, follows = body.dynamic.suggested, catalogue.find("method", job.scene.method_of(body).kind).follows
-    if count is None or not follows or body.cloth is not None or len(fields.dynamic) or fields.patches:
+    if count is None or not follows or not prepared.kind.is_filled or len(fields.dynamic) or fields.patches:
         return prepared
     report("suggest", body.name, None, "Finding where it swings most")
     constrained = np.union1d(fields.pinned, fields.attached).astype(np.int32)

@@ -14,6 +14,7 @@ import numpy as np
 from ..contact.find.ground import Ground
 from ..coordinates.prescribed import OverTime
 from ..job.folder import Job
+from ..job.kinds import kind_of
 from ..job.object_pose import vertices_to_fill
 from ..job.schema import Body
 from ..state import Index, Vec
@@ -98,8 +99,9 @@ class SupportedBody:
 
 def _measure_depth(job: Job, body: Body) -> float:
     """Return how deep a body may sink into the ground where it is pressed against a wall [m]."""
-    if body.cloth is not None:
-        return THICKNESSES * body.cloth.thickness
+    thickness = kind_of(body).thickness
+    if thickness is not None:
+        return THICKNESSES * thickness
     if body.surface is not None:
         points = vertices_to_fill(job, body.surface)
     elif body.tets is not None:

@@ -93,7 +93,7 @@ def _with_next_surface(one: Prepared) -> Prepared:
     body = one.body
     if one.thinned is not None:
         return replace(one, body=changed(body, touches_by_mesh=False), thinned=None)
-    if body.surface is None or one.embedding is None or body.cloth is not None or body.cuts or body.touches_by_mesh:
+    if body.surface is None or one.embedding is None or body.cuts or body.touches_by_mesh:
         return one
     return replace(one, body=changed(body, touches_by_mesh=True))
 

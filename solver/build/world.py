@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import catalogue
 from ..job.folder import Job, parameters
+from ..job.kinds import kind_of
 from ..job.schema import Body, Scene
 from ..meshing.volume import Volume
 from ..world.interface import Coupling, Part
@@ -75,11 +76,11 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     rigid = _mechanisms(job)
     if any(not is_drafted(job.scene, prepared_body.body) for prepared_body in prepared):
         report("world", None, None, "Analysing the stiffness matrix")
-    sharp = [prepared_body for prepared_body in prepared if slides(prepared_body.body)]
+    separate = [prepared_body for prepared_body in prepared if kind_of(prepared_body.body).steps_by_itself]
     drafted = [prepared_body for prepared_body in prepared if is_drafted(job.scene, prepared_body.body)]
     staggered = [prepared_body for prepared_body in drafted if touches_bodies(job.scene, prepared_body.body)]
     coupled = [prepared_body for prepared_body in prepared
-               if not (slides(prepared_body.body) or is_drafted(job.scene, prepared_body.body))]
+               if not (kind_of(prepared_body.body).steps_by_itself or is_drafted(job.scene, prepared_body.body))]
     if grouping is not None:
         soft = grouping(coupled, rigid)
     else:
@@ -89,9 +90,9 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     parts: list[Part] = [*(group.part for group in soft), *([] if joints is None else [joints])]
     beside = rigid is not None and len(parts) - len(soft_couplings) > 1 and job.scene.contact is None
     couplings = soft_couplings
-    if sharp or staggered:
+    if separate or staggered:
         around = [group.part for group in soft], coupled, joints
-        couplings = _add_staggered(job, parts, sharp, staggered, around, soft_couplings, report)
+        couplings = _add_staggered(job, parts, separate, staggered, around, soft_couplings, report)
     if len(drafted) > len(staggered):
         # kernels are compiled where something is drafted
         parts += _drafts(job, [prepared_body for prepared_body in drafted if prepared_body not in staggered], report)
@@ -160,16 +161,11 @@ def touches_bodies(scene: Scene, body: Body) -> bool:
     return catalogue.find("method", scene.method_of(body).kind).able("touches bodies")
 
 
-def slides(body: Body) -> bool:
-    """Return whether a body is cloth with Sharp Edges."""
-    return body.cloth is not None and body.cloth.eulerian is not None
-
-
-def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: list[Prepared],
+def _add_staggered(job: Job, parts: list[Part], separate: list[Prepared], drafted: list[Prepared],
                    around: tuple[list[NodesPart], list[Prepared], JointsPart | None], couplings: list[Coupling],
                    report: Report) -> list[Coupling]:
-    """Add cloth with Sharp Edges and drafts that touch bodies to the parts, after the parts that they touch, and return
-    the couplings of all parts.
+    """Add bodies of kinds that step by themselves and drafts that touch bodies to the parts, after the parts that they
+    touch, and return the couplings of all parts.
 
     around: the first parts of the world, of soft bodies; these bodies; the mechanisms. couplings: those so far. Raises
     a ConJacError that names a body and the field.
@@ -179,13 +175,14 @@ def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: 
 
     surroundings = ClothSurroundings(job, *around)
     interfaces: list[CoupledInterface] = []
-    if sharp:
-        from .eol_cloth import sharp_cloth, sheets_of_one_cloth  # its kernels are compiled where cloth has Sharp Edges
-
-        for sheets in sheets_of_one_cloth(job, sharp):
-            part, interface = sharp_cloth(job, sheets, len(parts), surroundings)
-            parts.append(part)
-            interfaces.append(interface)
+    by_kind: dict[str, list[Prepared]] = {}
+    for prepared_body in separate:
+        by_kind.setdefault(kind_of(prepared_body.body).separate_parts, []).append(prepared_body)
+    for bodies in by_kind.values():
+        # kernels of a kind are compiled where a body is of it
+        made = kind_of(bodies[0].body).load_separate_parts()(job, bodies, len(parts), surroundings)
+        parts += [part for part, _ in made]
+        interfaces += [interface for _, interface in made]
     for prepared_body in drafted:
         surfaces = surroundings.surfaces(prepared_body)
         draft = catalogue.find("method", job.scene.method_of(prepared_body.body).kind).load()(

@@ -21,6 +21,7 @@ from ..frames.write import FrameStore
 from ..job import hashes
 from ..job.files import unwritable, write_whole
 from ..job.folder import Job
+from ..job.kinds import kind_of
 from ..job.load import SCENE, load
 from ..state import Vec
 from .in_world import InWorld
@@ -60,7 +61,7 @@ def _check(job: Job) -> None:
     if scene.mechanisms:
         raise BadInput("the scene has mechanisms, which are not baked separately", "Bake it as one task")
     for body in scene.bodies:
-        if body.is_reshaped or (body.cloth is not None and body.cloth.eulerian is not None):
+        if body.is_reshaped or kind_of(body).is_remeshed:
             raise BadInput("its mesh changes, and such bodies are not baked separately", "Bake it as one task",
                            body.name)
 

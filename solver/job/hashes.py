@@ -19,6 +19,7 @@ from .. import catalogue
 from . import field_rules, over_time, schema, schema_mechanisms, schema_values
 from .files import digest, digest_of
 from .folder import Job, parameters
+from .kinds import kind_of
 from .object_pose import pose_of
 
 STAGES = ("mesh", "tets", "fields", "solve")
@@ -30,7 +31,6 @@ SCENE_READERS = field_rules.stages(schema.Scene) | {"friction": "solve", "seed":
 BODY_READERS = field_rules.stages(schema.Body) | {"surface.place": "fields"}
 MECHANISM_READERS = field_rules.stages(schema_mechanisms.Mechanism)
 
-OF_VOLUMES = ("mesher.", "material.", "density", "carry.", "dynamic.")  #: what is not read of cloth and ropes
 OF_FOLLOWED = ("spot.",)  #: what is not read of a body in which nothing follows dynamic nodes
 
 Flat = dict[str, Any]
@@ -105,7 +105,7 @@ def settings(job: Job) -> Settings:
         # none, numbers that others replace, and the sheet thickness 0
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
         unread = (*(("mesher.",) if body.tets else ()),
-                  *(OF_VOLUMES if body.cloth or body.rope else ()), *(() if body.fiber_material else ("fiber",)),
+                  *kind_of(body).unread, *(() if body.fiber_material else ("fiber",)),
                   *_list_unfollowed(job.scene.method_of(body).kind),
                   *(("fiber_material.activation",) if body.fiber_activation else ()),
                   *(() if body.painted else ("carry.",)),

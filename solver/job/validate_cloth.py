@@ -43,11 +43,9 @@ def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) ->
     check_vector(cloth.warp, f"{where}.cloth.warp")
     if not np.linalg.norm(cloth.warp) > 1.0 / FARTHEST:
         raise refuse("the warp has no direction", f"{where}.cloth.warp")
-    if cloth.eulerian is not None:
-        _check_sharp(job, body, cloth, cloth.eulerian, where)
 
 
-def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema.Eulerian, where: str) -> None:
+def check_sharp_edges(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema.Eulerian, where: str) -> None:
     """Check the settings of cloth with Sharp Edges, which is remeshed as it moves. Raises BadScene."""
     bending = catalogue.find("bending", cloth.bending.kind)
     if why := bending.why_not("remeshing"):

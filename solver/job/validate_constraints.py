@@ -10,6 +10,7 @@ from .. import catalogue
 from . import schema
 from .expect import check_array, check_choice, check_indices, check_joined_methods, check_vector
 from .folder import Job, refuse
+from .kinds import kind_of
 from .schema_constraints import Constraint, ConstraintEnd
 
 
@@ -83,9 +84,10 @@ def _check_end(job: Job, end: ConstraintEnd, where: str, subject: str) -> None:
             raise refuse(f'{subject} holds "{end.body}", which is no soft body of the scene', f"{where}.body",
                          f"Use {', '.join(_list_soft(scene)) or 'a soft body'}")
         body = next(body for body in scene.bodies if body.name == end.body)
-        if body.cloth is not None and body.cloth.eulerian is not None:
-            raise refuse(f'{subject} holds "{end.body}", a cloth with Sharp Edges, which is remeshed as it moves',
-                         f"{where}.body", "Switch its Sharp Edges off")
+        kind = kind_of(body)
+        if kind.is_remeshed:
+            raise refuse(f'{subject} holds "{end.body}", {kind.noun}, which is remeshed as it moves',
+                         f"{where}.body", f"Name another body, or {kind.remedy}")
     if end.vertices is not None:
         count = len(check_array(job, end.vertices, f"{where}.vertices", "f", (None, 3)))
         for name, width in (("edges", 2), ("triangles", 3)):

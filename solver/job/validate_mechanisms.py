@@ -9,6 +9,7 @@ from ..state import Vec
 from . import schema, schema_mechanisms, schema_values
 from .expect import check_array, check_choice, check_indices, check_one_damping, check_vector, check_weights
 from .folder import FARTHEST, Job, refuse
+from .kinds import kind_of
 
 FLAT = 1.0e-6  #: a shape is flat where its least extent is below this fraction of its largest
 FEWEST_POINTS, MOST_POINTS = 12, 1000  #: of a bearing
@@ -42,7 +43,7 @@ def _check_stepping(scene: schema.Scene) -> None:
 def _check_hanging(scene: schema.Scene) -> None:
     """Check that a scene has no settings that soft bodies on mechanisms do not support. Raises BadScene."""
     bodies = [body for body in scene.bodies if (body.attach or scene.contact is not None)
-              and (body.cloth is None or body.cloth.eulerian is None)]
+              and not kind_of(body).steps_by_itself]
     if not bodies:
         return
     hanging = bodies[0].name
@@ -317,10 +318,10 @@ def check_attached(job: Job, body: schema.Body, vertices: int, nodes: int | None
 
 def _check_on_flesh(scene: schema.Scene, body: schema.Body, holder: str, where: str) -> None:
     """Check an attachment of cloth to a soft body. holder: name of that soft body. Raises BadScene."""
-    if body.cloth is None or body.cloth.eulerian is None:
+    if not kind_of(body).attaches_to_bodies:
         raise refuse(f'it is attached to "{holder}" of no mechanism, and only cloth with Sharp Edges can be '
                      "attached to soft bodies", f"{where}.mechanism", "Name the mechanism, or switch Sharp Edges on")
-    bodies = {soft.name: soft for soft in scene.bodies if soft.cloth is None}
+    bodies = {soft.name: soft for soft in scene.bodies if kind_of(soft).is_filled}
     _check_known(holder, set(bodies), "an attachment", f"{where}.body")
     if bodies[holder].is_reshaped:
         raise refuse(f'it is attached to "{holder}", which is cut, nailed or released, so the part that it is '

@@ -11,7 +11,6 @@ import numpy as np
 from ..build.constraint_drafts import projective_draft
 from ..build.draft_obstacles import touching_nodes
 from ..build.fields import Prepared
-from ..build.pressures import pressures
 from ..contact.find.ground import Ground
 from ..coordinates.prescribed import StepMotion, transformed
 from ..job.folder import Job
@@ -60,12 +59,12 @@ class ProjectedBody(PlayedBody):
                 self._soft_pins.append((path, start))
         # the artist moves colliders, which the draft does not know
         self._draft = replace(draft, touches=None, motion=self._path, pulls=pulls,
-                              pressures=pressures([prepared], np.zeros(2, np.int32), self.body.rest))
+                              pressures=prepared.own_forces(job, self.body.rest, 0))
         self._ground = self._floor = draft.ground  #: of the scene, and in the present step
         self._touching = np.setdiff1d(touching_nodes(prepared), self.body.prescribed)
         self._thickness = prepared.thickness or 0.0
         self._friction = RESTS if prepared.body.friction is None else prepared.body.friction
-        triangles = prepared.skin if prepared.body.cloth is not None else np.zeros((0, 3), np.int32)
+        triangles = prepared.skin if prepared.kind.is_sheet else np.zeros((0, 3), np.int32)
         edge = mean_edge(self.body.rest, triangles) if len(triangles) else 0.0
         #: sheet for contact with others; only cloth has triangles
         self.layer = Layer(neighbours(triangles, len(self.body.rest)), triangles, len(self.body.rest), edge,

@@ -16,6 +16,7 @@ from ..frames.write import FrameStore
 from ..job import hashes
 from ..job.arrays import Unreadable, read_npz
 from ..job.folder import Job
+from ..job.kinds import kind_of
 from ..job.load import load
 from ..job.stages import write_arrays
 from ..simulate import Reporter
@@ -148,7 +149,7 @@ def _bodies(job: Job) -> tuple[list[tuple[str, int, int]], list[Vec | None]]:
     for body in job.scene.bodies:
         if body.surface is None:
             raise BadInput("it has no mesh to be shown on", "Bake it", body.name)
-        if body.cloth is not None and body.cloth.eulerian is not None:
+        if kind_of(body).is_remeshed:
             raise BadInput("cloth with Sharp Edges is played as plain cloth, of which no bake can be made",
                            "Switch Sharp Edges off, or bake it", body.name)
         count = len(job.array(body.surface.vertices))

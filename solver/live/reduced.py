@@ -14,7 +14,7 @@ from .. import catalogue
 from ..build.drafts import FIRM
 from ..build.fields import Prepared
 from ..build.half_life import half_life_at_start
-from ..build.soft_pins import soft_pins
+from ..build.soft_pins import make_soft_pins
 from ..build.touching_surface import touching_surface
 from ..coordinates.prescribed import transformed
 from ..errors import StepFailed
@@ -166,7 +166,7 @@ class LiveBody(PlayedBody):
     def _build_soft_pins(self, job: Job, prepared: Prepared) -> PointSprings | None:
         """Return springs from softly pinned points to their positions at the start; None where there are none."""
         mass, subspace = self.body.subspace.mass, self.body.subspace
-        for pins in soft_pins(job, [prepared], mass, np.array([0, len(mass)])):
+        for pins in make_soft_pins(job, prepared, mass):
             nodes, stiffness, positions = pins.springs_at(0.0)
             points = SkinPoints(subspace.functions[nodes], subspace.prescribed[nodes], self._nodes[nodes])
             return PointSprings(points, positions, stiffness)

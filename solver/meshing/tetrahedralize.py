@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import catalogue
 from ..errors import BadMesh, ConJacError, MesherFailed
-from ..job.estimate import estimate_tets
+from ..job.body_size import estimate_tets
 from .accepted import Filled, Unusable, accept_mesh
 from .child import ChildFailed, ChildTooSlow, Report, TimedReport, run_mesher
 from .parting import part_sheets

@@ -140,6 +140,16 @@ def nonmanifold_edges(triangles: Index) -> int:
     return int((counts != 2).sum())
 
 
+def connected_nodes(elements: Index, count: int) -> list[Index]:
+    """Return the nodes of each connected piece of triangles or links, where a common node connects them too. elements:
+    (m, 3) or (m, 2). count: number of all nodes; nodes of no element are in no piece."""
+    first, second = elements[:, :-1].ravel(), elements[:, 1:].ravel()
+    graph = coo_matrix((np.ones(len(first)), (first, second)), shape=(count, count))
+    _, piece = connected_components(graph, directed=False)
+    used = np.unique(elements)
+    return [used[piece[used] == k].astype(np.int32) for k in np.unique(piece[used])]
+
+
 def split_pinches(nodes: Vec, tets: Index) -> tuple[Vec, Index]:
     """Return nodes (k, 3) and tetrahedra (e, 4) with nodes doubled where two sides of one part touch in a point or an
     edge only.

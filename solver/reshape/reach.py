@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..build.world import is_drafted, slides
+from ..build.world import is_drafted
+from ..job.kinds import kind_of
 from ..job.schema import Body, Scene
 from ..state import Mask, Vec
 from .boxes import Boxes
@@ -46,7 +47,7 @@ class Reach:
 
 def list_groupable_bodies(scene: Scene) -> list[Body]:
     """Return the soft bodies of a scene that can be solved in groups, in the order of their tokens."""
-    return [body for body in scene.bodies if not (slides(body) or is_drafted(scene, body))]
+    return [body for body in scene.bodies if not (kind_of(body).steps_by_itself or is_drafted(scene, body))]
 
 
 def touches_nothing(scene: Scene, body: Body) -> bool:

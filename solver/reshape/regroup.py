@@ -18,8 +18,9 @@ from scipy.sparse.csgraph import connected_components
 
 from ..build.fields import Prepared
 from ..build.rigid_skins import skins_of
-from ..build.world import Mechanisms, SoftPart, build_soft_part, slides, touches_bodies
+from ..build.world import Mechanisms, SoftPart, build_soft_part, touches_bodies
 from ..job.folder import Job
+from ..job.kinds import kind_of
 from ..job.schema import Body, Scene
 from ..job.schema_values import Choice
 from ..node_records import BodyMemory
@@ -70,7 +71,7 @@ class Regroup:
         contact of surfaces the steps of the scene and no changes of pins or topology.
         """
         scene = job.scene
-        if any(slides(body) or touches_bodies(scene, body) or any(cut.subframe for cut in body.cuts)
+        if any(kind_of(body).steps_by_itself or touches_bodies(scene, body) or any(cut.subframe for cut in body.cuts)
                or any(nail.subframe or nail.until_subframe for nail in body.nails) for body in scene.bodies):
             return False
         if len(scene.bodies) + bool(scene.mechanisms) > 1:
