@@ -70,7 +70,7 @@ class Directions:
         linear.factor(lower, positions)
         return True
 
-    def required_columns(self, linear: Factoring, lower: sp.csc_matrix, lin: Linearised, changed: Mask) -> Mask | None:
+    def select_columns(self, linear: Factoring, lower: sp.csc_matrix, lin: Linearised, changed: Mask) -> Mask | None:
         """Return a mask (m,) of the unknowns whose columns `refactor_columns` needs for this pattern; all others are
         reused. None where columns cannot be refactored.
 

@@ -13,7 +13,7 @@ from ..contact.laws.static_friction import ANCHORS, STUCK_NODES, StaticFriction,
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..node_records import RowPerNode
-from ..nonlinear.iterations import BALANCE_STEPS
+from ..nonlinear.condensed_velocities import BALANCE_STEPS
 from ..nonlinear.limits import WORK_LEFT
 from ..parts.interface import Evaluate, Touched
 from ..parts.stage import NodeStage, Stage

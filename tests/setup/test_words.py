@@ -31,7 +31,7 @@ CLEAN = {
     **{room: EVERYWHERE | frozenset("""
         ahead besides behind grip grips push pushes pushed pushing riding rides meets meet kept asked wanted answers
         gives
-    """.split()) for room in ("materials", "integrators", "bearings", "contact/find", "coordinates")},
+    """.split()) for room in ("materials", "integrators", "bearings", "contact/find", "coordinates", "iteration")},
     **{room: EVERYWHERE | frozenset("""
         ahead besides grip grips pushes pushed pushing riding rides asked answers
     """.split()) for room in ("sheet", "frames", "job", "parts/joints", "parts/nodes", "assembly", "fields",
