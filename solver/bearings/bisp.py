@@ -51,7 +51,7 @@ class Bisp:
             if done == self.max_sweeps:
                 break
             # contact: the impulse that each joint transmits, and the loads of its points
-            transmitted = self.transmitted(posed, at, u, along, free)
+            transmitted = self.compute_reactions(posed, at, u, along, free)
             if before is not None:
                 most_of_it = min(part, 1.0) * self.agreement * size_in(transmitted, bearings.weight)
                 if size_in(transmitted - before, bearings.weight) <= most_of_it:
@@ -61,7 +61,8 @@ class Bisp:
                     if (np.abs(along) > bound).any():
                         along = np.clip(along, -bound, bound)
                         u = posed.solve(G.T @ along)
-                    return FrictionSolution(u, friction.named(along), done + 1, friction.iterations, True, loads)
+                    return FrictionSolution(u, friction.name_multipliers(along), done + 1, friction.iterations, True,
+                                            loads)
             before = transmitted
             loads = at.loads(transmitted, posed.in_loops())
             # friction within the bounds of these loads
@@ -75,11 +76,11 @@ class Bisp:
             if done == self.max_sweeps - 1:  # not converged: at least no friction exceeds the bound of its load
                 most = np.minimum(most, bound)
             along = friction.solve(u, (-most, most), present=along)
-        return FrictionSolution(u, friction.named(along), self.max_sweeps, friction.iterations, False, loads)
+        return FrictionSolution(u, friction.name_multipliers(along), self.max_sweeps, friction.iterations, False, loads)
 
     @staticmethod
-    def transmitted(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec,
-                    free: FreeDirections | None = None) -> Vec:
+    def compute_reactions(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec,
+                          free: FreeDirections | None = None) -> Vec:
         """Return the reaction of each joint on the body below it, without springs, motors and friction, (n, 6) [N m s,
         N s].
 

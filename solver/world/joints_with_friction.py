@@ -68,7 +68,7 @@ class StageRows:
 
         [Thesis 3.8, changed: rows act as on the jointed bodies, not on bodies set free, so Jᵀ f_α = 0]
         """
-        out = self._posed.carried(u)
+        out = self._posed.compute_carried_impulses(u)
         if self.outside is not None and self.solution is not None:
             out -= self.outside.on_bodies(self.solution, len(self.parent))
         return out
@@ -170,6 +170,6 @@ class JointsWithFriction(MechanismConstraints):
         unsettled = () if result.converged else (BEARINGS,)
         if rows.outside is None or rows.solution is None:
             return ConstraintSolution(result.u, memory=memory, unsettled=unsettled, tolerance=self.rates_tolerance)
-        constrained = self.recorded(posed, rows.outside, rows.solution, rows.position_correction())
+        constrained = self.store_solution(posed, rows.outside, rows.solution, rows.position_correction())
         return replace(constrained, rates=result.u, memory={**constrained.memory, **memory},
                        unsettled=(*constrained.unsettled, *unsettled), tolerance=self.rates_tolerance)

@@ -140,10 +140,10 @@ def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: f
         taken = 1.0
         if mixed:
             slope = -(decrement + points.follow(moved))
-            taken = _searched_mixed(stage, y, step, gradients, moved, slope) if how.search else 1.0
+            taken = _search_mixed_step(stage, y, step, gradients, moved, slope) if how.search else 1.0
             points.keep(taken)
         elif how.search:
-            taken = _searched(stage, y, step, gradients, moved, -decrement)
+            taken = _search_step(stage, y, step, gradients, moved, -decrement)
         y, gradients = y + taken * step, gradients + taken * moved
         if np.linalg.norm(step) <= length:
             break
@@ -166,7 +166,7 @@ def _direction(stage: ReducedStage, y: Vec, gradients: Vec, mixed: bool, exact: 
     return force, step
 
 
-def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
+def _search_step(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
     """Return the largest of the step lengths 1, ½, ¼… that decreases the potential sufficiently."""
     points = stage.points
     before = points.measure(gradients) + stage.smooth(y, gradients)
@@ -180,7 +180,7 @@ def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec
     return taken
 
 
-def _searched_mixed(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
+def _search_mixed_step(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
     """Return the step length by the Lagrangian at the new multipliers. [MFEM 4]"""
     points = stage.points
     before = points.measure_start() + stage.smooth(y, gradients)
