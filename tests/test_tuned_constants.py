@@ -15,7 +15,7 @@ LISTED = table.listed()
 FOUND = {(one.file, one.name): one for one in table.constants()}
 UNMEASURED = {(file, name) for file, names in table.unmeasured().items() for name in names}
 WITH_FIELDS = {"nonlinear", "world", "coupling", "rows"}  #: folders whose constants are fields where they can be
-MOST_UNMEASURED = 565  #: at the last count: it may only fall
+MOST_UNMEASURED = 465  #: at the last count: it may only fall
 TUNED = [(file, name) for file, of in LISTED.items() for name, entry in of.items() if len(entry) == 3]
 #: small systems by the names that the list has
 UNITS = {one.__name__.replace("_", " "): one

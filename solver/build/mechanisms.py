@@ -87,9 +87,8 @@ def mechanisms_part(job: Job) -> JointsPart:
     world = JointsPart([_in_world(mechanism, tree, body_index) for mechanism in placed],
                        _shown(job, placed, body_index), tree,
                        jointed, limits, q, u, scene.time.start, not entry.able("iterates"), reflects)
-    world.notes += notes_of(world, mechanism_constraints, placed, rates)
-    world.notes += notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1])
-    return world
+    notes = notes_of(world, mechanism_constraints, placed, rates)
+    return replace(world, notes=notes + notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1]))
 
 
 def _tree(placed: list[WorldPositions]) -> tuple[Tree, Vec]:

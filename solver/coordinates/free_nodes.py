@@ -33,6 +33,10 @@ class FreeNodes:
         #: free nodes that are unknowns of other systems, and here at rest
         self.elsewhere: Index = np.zeros(0, dtype=np.int32)
 
+    def follow(self, motion: OverTime) -> None:
+        """Replace the motion of the prescribed nodes in all following evaluations. motion: (p, 3) [m] at a time."""
+        self.motion = motion
+
     def where_prescribed(self, time: float, carrier_motion: CarrierMotion | None = None) -> Vec:
         """Return positions of the prescribed nodes at `time` [s], (p, 3) [m]. carrier_motion: motion of the attached
         nodes, None without them."""

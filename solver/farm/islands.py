@@ -26,7 +26,7 @@ from ..state import Vec
 from .in_world import InWorld
 from .wedge import array_names, bring, make_folders, read_bytes
 
-ROOM = 0.25  # of the largest body's box, on each side: margin for differences between draft and bake
+ROOM = 0.25  #: of the largest body's box, on each side: margin for differences between draft and bake
 ISLAND = "island-{:03d}"
 
 Boxes = dict[str, tuple[Vec, Vec]]  #: of each body by name: low and high corners [m], (3,)

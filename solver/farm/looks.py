@@ -23,7 +23,7 @@ from .in_world import InWorld
 from .wedge import Row
 
 CELL = (160, 120)  # pixels
-LEFT_OUT = 40_000_000  # pixels: a larger picture has fewer columns
+LEFT_OUT = 40_000_000  #: pixels of a picture: a larger one has fewer columns
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,7 @@ def looked_at(rows: Sequence[Row], folder: Path, columns: int = 6) -> bytes:
     frames = next((cache.job.frames for cache in shown.values() if cache is not None), None)
     if frames is None:
         raise NoSuchThing(f"no row of the wedge was begun in {folder}", "Bake one first")
-    fit = max(1, LEFT_OUT // (CELL[0] * CELL[1] * len(rows)))
-    chosen = sorted({frames[round(k)] for k in np.linspace(0, len(frames) - 1, min(columns, fit, len(frames)))})
+    chosen = frames_shown(frames, columns, len(rows))
     boxes = [_box(cache, frame) for cache in shown.values() if cache is not None for frame in chosen]
     known = [box for box in boxes if box is not None]
     if not known:
@@ -135,6 +134,13 @@ def looked_at(rows: Sequence[Row], folder: Path, columns: int = 6) -> bytes:
     cells = [[None if (one := shown[row.number]) is None else _cell(view, one, frame) for frame in chosen]
              for row in rows]
     return picture.png(picture.sheet(cells, CELL, [row.number for row in rows], chosen))
+
+
+def frames_shown(frames: Sequence[int], columns: int, rows: int) -> list[int]:
+    """Return the frames of a picture's columns, ascending: some of `frames`, spread evenly, `columns` at most, and so
+    few that a picture with these rows is not too large."""
+    fit = max(1, LEFT_OUT // (CELL[0] * CELL[1] * rows))
+    return sorted({frames[round(k)] for k in np.linspace(0, len(frames) - 1, min(columns, fit, len(frames)))})
 
 
 def _opened(job: Path) -> InWorld | None:

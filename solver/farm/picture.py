@@ -21,7 +21,7 @@ UP = np.cross(RIGHT, LOOK)
 LIGHT = np.array([0.35, -0.6, 0.72]) / np.linalg.norm([0.35, -0.6, 0.72])
 BACKGROUND, EMPTY, INK = 236, 205, 60  # greys: of the background, of cells that are not baked, of numbers
 MARGIN = 0.06  # of a cell
-FINEST = 64  # points along the side of a triangle: larger ones are drawn in several
+FINEST = 64  #: points along the side of a triangle at most: in larger ones the background shows through
 
 #: three columns and five rows of each digit, a row an octal digit
 DIGITS = ("75557", "26227", "71747", "71717", "55711", "74717", "74757", "71111", "75757", "75717")

@@ -17,7 +17,7 @@ from ..frames.read import Cache
 from ..job.load import SCENE
 from . import diary
 
-LATELY = 20  # number of last frames whose median time is reported
+LATELY = 20  #: number of last frames whose median time is reported
 OURS = {"arrays", "cache", "stages"}  # folders of a job, which contain no other job
 
 

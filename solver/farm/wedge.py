@@ -28,7 +28,7 @@ from ..job.load import SCENE
 from ..job.validate import check
 from .field_path import changed, read_value
 
-LARGEST_CSV = 64 << 20  # bytes
+LARGEST_CSV = 64 << 20  #: [bytes] of a table of settings that is read
 ROW = "row-{:04d}"
 
 

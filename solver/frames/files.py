@@ -17,7 +17,7 @@ from pathlib import Path
 from ..job.files import digest, is_link, open_regular
 from .layout import CUTS, FILES, FRAME, LOG, Written, file_of
 
-DOUBTS = 64 << 20  # bytes: some 0.1 s of reading
+DOUBTS = 64 << 20  #: [bytes] of files with a later time that are read to compare them: some 0.1 s of reading
 
 #: whether files with a later time than the bake's have the same content: by (path, size, time, digest)
 _looked_at: dict[tuple[str, int, int, str], bool] = {}

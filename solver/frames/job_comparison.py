@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..job.files import open_regular
+from ..job.files import LARGEST_JSON, open_regular
 from . import manifest
 from .compared import different, same_file, same_so_far
-
-LARGEST_JSON = 256 << 20  # bytes
 
 
 class Baked(Protocol):

@@ -23,7 +23,7 @@ SAMPLES = struct.Struct("<i")
 SAMPLES_AT = HEADER.size - SAMPLES.size
 MAGIC = b"POINTCACHE2\0"
 
-#: seconds for which a file that another program holds is tried again
+#: [s] for which a file that another program holds is tried again
 PATIENCE = 2.0
 
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from ..errors import BadInput, CacheBusy, NoSuchThing
 from ..job.arrays import read_npz
-from ..job.files import TEMPORARY, open_regular, refuse_links, unwritable
+from ..job.files import LARGEST_JSON, TEMPORARY, open_regular, refuse_links, unwritable
 from . import beside, lock, manifest
 from .diagnostics import Diagnostics, read_rows
 from .files import CacheFiles
-from .job_comparison import LARGEST_JSON, JobComparison
+from .job_comparison import JobComparison
 from .layout import (
     CUTS,
     FILES,

@@ -22,11 +22,11 @@ from .load import load
 from .schema import Body, step_size
 from .schema_mechanisms import Mechanism
 
-TETS_PER_NODE = 4.5  # of a solid body; thin ones have fewer
-ACROSS_THIN = 4.5  # longest edge of a thin body, relative to its thickness
-UNSURE = 2.0  # factor by which an estimate may be wrong
-POSE_BYTES = 200  # of a rigid body in a frame: its pose and its joint's rates
-BASE_BYTES = 250e6  # Python with its libraries
+TETS_PER_NODE = 4.5  #: of a solid body; thin ones have fewer
+ACROSS_THIN = 4.5  #: longest edge of a thin body, relative to its thickness
+UNSURE = 2.0  #: factor by which an estimate may be wrong
+POSE_BYTES = 200  #: of a rigid body in a frame: its pose and its joint's rates
+BASE_BYTES = 250e6  #: memory of Python with its libraries
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from .. import catalogue
 from . import schema, schema_values
 from .folder import FARTHEST, Job, parameters, parts, refuse
 
-MOST = 20_000_000  # rows of an array whose length is free: as many tetrahedra need 100 GB
+MOST = 20_000_000  #: rows of an array whose length is free: as many tetrahedra need 100 GB
+
 
 def check_vector(vector: schema_values.Vector, where: str) -> None:
     """Check that no component of a vector is beyond `FARTHEST`. Raises BadScene. where: its path in scene.json."""

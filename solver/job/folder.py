@@ -18,8 +18,8 @@ from . import schema, schema_values
 from .arrays import Unreadable, header_of, read_npy
 from .files import NotRegular
 
-LARGE = 16 << 20  # bytes; larger arrays stay on disk and are read where they are touched
-FARTHEST = 1e30  # frames are in single precision, and products of ten lengths must be finite
+LARGE = 16 << 20  #: [bytes]: larger arrays stay on disk and are read where they are touched
+FARTHEST = 1e30  #: largest number of a job: frames are in single precision, and products of ten lengths must be finite
 
 
 def refuse(what: str, where: str, remedy: str = "", kind: type[BadInput] = BadScene) -> BadInput:

@@ -16,7 +16,7 @@ from ..state import Index, Vec
 from . import schema
 from .folder import Job
 
-DIGITS = 5  # significant digits of the scale, which a matrix in single precision resolves for any rotation
+DIGITS = 5  #: significant digits of the scale, which a matrix in single precision resolves for any rotation
 
 
 @dataclass(frozen=True)

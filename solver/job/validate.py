@@ -32,9 +32,9 @@ from .validate_mechanisms import check_attached, check_mechanisms
 from .validate_pins import check_pin, node_indices
 from .validate_ropes import check_rope
 
-FINEST = 1e-9  # accuracy: below it the error of a step is rounding error
-MOST_EDGES = 10_000  # across a body: no machine holds so many tetrahedra
-STEPS_PER_FRAME = 100_000  # more are due to a wrong unit, and would never end
+FINEST = 1e-9  #: accuracy: below it the error of a step is rounding error
+MOST_EDGES = 10_000  #: edges of tetrahedra across a body: no machine holds so many tetrahedra
+STEPS_PER_FRAME = 100_000  #: more are due to a wrong unit, and would never end
 
 
 def check(job: Job) -> None:

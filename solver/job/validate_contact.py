@@ -13,7 +13,7 @@ from . import schema
 from .expect import check_array, check_choice, check_indices, check_one_damping, check_weights
 from .folder import Job, refuse
 
-MOST_FACES = 1_000_000
+MOST_FACES = 1_000_000  #: of an obstacle
 SHORT = 1.0e-9  #: [m]: no piece of a wire and no nail is shorter
 LARGEST_DISTANCE = 1.0 / 3.0  #: of a body's size: with a larger distance nearly all surfaces are near each other
 MOST_NEAR = 3_000_000  #: pairs of faces that a distance may bring near each other, some two gigabytes

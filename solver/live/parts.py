@@ -42,7 +42,7 @@ class LiveNodes:
                 self._obstacle[(own >= obstacle.nodes.start) & (own < obstacle.nodes.stop)] = obstacles.index(
                     obstacle.name)
         self._path = StepMotion(start_positions)
-        coordinates.motion = self._path
+        coordinates.follow(self._path)
         self._start = start_positions
         #: soft pins: number of the body, motion of their targets, and targets at the start, (k, 3) [m]
         self._soft_pins: list[tuple[int, StepMotion, Vec]] = []
@@ -56,7 +56,8 @@ class LiveNodes:
                 pulls[k] = pins.towards(path)
                 self._soft_pins.append((number, path, start))
         self._pulls = pulls
-        part.pulls = self._all_pulls = [*pulls]  # one list, shared by all variants of the part
+        self._all_pulls = [*pulls]  # one list, shared by all variants of the part
+        part.exchange_pulls(self._all_pulls)
         #: variants of the part by integrator; a part of a coupling is stepped by the coupling
         # impacts on the ground are solved in converged stages, and linearised in linearised ones
         self._variants: list[NodesPart] = [part, *(part.with_integrator(integrator, None)
@@ -172,7 +173,7 @@ class LiveJoints:
 
     def prepare(self, inputs: Inputs) -> None:
         """Set gravity for the next step."""
-        self._part.condensation.gravity[:] = inputs.gravity
+        self._part.condensation.weigh(inputs.gravity)
 
     def hold(self, grabs: Sequence[Hold], state: State) -> None:
         """Set the springs that pull grabbed rigid bodies to the targets of the hands.
@@ -184,9 +185,8 @@ class LiveJoints:
             self._take(grabs, state)
         springs, first = self._part.condensation.springs, len(self._springs)
         for row, hold in enumerate(grabs, first):
-            springs.point[row, 0] = hold.target
             stiffness = hold.strength * float(self._mass.sum()) * ANGULAR_FREQUENCY**2
-            springs.law[row, :2] = stiffness, np.sqrt(stiffness * self._mass[springs.body[row, 1]])
+            springs.pull(row, hold.target, stiffness, float(np.sqrt(stiffness * self._mass[springs.body[row, 1]])))
 
     def _take(self, grabs: Sequence[Hold], state: State) -> None:
         """Replace the springs of the part by its own and one for each hand; a hand that has grabbed already keeps its

@@ -16,7 +16,7 @@ from ..contact.find.ground import Ground
 from ..coordinates.prescribed import StepMotion, transform_points
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
-from ..parts.projective.body import ProjectiveBody, TargetRows
+from ..parts.projective.body import ProjectiveBody, StepSettings, TargetRows
 from ..state import State, Vec
 from ..world.constraint_drafts import FIRM, NEAR
 from .bumps import Clearances, planes_before
@@ -121,19 +121,18 @@ class ProjectedBody(PlayedBody):
 
         contact_rows: half-spaces of other sheets, with weights relative to those of ground and colliders.
         """
-        body, before, time = self.body, self._inputs or inputs, self.state.time
+        before, time = self._inputs or inputs, self.state.time
         self._path.set_step(time, h, self._prescribed(before), self._prescribed(inputs))
         for path, start in self._soft_pins:
             path.set_step(time, h, *(transform_points(moment.carrier(self._number), start)
                                      for moment in (before, inputs)))
-        x, y, z = inputs.gravity.tolist()
-        body.gravity, body.iterations = (x, y, z), iterations
         if inputs.ground is not None and self._ground.exists:
             self._floor = Ground(inputs.ground[0], inputs.ground[1], self._ground.friction)
-        stiffness = FIRM * body.diagonal(h)
+        stiffness = FIRM * self.body.diagonal(h)
         rows = [rows_of_sheet.scale_weights(stiffness[rows_of_sheet.nodes]) for rows_of_sheet in contact_rows]
         rows = [*self._on_colliders(h, inputs, stiffness), *rows, *self._hand_rows()]
-        state = self._draft.step_among(self.state, h, self._floor, TargetRows.join(rows))
+        state = self._draft.step_among(self.state, h, self._floor, TargetRows.join(rows),
+                                       StepSettings(inputs.gravity, iterations))
         self.state, self._inputs = state, inputs
 
     def _on_colliders(self, h: float, inputs: Inputs, stiffness: Vec) -> list[TargetRows]:

@@ -19,17 +19,15 @@ from scipy.sparse.csgraph import connected_components
 from ..build.fields import Prepared
 from ..build.rigid_skins import skins_of
 from ..build.world import Mechanisms, SoftPart, slides, soft_part, touches_bodies
-from ..contact.laws.static_friction import ANCHORS, STUCK_NODES
 from ..job.folder import Job
 from ..job.schema import Body, Scene
 from ..job.schema_values import Choice
+from ..node_records import BodyMemory
 from ..state import State, Vec
-from ..world.ground_friction import FORCE
-from ..world.half_life_damping import CONTACT_TIME
 from ..world.interface import Part
 from ..world.layout import of_another_version
+from ..world.node_memory import merge_memories
 from ..world.nodes_part import NodesPart
-from ..world.sliding_damping import PAST, Past
 from ..world.world import World
 from .boxes import Boxes
 from .reach import MARGIN, Reach, grouped, that_touch, ties, touches_nothing
@@ -331,36 +329,15 @@ def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]
 def _assembled_state(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
     """Return the state of a part whose bodies were in other parts before.
 
-    former: former part, its state and the nodes in it of each body. The memory of static friction on the ground, of the
-    duration of contacts and of sliding is retained; histories of rates are not.
+    former: former part, its state and the nodes in it of each body. The memory has the records of nodes, and no
+    histories of rates.
     """
     x, v = part.rest.copy(), np.zeros_like(part.rest)
-    force, touched, slid = np.zeros_like(part.rest), np.zeros(len(part.rest)), np.zeros((len(part.rest), Past.width))
-    stuck, anchors = [np.zeros(0)], [np.zeros((0, 3))]
-    keys = set[str]()
+    bodies = []
     for (old, own, nodes), body in zip(former, part.bodies_in_world):
-        rows = body.nodes
         old_x, old_v = old.nodes_at(own)
-        x[rows], v[rows] = old_x[nodes], old_v[nodes]
-        keys |= own.memory.keys()
-        if FORCE in own.memory:
-            force[rows] = own.memory[FORCE][nodes]
-        if PAST in own.memory:
-            slid[rows] = own.memory[PAST][nodes]
-        if CONTACT_TIME in own.memory:
-            touched[rows] = own.memory[CONTACT_TIME][nodes]
-        if STUCK_NODES in own.memory:
-            of_body = (own.memory[STUCK_NODES] >= nodes.start) & (own.memory[STUCK_NODES] < nodes.stop)
-            stuck.append(own.memory[STUCK_NODES][of_body] - nodes.start + rows.start)
-            anchors.append(own.memory[ANCHORS].reshape(-1, 3)[of_body])
-    memory: dict[str, Vec] = {}
-    if FORCE in keys:
-        memory[FORCE] = force
-    if PAST in keys:
-        memory[PAST] = slid
-    if CONTACT_TIME in keys:
-        memory[CONTACT_TIME] = touched
-    if STUCK_NODES in keys:
-        memory |= {STUCK_NODES: np.concatenate(stuck), ANCHORS: np.concatenate(anchors).ravel()}
+        x[body.nodes], v[body.nodes] = old_x[nodes], old_v[nodes]
+        bodies.append(BodyMemory(own.memory, nodes, body.nodes))
+    memory = merge_memories(bodies, len(part.rest))
     free = part.coordinates.free
     return State(time, x[free].ravel(), v[free].ravel(), memory)

@@ -12,6 +12,7 @@ from ..contact.laws.interface import SlidingNodes, along
 from ..contact.laws.static_friction import ANCHORS, STUCK_NODES, StaticFriction, with_anchors
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
+from ..node_records import RowPerNode
 from ..nonlinear.iterations import BALANCE_STEPS
 from ..nonlinear.limits import WORK_LEFT
 from ..parts.interface import Evaluate, Touched
@@ -21,6 +22,7 @@ from .soft_bodies import SoftBodies
 
 FRICTION_ROUNDS = 4  #: number of updates of the ground's friction in a stage
 FORCE = "friction.force"  #: memory of the last stage's friction on all nodes [N], (n, 3), the initial guess of the law
+FORCE_RECORD = RowPerNode(FORCE, (3,), divides=True)
 
 
 def finish_linear_stage(soft: SoftBodies, posed: Touched, stage: Stage, start: State, is_last: bool) -> State:

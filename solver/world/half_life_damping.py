@@ -26,10 +26,12 @@ from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.inertia import moments
 from ..forces.pulls import Pull
+from ..node_records import RowPerNode
 from ..nonlinear.limits import INSIGNIFICANT
 from ..state import Index, State, Vec
 
 CONTACT_TIME = "wobble.touched"  #: memory: time for which each node has been in contact without a break [s], (n,)
+CONTACT_TIME_RECORD = RowPerNode(CONTACT_TIME)
 
 
 class MovingNodes(Protocol):

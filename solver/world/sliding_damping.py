@@ -33,6 +33,7 @@ from ..assembly.kernels import multiply_one
 from ..contact.laws.interface import along
 from ..forces.green import Green
 from ..forces.stencils import block_diagonal
+from ..node_records import RowPerNode
 from ..nonlinear.conjugate_gradients import ConjugateGradients
 from ..state import Index, Mask, State, Vec
 from .half_life_damping import MovingNodes
@@ -181,6 +182,9 @@ class Past:
     def rows(self) -> Vec:
         """Return all values as rows for a memory, (b, 12)."""
         return np.column_stack([self.impact, self.peak, self.shake, self.slip, self.slid, self.carrier])
+
+
+PAST_RECORD = RowPerNode(PAST, (Past.width,))
 
 
 class SlidingDampers:

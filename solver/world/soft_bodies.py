@@ -81,6 +81,10 @@ class SoftBodies(ContactBounds, StepLimits):
         self._weight[:] += self.mass[:, None] * gravity - self._own_weight
         self._own_weight[:] = self.mass[:, None] * gravity
 
+    def exchange_pulls(self, pulls: Sequence[Pull]) -> None:
+        """Replace the springs that pull nodes in all following evaluations; a list may change between steps."""
+        self.pulls = pulls
+
     @contextmanager
     def with_external_force(self, forces: Vec | None) -> Iterator[None]:
         """Return a context in which external forces act on the nodes, (n, 3) [N]; None: none."""

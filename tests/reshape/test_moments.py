@@ -14,9 +14,10 @@ from solver import simulate
 from solver.contact.laws.static_friction import ANCHORS, STUCK_NODES
 from solver.frames.read import Cache
 from solver.integrators.control import FINEST
-from solver.reshape.carried_over import friction_carried
+from solver.node_records import SourceNodes
 from solver.simulate import Timeline
 from solver.world.ground_friction import FORCE
+from solver.world.node_memory import carry_over_memory
 
 
 def inside_the_bar():
@@ -180,12 +181,12 @@ def test_friction_holds_both_sides_of_a_cut():
     source = np.array([0, 1, 2, 1], np.int32)
     moved = np.zeros((4, 3))
     moved[3] = [0.5, 0.0, 0.0]
-    kept = friction_carried(memory, source, moved, np.array([1.0, 0.25, 1.0, 0.75]))
+    kept = carry_over_memory(memory, SourceNodes(source, moved, np.array([1.0, 0.25, 1.0, 0.75])))
     assert sorted(kept) == sorted([STUCK_NODES, ANCHORS, FORCE])
     assert kept[STUCK_NODES].tolist() == [1, 2, 3]
     assert kept[ANCHORS].reshape(-1, 3).tolist() == [[0, 1, 2], [3, 4, 5], [0.5, 1, 2]]
     assert kept[FORCE][:, 0].tolist() == [1, 0.25, 1, 0.75]
-    assert friction_carried({}, source, moved, np.ones(4)) == {}
+    assert carry_over_memory({}, SourceNodes(source, moved, np.ones(4))) == {}
 
 
 @pytest.mark.parametrize("integrator", some(["semi_implicit", "sdirk2"], "semi_implicit"))

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...node_records import PointPerListedNode
 from ...state import Index, Vec
 from .interface import along
 
 #: memory: nodes in contact, (k,), and their anchors relative to the reference point of the ground, (3 k,) [m]
 STUCK_NODES, ANCHORS = "friction.gripping", "friction.anchors"
+ANCHORS_RECORD = PointPerListedNode(STUCK_NODES, ANCHORS)
 
 #: tangential stiffness of an anchor relative to the ground's: 2 (1 − ν)/(2 − ν) for two equal bodies in contact, ν =
 #: 0.25. From a third on a body moves along with a belt as it should; above one, stresses that friction locks in as a

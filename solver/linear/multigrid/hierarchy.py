@@ -6,7 +6,7 @@ solves take too long.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -156,7 +156,9 @@ def _with_pivots(matrix: Blocks) -> Blocks:
         fixed = blocks.copy()
         group, which = np.nonzero(empty)
         fixed[group, which, which] = 1.0
-        matrix.values[row == matrix.column] = fixed.reshape(len(fixed), -1)
+        values = matrix.values.copy()
+        values[row == matrix.column] = fixed.reshape(len(fixed), -1)
+        return replace(matrix, values=values)
     return matrix
 
 

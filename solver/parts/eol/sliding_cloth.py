@@ -138,7 +138,7 @@ class SlidingCloth:
         back[on_features.vertices[~off]] -= displacement[~off]
         ended = now.smooth_x if barrier is None else barrier.advance_positions(solved.obstacle_rates, h)
         if barrier is None or barrier.largest(MotionPath(moved.x, ended), MotionPath(back, ended)) == 1.0:
-            moved.x[:] = back
+            moved = moved.replaced(x=back)
         else:
             off[:] = np.linalg.norm(displacement, axis=1) > NOWHERE
         free = np.zeros(len(mesh.x), dtype=bool)

@@ -30,10 +30,8 @@ UNRESISTED = "its joint has a direction that nothing resists"
 
 
 class Constraints(Protocol):
-    """Constraints and friction on rates in addition to forces: loops, drives, limits, contacts, friction inside joints.
-
-    Between steps all memory is in the State.
-    """
+    """Constraints and friction on rates in addition to forces: loops, drives, limits, contacts, friction inside joints,
+    without memory outside of the State."""
 
     def at_work(self, time: float) -> list[bool]:
         """Return for each drive whether it is active from `time` [s] on."""
@@ -50,11 +48,8 @@ class Constraints(Protocol):
         """Prepare for the stages of a step of h seconds that starts at `time` [s]. lin: the step's start."""
 
     def solve(self, posed: PosedTree, free: Vec) -> ConstraintSolution:
-        """Return rates (m,) and impulses under the constraints, from the rates `free` (m,) without them. Raises
-        StepFailed.
-
-        Called once in a linearised stage, and in each iteration of a stage that is solved to its root.
-        """
+        """Return rates (m,) and impulses under the constraints, from the rates `free` (m,) without them, in each
+        iteration of a stage. Raises StepFailed."""
 
     def close(self, state: State, posed: PosedTree) -> State:
         """Return the state at the end of a step with exact constraints projected. posed: the step's last stage."""
@@ -218,6 +213,10 @@ class Jointed:
         self._between, self._incoming = tree.blank(), np.zeros((n, 6))
         self.inverse_inertia: Vec = np.linalg.inv(tree.inertia)  #: M⁻¹ of bodies alone, (n, 6, 6)
         self._taken: Stage | None = None  #: stage whose explicit forces are evaluated
+
+    def weigh(self, gravity: Vec) -> None:
+        """Change gravity, (3,) [m/s²], in all following stages."""
+        self.gravity[:] = gravity
 
     def exchange_springs(self, springs: Springs) -> None:
         """Replace the springs between bodies in all following stages."""

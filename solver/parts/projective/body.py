@@ -89,6 +89,17 @@ class ProjectiveState:
     past: tuple[Vec, Vec, float] | None = None  #: x, v and length of the previous step, for BDF2
 
 
+@dataclass(frozen=True)
+class StepSettings:
+    """Gravity and number of iterations of one step, where they are not those of the body."""
+
+    gravity: Vec | None = None  #: [m/s²], (3,)
+    iterations: int | None = None
+
+
+DEFAULT = StepSettings()
+
+
 @dataclass
 class ProjectiveBody:
     """Nodes with mass, constraints between them and prescribed nodes. Raises BadInput, NoFreeNode.
@@ -141,20 +152,21 @@ class ProjectiveBody:
         return out
 
     def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
-             positions: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
+             positions: Vec | None = None, touching: Touching | None = None, settings: StepSettings = DEFAULT
+             ) -> ProjectiveState:
         """Return the state after h seconds. Raises StepFailed where a position is not finite or the matrix is not
         positive definite; the given state is not modified.
 
         force: in addition to gravity, (n, 3) [N]. points: springs and contacts of single nodes. positions: of
         prescribed nodes at the end, (p, 3) [m]; None: unchanged. touching: returns further contacts from positions
-        without constraints and those at the start, (n, 3) [m] each.
+        without constraints and those at the start, (n, 3) [m] each. settings: gravity and iterations of this step.
         """
         base, v_hat, b = self._inertia(state, h)
         bh = b * h
         kappa = 1.0 / bh**2
         predicted = base + bh * v_hat
         begin = state.x
-        load = self.mass[:, None] * np.asarray(self.gravity)
+        load = self.mass[:, None] * np.asarray(self.gravity if settings.gravity is None else settings.gravity)
         if force is not None:
             load = load + force
         x = predicted + load / (kappa * self.mass[:, None] + 1.0e-300)
@@ -163,8 +175,9 @@ class ProjectiveBody:
         if touching is not None:
             rows.append(touching(x, begin))
         joined = TargetRows.join(rows)
+        iterations = self.iterations if settings.iterations is None else settings.iterations
         x = self._iterate(x, _StepTerms(kappa, predicted, load, base, self.mass_damping / bh, joined, begin,
-                                        h * joined.velocities))
+                                         h * joined.velocities), iterations)
         if not np.isfinite(x).all():
             raise StepFailed("a position is not a number")
         return ProjectiveState(x, (x - base) / bh, state.time + h, (state.x, state.v, h))
@@ -177,8 +190,8 @@ class ProjectiveBody:
             return (4.0 * state.x - past[0]) / 3.0, (4.0 * state.v - past[1]) / 3.0, 2.0 / 3.0
         return state.x, state.v, 1.0
 
-    def _iterate(self, x: Vec, terms: _StepTerms) -> Vec:
-        """Return positions after the iterations, (n, 3) [m]; the potential falls in each.
+    def _iterate(self, x: Vec, terms: _StepTerms, iterations: int) -> Vec:
+        """Return positions after so many iterations, (n, 3) [m]; the potential falls in each.
 
         [Notes, Implicit Integration] [Liu 2017]"""
         diagonal = np.asarray(np.bincount(terms.points.nodes, terms.points.weights, len(self.rest)), dtype=float)
@@ -191,7 +204,7 @@ class ProjectiveBody:
         self._pairs.clear(3 * len(self.free))
         at = self._measure(x, terms, np.zeros(len(terms.points.nodes)))
         self.energies = [at.energy]
-        for _ in range(self.iterations):
+        for _ in range(iterations):
             move = self._pairs.direction(-at.net, solve)
             trial, trial_at = self._move(x, move, terms, at)
             if not trial_at.lagged < at.energy and len(self._pairs):
