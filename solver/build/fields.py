@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 from .. import catalogue
 from ..embedding.bind import Embedding, barycentric, bind
-from ..embedding.find_fused_pairs import find_fused_pairs
+from ..embedding.fused import find_fused_pairs
 from ..errors import NoFreeNode
 from ..fields.build import Fields, build_fields, sample_prescribed_motion
 from ..job import schema

@@ -138,9 +138,9 @@ def write_bend_hessian(work, c, slope, curve, out):  # type: ignore[no-untyped-d
 
 @kernel("void(f8[:,::1], f8, f8, f8[:,:,::1])")
 def write_straight_bend_hessian(work, c, s, out):  # type: ignore[no-untyped-def]
-    """Write ∂²E/∂e∂e of E = s (1 − c)/(1 + c) of two links into out (3, 3, 3) [N/m], ordered as by `write_bend_hessian`.
+    """Write ∂²E/∂e∂e of E = s (1 − c)/(1 + c) of two links into out (3, 3, 3) [N/m].
 
-    work: from `directions`. c: cos θ. s: stiffness [N m].
+    work: from `directions`. c: cos θ. s: stiffness [N m]. Ordered as by `write_bend_hessian`.
     """
     open_ = max(1.0 + c, FOLDED)
     write_bend_hessian(work, c, -2.0 * s / (open_ * open_), 4.0 * s / (open_ * open_ * open_), out)
@@ -150,7 +150,8 @@ def write_straight_bend_hessian(work, c, s, out):  # type: ignore[no-untyped-def
 def write_definite_bend_hessian(work, c, s, slopes, out):  # type: ignore[no-untyped-def]
     """Write ½ s JᵀJ into out (3, 3, 3): ∂²E/∂e∂e without second derivatives of the curvature κb = 2 t₀ × t₁/(1 + c).
 
-    work: from `directions`. c: cos θ. s: stiffness [N m]. slopes: J, (2, 3, 3), written. Ordered as by `write_bend_hessian`.
+    work: from `directions`. c: cos θ. s: stiffness [N m]. slopes: J, (2, 3, 3), written. Ordered as by
+    `write_bend_hessian`.
     """
     open_ = max(1.0 + c, FOLDED)
     for k in range(2):
