@@ -14,8 +14,8 @@ from ..forces.pulls import Pull
 from ..forces.stencils import StencilForce
 from ..state import Index, State, Vec
 from . import ground_contact
-from .taken_along import carry_along
 from .soft_output import SoftOutput
+from .taken_along import carry_along
 
 
 class ContactBounds(SoftOutput):

@@ -6,7 +6,7 @@ from matrix import some
 from surfaces import box, globe, hand, joined, mouth
 
 from solver.embedding.bind import bind
-from solver.embedding.find_fused_pairs import find_fused_pairs
+from solver.embedding.fused import find_fused_pairs
 from solver.meshing.parting import part_sheets
 from solver.meshing.surface import clean
 from solver.meshing.tetrahedralize import tetrahedralize
