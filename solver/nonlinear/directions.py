@@ -137,7 +137,7 @@ class Directions:
             self._layout = FrontLayout.of_all(inside)
             self._reused = SingleFactor(inside, self._workspace, self._layout)
         elif self._layout is not None:
-            self._layout = self._layout.whole()
+            self._layout = self._layout.with_all_fronts()
             self._reused.use_layout(self._layout)
         return self.refactor_columns(lower)
 

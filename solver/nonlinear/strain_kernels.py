@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 
 
-@inlined
+@inline
 def _square(x, y, z):  # type: ignore[no-untyped-def]
     return x * x + y * y + z * z
 

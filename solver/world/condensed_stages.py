@@ -221,7 +221,7 @@ class MonolithicCondensedStage(CondensedStage):
             return None
         law = self._soft.ground
         anchors = law.anchors(start.memory, step_start, start.time)
-        return lambda x: law.static_friction(x, stage.time, anchors)
+        return lambda x: law.build_static_friction(x, stage.time, anchors)
 
     @cached_property
     def _whole(self) -> Full:

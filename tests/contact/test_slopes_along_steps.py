@@ -24,9 +24,9 @@ def test_slopes_along_a_step_are_those_of_its_linearisation(tmp_path, monkeypatc
     state = world.initial_state()
     for _ in range(12):
         state = world.step(state, 1 / 48)
-    largest = max(abs(one[0]) for one in seen)
+    largest = max(abs(values[0]) for values in seen)
     for expected, start, curvature, rises, is_true in seen:
         assert start == pytest.approx(expected, rel=1e-6, abs=1e-9 * largest)
         if is_true:
             assert rises == pytest.approx(curvature, rel=0.05, abs=1e-6 * largest)
-    assert sum(one[4] for one in seen) > 5
+    assert sum(values[4] for values in seen) > 5

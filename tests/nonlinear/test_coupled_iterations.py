@@ -26,29 +26,30 @@ class Settling:
 
 
 def end(leads, iterations=100):
-    begun = []
+    evaluated = []
 
     def pose_at(q, u, project):
-        begun.append(q)
+        evaluated.append(q)
         return Settling(q, leads)
 
     start = State(0.0, np.array([1.0]), np.zeros(1), {})
     stage = Stage(0.1, 1.0, 1.0, 0.1, start.q, start.u)
     try:
-        return solve_condensed(pose_at, None, stage, start, StopRule(1e-6, iterations, 0.0), 1.0).q, len(begun)
+        end = solve_condensed(pose_at, None, stage, start, StopRule(1e-6, iterations, 0.0), 1.0)
+        return end.q, len(evaluated)
     except StepFailed as failure:
-        return str(failure), len(begun)
+        return str(failure), len(evaluated)
 
 
 def test_what_snaps_between_two_shapes_is_given_up_soon_and_the_sentence_counts_iterations():
     """Which shape comes next is decided by the one before it, for ever: after each stiffness is tried, no more."""
-    said, count = end(lambda q: -q)
+    message, count = end(lambda q: -q)
     assert CondensedStop.patience < count <= 3 * (CondensedStop.patience + 2)
-    assert said == f"dynamic nodes and balance did not converge in {count} iterations; positions still change by 2 m"
+    assert message == f"dynamic nodes and balance did not converge in {count} iterations; positions still change by 2 m"
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.85, 0.96])
-def test_what_comes_nearer_slowly_is_gone_on_with(rate):
+def test_what_comes_nearer_slowly_is_continued(rate):
     q, count = end(lambda q: rate * q, 400)
     assert abs(q[0]) < 1e-6 / (1.0 - rate) and count > 10
     assert count == pytest.approx(np.log(1e-6) / np.log(rate), abs=3)

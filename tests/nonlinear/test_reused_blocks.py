@@ -57,8 +57,8 @@ def test_many_factors_are_made_in_part(ends):
 
 
 def test_steps_end_where_they_do_without(ends):
-    (held_at, _, _, _), (at, moved, _, _) = ends
-    assert np.abs(held_at - at).max() <= 0.03 * moved
+    (fixed_at, _, _, _), (at, moved, _, _) = ends
+    assert np.abs(fixed_at - at).max() <= 0.03 * moved
 
 
 def test_threads_and_what_was_before_change_no_byte(tmp_path, monkeypatch):
@@ -91,7 +91,7 @@ def test_what_strains_alone_is_taken_anew(tmp_path, monkeypatch):
     pulled[node, 2] += 1.5 * reused_blocks.ReferenceShapes.largest_strain * nearest[nearest > 0.0].min()
     rows = shapes.find_strained(pulled)
     assert len(rows) and (part.tets[shapes.which[rows]] == node).any(axis=1).all()
-    alone, whole = (part.linearise_at(one, None, 0.0).blocks[: len(part.tets)].copy() for one in (x, pulled))
+    alone, whole = (part.linearise_at(at, None, 0.0).blocks[: len(part.tets)].copy() for at in (x, pulled))
     part.linearise_at(x, None, 0.0)
     mixed = part.linearise_reusing_at(pulled, np.zeros_like(x), 0.0, shapes.which[rows]).blocks[: len(part.tets)]
     taken = np.isin(np.arange(len(part.tets)), shapes.which[rows])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 FLAT = 1.0e-20  #: relative to |u|² |v|²: below it edges are parallel, without unique nearest points
 
@@ -16,7 +16,7 @@ FLAT = 1.0e-20  #: relative to |u|² |v|²: below it edges are parallel, without
 WEIGHTS, SLOPES, FREE, DIFFERENCE, SQUARE, WORK = 0, 4, 12, 13, 16, 17
 
 
-@inlined
+@inline
 def _measure(x, nodes, out):  # type: ignore[no-untyped-def]
     """Write r and D = |r|² of a pair to its row of work, `out`, (WORK,), from the weights in it."""
     square = 0.0
