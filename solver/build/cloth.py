@@ -17,7 +17,7 @@ from ..forces.stencils import StencilForce
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..job.kinds.cloth import ClothKind
-from ..meshing.volume import Volume, connected_nodes
+from ..meshing.volume import Volume, find_connected_nodes
 from ..state import Index, Mask, Vec
 from .fields import Prepared
 from .material_data import MaterialData
@@ -98,7 +98,7 @@ class PreparedCloth(Prepared):
         laws += limits
         third = np.repeat(self.cloth.area_density * sheet.areas / 3.0, 3)
         mass: Vec = np.bincount(self.triangles.ravel(), third, len(self.volume.nodes))  # type: ignore[assignment]
-        parts = [part + start for part in connected_nodes(self.triangles, len(self.volume.nodes))]
+        parts = [part + start for part in find_connected_nodes(self.triangles, len(self.volume.nodes))]
         return MaterialData(ClothElements([law for law in laws if len(law.nodes)]),
                             np.full(len(self.triangles), self._stretch), mass, parts, self._stretch, tuple(limits))
 

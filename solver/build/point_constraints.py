@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import catalogue
 from ..constraints.points.ends import BodyShape, TiedEnd, bound
-from ..constraints.points.point_constraint import STIFF, PointConstraint
+from ..constraints.points.point_constraint import PointConstraint, stiffness_over_step
 from ..constraints.points.rows import PointKind
 from ..coordinates.prescribed import Constant, OverTime
 from ..errors import BadScene
@@ -119,7 +119,7 @@ def point_constraints(job: Job, prepared: list[Prepared], ties: Sequence[Tie], r
         one = tie.constraint
         heaviest = max([float(mass[first[b]:first[b + 1]].sum()) for b, other in enumerate(prepared)
                         if other.body.name in {end.body for end in one.ends if not end.mechanism}], default=1.0)
-        law = PointConstraint(tie.kind, STIFF * heaviest / h**2, number_over_time(job, one.compliance),
+        law = PointConstraint(tie.kind, stiffness_over_step(heaviest, h), number_over_time(job, one.compliance),
                               None if one.strength is None else number_over_time(job, one.strength),
                               one.lasts or np.inf)
         if number not in replaced:

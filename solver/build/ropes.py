@@ -17,7 +17,7 @@ from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..job.kinds.rope import RopeKind
 from ..job.schema_ropes import Rope
-from ..meshing.volume import Volume, connected_nodes
+from ..meshing.volume import Volume, find_connected_nodes
 from ..state import Index, Mask, Vec
 from .cloth import find_pinned_vertices, motion_of
 from .fields import Prepared
@@ -121,13 +121,13 @@ class PreparedRope(Prepared):
         stiffness = float(links.stiffness.max())
         laws += [*twists, *limits]
         return MaterialData(ClothElements(laws, twists), np.full(len(edges), stiffness), mass,
-                      [part + start for part in connected_nodes(self.edges, len(self.volume.nodes))], stiffness,
+                      [part + start for part in find_connected_nodes(self.edges, len(self.volume.nodes))], stiffness,
                       (links, *twists, *limits))
 
     def _hanging(self, mass: Vec) -> Vec:
         """Return the mass of the connected piece of each link, (k,) [kg]. mass: of the nodes, (n,) [kg]."""
         whole = np.zeros(len(mass))
-        for part in connected_nodes(self.edges, len(mass)):
+        for part in find_connected_nodes(self.edges, len(mass)):
             whole[part] = mass[part].sum()
         each: Vec = whole[self.edges[:, 0]]
         return each

@@ -15,7 +15,7 @@ from ..state import State, Vec
 from ..world.joints_part import JointsPart
 from ..world.nodes_part import NodesPart
 from .engines.interface import Hold, Inputs
-from .grabbing import REACH, Grabbed, around, strength_of
+from .grabbing import Grabbed, around, radius_of, strength_of
 from .leading import Leading
 
 ANGULAR_FREQUENCY = 2.0 * np.pi * 2.0  #: of a whole mechanism that hangs on a hand of strength 1 [rad/s]
@@ -154,7 +154,7 @@ class LiveNodes:
         own = free[(free >= bodies[number].nodes.start) & (free < bodies[number].nodes.stop)]
         if not len(own):  # no node of the body is free
             own = free
-        nodes, weights = around(x[own], hold.start, hold.radius or REACH * bodies[number].size)
+        nodes, weights = around(x[own], hold.start, radius_of(hold.radius, bodies[number].size))
         return number, Grabbed(own[nodes], weights, x, hold.start)
 
     def release(self) -> None:

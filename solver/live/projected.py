@@ -20,11 +20,11 @@ from ..state import State, Vec
 from ..world.constraint_drafts import FIRM, NEAR
 from .bumps import Clearances, planes_before
 from .engines.interface import GrabbedVertex, Hold, Inputs, Report
-from .grabbing import REACH, Grabbed, around, strength_of
+from .grabbing import Grabbed, around, radius_of, strength_of
 from .layers import Layer, neighbours
 from .leading import leading_of
 from .played import PlayedBody
-from .skins import RESTS
+from .skins import friction_of
 
 
 class ProjectedBody(PlayedBody):
@@ -63,7 +63,7 @@ class ProjectedBody(PlayedBody):
         self._ground = self._floor = draft.ground  #: of the scene, and in the present step
         self._touching = np.setdiff1d(touching_nodes(prepared), self.body.prescribed)
         self._thickness = prepared.thickness or 0.0
-        self._friction = RESTS if prepared.body.friction is None else prepared.body.friction
+        self._friction = friction_of(prepared.body.friction)
         triangles = prepared.skin if prepared.kind.is_sheet else np.zeros((0, 3), np.int32)
         edge = mean_edge(self.body.rest, triangles) if len(triangles) else 0.0
         #: sheet for contact with others; only cloth has triangles
@@ -152,7 +152,7 @@ class ProjectedBody(PlayedBody):
         self._hands = {hold.id: self._hands[hold.id] for hold in grabs if hold.id in self._hands}
         for hold in grabs:
             if hold.id not in self._hands:
-                nodes, weights = around(x[free], hold.start, hold.radius or REACH * self._size)
+                nodes, weights = around(x[free], hold.start, radius_of(hold.radius, self._size))
                 vertex = int(np.linalg.norm(positions - hold.start, axis=1).argmin())
                 self._hands[hold.id] = (Grabbed(free[nodes], weights, x, hold.start), vertex,
                                        positions[vertex] - hold.start)

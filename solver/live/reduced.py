@@ -32,7 +32,7 @@ from .floors import floor_at, floor_of
 from .inside_fractions import fraction_inside
 from .leading import leading_of
 from .played import PlayedBody
-from .skins import RESTS, Skin, SurfaceContacts, SurfaceMotion
+from .skins import Skin, SurfaceContacts, SurfaceMotion, friction_of
 
 INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
 MODES = 12  #: weights, four ways to move each
@@ -116,7 +116,7 @@ class LiveBody(PlayedBody):
         self._strength = self.body.grab_stiffness()
         #: of a point inside a collider [N/m]
         self._collider_stiffness = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness
-        self.friction = RESTS if body.friction is None else body.friction
+        self.friction = friction_of(body.friction)
 
     def _find_pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
         """Return the nodes whose motion is prescribed, (k,)."""

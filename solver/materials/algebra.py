@@ -8,7 +8,7 @@ from ..threads import inline, kernel
 from .lanes import EIGENVECTORS, GRADIENT, LANES, LEFT, RIGHT, SCALING, SIGMA, TWIST, put, vector
 
 TINY = 1.0e-300
-SWEEPS = 4
+SWEEPS = 4  #: of Jacobi rotations over all pairs of columns: a 3 × 3 converges to rounding
 
 
 @inline

@@ -9,6 +9,7 @@ from cloth_jobs import BOX, Quiet, bending, cloth_body, cloth_job, obstacle
 from scipy.spatial import ConvexHull
 from sheets import grid
 from sliding_strips import DENSITY, STRETCH, block, fabric, start, steps_of
+from solids import SHARP_ANGLE
 
 from solver.build.world import build
 from solver.contact.find.sharp import find_sharp_features
@@ -22,7 +23,7 @@ from solver.job.load import load
 from solver.parts.eol.barrier_contact import BarrierContacts, ContactSettings
 from solver.parts.eol.eol_elements import AirFlow
 from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
-from solver.parts.eol.remeshing import STAY, Remeshing
+from solver.parts.eol.remeshing import Remeshing
 from solver.parts.eol.step_log import StepLog
 from solver.sheet.conform import conform
 from solver.sheet.limits import RemeshLimits
@@ -153,8 +154,8 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
     one would end on the line between the others, at no distance from it, where a barrier has no digits left."""
     h, stored = 1 / 96, np.load(PLEATS)
     x, triangles = stored["tooth"], stored["triangles"]
-    tooth = FeatureObstacles([Obstacle("tooth", Constant(x), triangles, True, find_sharp_features(x, triangles), 0.05,
-                                       0.05, 0.0)])
+    sharp = find_sharp_features(x, triangles, SHARP_ANGLE)
+    tooth = FeatureObstacles([Obstacle("tooth", Constant(x), triangles, True, sharp, 0.05, 0.05, 0.0)])
     mesh = SheetMesh(*(stored[name] for name in ("x", "material", "faces", "v", "slide", "on", "kept")))
     apart, now, cloth = barrier(h), tooth.at(0.0, h), replace(start(mesh), free=stored["free"])
     remeshing = Remeshing(np.zeros(3), RemeshLimits(1e-3, 0.012, 0.0354), None, apart, StepLog(),
@@ -235,10 +236,10 @@ def test_vertices_on_an_edge_that_stay_apart_are_reported_once_they_do():
     steps = steps_of(mesh, things, fabric())
     found, remeshing = conform(mesh, things.at(0.0, 0.01).features, steps.limits), steps._remeshing
     apart = replace(found, unjoined=[tuple(np.flatnonzero(found.mesh.on >= 0)[:2])])
-    for conformed in [*[apart] * (STAY - 1), found, *[apart] * (STAY - 1)]:
+    for conformed in [*[apart] * (Remeshing.reported_steps - 1), found, *[apart] * (Remeshing.reported_steps - 1)]:
         remeshing._report(conformed)
     assert not found.unjoined and not steps.step_log.sentences
-    for _ in range(2 * STAY):
+    for _ in range(2 * Remeshing.reported_steps):
         remeshing._report(apart)
     assert len(steps.step_log.sentences) == 1 and "near (0.03," in steps.step_log.sentences[0]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sheets import grid
 from sliding_strips import block, fabric, start, steps_of
+from solids import SHARP_ANGLE
 
 from solver.contact.find.sharp import nails, wires
 from solver.coordinates.prescribed import Constant
@@ -45,7 +46,7 @@ def test_rows_are_found_by_their_new_names_after_remeshing():
 def test_cloth_slides_over_a_wire_with_a_fold_that_is_sharp():
     """It hangs over it by 47 and 53 cm, runs off to the longer side, and is held by the line alone."""
     wire = np.array([[0.02, -1.0, 0.0], [0.02, 1.0, 0.0]])
-    steps, cloth = falling(wire, wires(wire, np.array([[0, 1]])))
+    steps, cloth = falling(wire, wires(wire, np.array([[0, 1]]), SHARP_ANGLE))
     X = []
     for k in range(30):
         cloth = steps.step(cloth, k / 96, 1 / 96)

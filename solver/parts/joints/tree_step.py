@@ -26,7 +26,7 @@ from .last_twist import STEP, stepped
 from .step_arrays import BETA, StepArrays, unpack
 
 SLOW, FAST = -1, -2  #: what a step says about itself
-FAST_RATE = 1.0e4  #: [rad/s or m/s]
+FAST_RATE = 1.0e4  #: [rad/s or m/s]: a step with a faster rate is left to the functions of `Jointed`
 
 
 @inline
