@@ -24,7 +24,7 @@ from solver.contact.find.bodies import Colliders, ContactSet
 from solver.contact.find.convex import Convex, Shapes
 from solver.contact.find.features import steep_normals
 from solver.contact.find.obstacle_planes import ObstacleMesh
-from solver.contact.find.sharp import bends_softly, sharp_surface, wires
+from solver.contact.find.sharp import bends_softly, find_sharp_features, wires
 from solver.contact.laws import barrier_kernels
 from solver.contact.laws.coulomb import Coulomb
 from solver.contact.laws.gap import Gap
@@ -93,7 +93,7 @@ def _roof(degrees):
 
 def ridges_that_are_marked_as_sharp():
     """Whether ridges of these angles [°] are features where they are marked."""
-    return [len(sharp_surface(*_roof(degrees), SHARP_ANGLE, marked=np.array([[0, 1]]), borders=False).edges)
+    return [len(find_sharp_features(*_roof(degrees), SHARP_ANGLE, marked=np.array([[0, 1]]), borders=False).edges)
             for degrees in (0.2, 5.0)]
 
 
@@ -193,7 +193,7 @@ def contacts_of_a_pair():
 
 def _cube():
     x, triangles = box()
-    return sharp_surface(x, triangles, SHARP_ANGLE).at(x, np.zeros_like(x))
+    return find_sharp_features(x, triangles, SHARP_ANGLE).at(x, np.zeros_like(x))
 
 
 def _wire():
@@ -273,7 +273,7 @@ def edges_that_are_mollified():
             x = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, -0.5 * angle, 0.1], [1.0, 0.5 * angle, 0.1]])
             stiffness, rest, out = np.empty(1), np.empty(1), np.empty(4)
             barrier_kernels.pair_stiffness(0, 1, nodes, 0, np.ones(4), np.zeros(4), np.zeros(4), x, stiffness, rest)
-            barrier_kernels.mollified(x, nodes[0], rest[0], out)
+            barrier_kernels.mollify(x, nodes[0], rest[0], out)
             found.append(bool(out[0] < 1.0))
     return found
 

@@ -199,7 +199,8 @@ def obstacles_beside_a_path():
     boxes = Boxes(np.array([0]), np.zeros((1, 3)), np.ones((1, 3)))
     record = {"token": boxes.token, "low": boxes.low, "high": boxes.high, "size": np.ones(1), "thickness": np.zeros(1)}
     swept = Swept.through([record, record])
-    return [bool(swept.near(np.array([1.0 + away, 0.0, 0.0]), np.array([9.0, 1.0, 1.0]))) for away in (0.3, 4.0)]
+    high = np.array([9.0, 1.0, 1.0])
+    return [bool(swept.find_near_bodies(np.array([1.0 + away, 0.0, 0.0]), high)) for away in (0.3, 4.0)]
 
 
 UNITS = (

@@ -14,7 +14,7 @@ from solver import kernel_cache, pool, simulate
 from solver.errors import StepFailed
 from solver.habits import Habit, Habits, helpers_for
 from solver.pool import PieceTimes, Work, least_of_stage, least_portion, portions
-from solver.stepping import Halved, Pace, _step_ends, stepped
+from solver.stepping import Halved, Pace, _step_ends, take_step
 from solver.threads import waiting
 
 
@@ -189,7 +189,7 @@ def impacts_that_are_expected():
         pace = Pace()
         pace.note_impact(0.01, jump, "Ball")
         try:
-            stepped(SimpleNamespace(step=step), None, 0.01, 1.0, pace)
+            take_step(SimpleNamespace(step=step), None, 0.01, 1.0, pace)
         except Solved:
             found.append(True)
         except StepFailed:

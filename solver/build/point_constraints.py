@@ -16,7 +16,7 @@ from ..errors import BadScene
 from ..job import schema
 from ..job.folder import Job, parameters, refuse
 from ..job.schema_constraints import Constraint, ConstraintEnd
-from ..job.validate_constraints import called
+from ..job.validate_constraints import name_constraint
 from ..state import Index, Mask, Vec
 from .fields import Prepared
 from .inputs import number_over_time, over_time
@@ -100,7 +100,7 @@ def ties_of(job: Job, prepared: list[Prepared], targets: TargetNodes, first_targ
             kind: PointKind = catalogue.find("constraint", one.kind.kind).load()(
                 *ends, rest, parameters("constraint", one.kind), length)
         except BadScene as failure:
-            raise refuse(f"{called(one)}: {failure.what}", where, failure.remedy) from failure
+            raise refuse(f"{name_constraint(one)}: {failure.what}", where, failure.remedy) from failure
         ties.append(Tie(k, one, ends, kind))
     return ties
 
@@ -125,7 +125,7 @@ def point_constraints(job: Job, prepared: list[Prepared], ties: Sequence[Tie], r
         if number not in replaced:
             laws.append(law)
         if law.is_hard(0.0) and not one.lasts:
-            kinds.append((called(one), tie.kind))
+            kinds.append((name_constraint(one), tie.kind))
     if kinds:
         from .satisfiable import refuse_unmet
 

@@ -225,7 +225,7 @@ def unwritable(path: Path, error: OSError) -> CacheUnwritable:
                            "Choose a folder that you may write to")
 
 
-def safe_name(name: str) -> str:
+def make_safe_name(name: str) -> str:
     """Return a unique file name for any object name: never a path, and readable where possible.
 
     Letters and digits of all alphabets remain, other characters become `_`. A digest at its end distinguishes "a/b",

@@ -12,7 +12,7 @@ from sliding_sheets import SIDE, Slid, box_features, flat
 from solids import SHARP_ANGLE, lathe
 from sound_sheets import smallest_angle
 
-from solver.contact.find.sharp import nails, sharp_surface, wires
+from solver.contact.find.sharp import find_sharp_features, nails, wires
 from solver.sheet.adapt import adapt
 from solver.sheet.conform import conform
 from solver.sheet.limits import RemeshLimits
@@ -158,7 +158,7 @@ def test_a_nail_and_a_wire():
 def rim(pieces):
     """Features of a can of radius 0.4 whose lid is at z = 1."""
     x, triangles = lathe([0.4, 0.4], [0.0, 1.0], pieces)
-    return sharp_surface(x, triangles, SHARP_ANGLE).at(x, np.zeros_like(x))
+    return find_sharp_features(x, triangles, SHARP_ANGLE).at(x, np.zeros_like(x))
 
 
 def test_a_round_edge_of_many_pieces_is_one_run():

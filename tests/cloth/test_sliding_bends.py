@@ -53,9 +53,9 @@ def test_a_clamped_strip_on_a_wire_bends_as_eulers_beam():
     weight, long, at = PULL * DENSITY, LENGTH - 0.5 * LENGTH / CELLS, PROP - 0.5 * LENGTH / CELLS
     push = weight * (6 * long**2 - 4 * long * at + at**2) / (8 * at)
     sinks = weight * long**4 / 8 / STIFF
-    freely, held = tip_of(False), tip_of(True)
+    freely, with_tip = tip_of(False), tip_of(True)
     assert freely == pytest.approx(sinks, rel=0.12)  # no hinge is at the strip's borders, so it is softer there
-    assert held / freely == pytest.approx(1.0 - push * at**2 * (3 * long - at) / 6 / STIFF / sinks, rel=0.03)
+    assert with_tip / freely == pytest.approx(1.0 - push * at**2 * (3 * long - at) / 6 / STIFF / sinks, rel=0.03)
 
 
 def elastica_over_a_wire(length, at, weight, stiffness):

@@ -60,7 +60,7 @@ def test_cloth_slides_over_a_wire_with_a_fold_that_is_sharp():
 
 
 @pytest.mark.parametrize("height", [0.0, 1e-13, -1e-13, -1e-5])
-def test_a_vertex_that_lies_on_the_line_between_two_faces_in_one_plane_is_kept_out_of_them(height):
+def test_a_vertex_that_lies_on_the_line_between_two_faces_in_one_plane_stays_outside_of_them(height):
     """A box's lid is two triangles: on their common edge the nearest place is within neither."""
     rest, faces = grid(4, 4, 0.4, 0.4)
     x = rest + [-0.2, -0.2, height]
@@ -74,7 +74,7 @@ def test_a_vertex_that_lies_on_the_line_between_two_faces_in_one_plane_is_kept_o
 
 
 @pytest.mark.parametrize("beside", [-1.5e-3, 1e-4])
-def test_cloth_beside_a_board_thinner_than_its_edges_is_held_by_the_side_it_is_before_alone(beside):
+def test_cloth_beside_a_board_thinner_than_its_edges_is_stopped_by_the_side_it_is_before_alone(beside):
     """It is behind the other side by less than what may be deep inside of something."""
     rest, faces = grid(4, 4, 0.4, 0.4)
     x = np.column_stack([np.full(len(rest), -1e-3 + beside), rest[:, 0] - 0.2, rest[:, 1] - 0.5])

@@ -27,7 +27,7 @@ def test_what_slips_is_foreseen_exactly():
     assert (np.abs(right - true) > 0.05 * true).all()
 
 
-def test_what_sticks_is_held_harder_each_time_until_it_creeps():
+def test_what_sticks_is_tied_harder_each_time_until_it_creeps():
     drag, most, driven, mass = np.array([1.0]), np.array([1.0]), np.array([0.9]), np.array([0.01])
     slips, right = answers([drag, 2.0 * drag], most, driven, mass)
     assert slips.predicted_drag(np.zeros(1, int), right) == pytest.approx(SlipState.furthest * right)

@@ -50,7 +50,7 @@ def test_its_j_is_that_of_a_double_factor(count, poisson):
     size = len(answers[0])
     whole = (lower + sp.tril(lower, -1).T).toarray()
     inner, across = whole[:size, :size], whole[size:, :size]
-    rest = solver.left_of_condense()
+    rest = solver.compute_condensation_residual()
     assert np.abs(inner @ answers[1] + across.T + rest).max() <= 1e-9 * np.abs(across).max()
     exact, first = across @ answers[0], across @ answers[1]
     scale = np.sqrt(np.outer(np.diag(exact), np.diag(exact)))

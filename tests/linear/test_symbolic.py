@@ -162,7 +162,7 @@ def test_an_order_serves_what_comes_after_until_it_is_forgotten(monkeypatch):
     cholmod = pytest.importorskip("solver.linear.cholesky.cholmod")
     asked = []
     monkeypatch.setattr(cholmod.Cholmod, "order", staticmethod(
-        lambda graph, lasts=True: asked.append(graph.nnz) or cholmod._ordered(graph, "amd")))
+        lambda graph, lasts=True: asked.append(graph.nnz) or cholmod._order(graph, "amd")))
     count = 300
     chain = [(k, k - 1) for k in range(1, count)]
     folded = [(a, count - 1 - a) for a in range(count // 2 + 1, count)]
@@ -257,8 +257,8 @@ def test_only_what_is_joined_across_the_tree_is_placed_anew(seed):
     plain, more = (NodeGraph(one.indptr, one.indices, 0) for one in (joined(grid, side**2),
                                                                      joined(grid + across, side**2)))
     tree = plain.tree()
-    assert np.array_equal(plain.lifted(tree), tree.order)
-    order = more.lifted(tree)
+    assert np.array_equal(plain.lift_nodes(tree), tree.order)
+    order = more.lift_nodes(tree)
     assert np.array_equal(np.sort(order), np.arange(side**2))
     assert more.tree(order).work < 0.85 * more.tree().work
     # who is joined to nobody across keeps its place among its like
@@ -275,7 +275,7 @@ def test_two_bodies_that_come_together_have_one_order(kept):
     alone = NodeGraph(*_parts(whole), kept)
     whole[45:48, :3] = 0.1
     together = NodeGraph(*_parts(whole), kept)
-    order = together.lifted(alone.tree())
+    order = together.lift_nodes(alone.tree())
     assert np.array_equal(np.sort(order), np.arange(30)) and order[-1] in (0, 15)
 
 

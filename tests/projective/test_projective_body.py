@@ -75,7 +75,7 @@ def test_memory_makes_stiff_cloth_swing_as_if_converged():
         for _ in range(24):
             state = body.step(state, H)
         ends.append(state.x)
-    off = [np.abs(one - ends[-1]).mean() for one in ends[:-1]]
+    off = [np.abs(end - ends[-1]).mean() for end in ends[:-1]]
     assert off[1] < 0.5 * off[0]
     assert off[1] < 0.02
 
@@ -176,8 +176,8 @@ def test_springs_welds_and_anchors_hold_a_second_body():
     for _ in range(120):
         loose = free.step(loose, H)
     assert loose.x[high, 2].mean() < -10.0
-    held = Lengths.of(np.array([[int(high[0])]]), np.array([1.0]), 1e6, 0.0, 0.0, both[[high[0]]])
-    assert held.project(both, np.zeros((1, 4, 3))) == 0.0
+    lengths = Lengths.of(np.array([[int(high[0])]]), np.array([1.0]), 1e6, 0.0, 0.0, both[[high[0]]])
+    assert lengths.project(both, np.zeros((1, 4, 3))) == 0.0
 
 
 def test_a_grabbed_node_is_pulled():

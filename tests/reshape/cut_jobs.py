@@ -6,7 +6,7 @@ import numpy as np
 from small_jobs import box_tets, write_job
 
 from solver.build.soft_bodies import prepare_all
-from solver.build.world import soft_part
+from solver.build.world import build_soft_part
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces
 from solver.reshape.reshape import Reshape
@@ -70,7 +70,7 @@ def opened(folder):
     """(part, reshape) of a job folder."""
     job = load(folder)
     prepared = prepare_all(job, lambda *stage: None)
-    soft = soft_part(job, prepared)
+    soft = build_soft_part(job, prepared)
     return soft.part, OfOnePart(Reshape(job, prepared, [soft]))
 
 

@@ -11,7 +11,7 @@ from solver.errors import BadScene
 from solver.frames.read import Cache
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces, face_parts, tet_volumes
-from solver.reshape.kerf import opened
+from solver.reshape.kerf import open_kerf
 from solver.reshape.split import separate
 
 SOLVED = {"method": {"kind": "vanilla"}, "integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}}
@@ -53,7 +53,7 @@ def test_a_cut_has_a_width_where_surfaces_touch(tmp_path, pieces):
     assert face_parts(tets)[0] == pieces
     before = shape.x[source]
     edge, width = 0.1 / 5, 0.1 * 0.1 / 5
-    x = opened(before, tets, source, shape.inner[cut], width)
+    x = open_kerf(before, tets, source, shape.inner[cut], width)
     moved = np.linalg.norm(x - before, axis=1)
     doubled = np.bincount(source)[source] > 1
     assert not moved[~doubled].any() and (moved[doubled] >= 0.49 * width).all() and moved.max() < width + 1e-12
@@ -65,7 +65,7 @@ def test_a_cut_has_a_width_where_surfaces_touch(tmp_path, pieces):
     twins = [(a, b) for a, b in zip(twins[:-1], twins[1:]) if source[a] == source[b]]
     assert len(twins) >= 10
     assert min(np.linalg.norm(x[a] - x[b]) for a, b in twins) > 0.8 * width and edge > 5 * width
-    assert np.array_equal(opened(before, tets, source, shape.inner[cut], 0.0), before)
+    assert np.array_equal(open_kerf(before, tets, source, shape.inner[cut], 0.0), before)
 
 
 def test_halves_of_a_cut_body_touch_each_other(tmp_path):

@@ -79,7 +79,7 @@ def test_a_cut_at_half_a_frame_acts_there(tmp_path, step):
         a, b = fine.frame(2 * frame - 1)["Bar"], half.frame(frame)["Bar"]
         assert a.shape == b.shape and np.abs(a - b).max() < 1e-7
     if step == 1 / 24:  # half a step before the cut and half a step after it
-        before, after = half.shown(5)["Bar"], half.shown(6)["Bar"]
+        before, after = half.read_all_vertices(5)["Bar"], half.read_all_vertices(6)["Bar"]
         assert np.abs(before[:counts[0]] - after[:counts[0]]).max() > 1e-3
 
 

@@ -192,10 +192,10 @@ def test_a_frame_is_split_by_its_own_counts_and_shown_with_the_last_ones(tmp_pat
     assert (first.frame, second.frame) == (5, 8) and len(first.parents) > 100 and len(second.parents) > 50
     assert counts == [len(vertices)] * 2 + [len(vertices) + len(first.parents)] * 2 + [counts[-1]] * 2
     for frame in range(1, 11):
-        shown, own = cache.shown(frame)["Bar"], cache.frame(frame)["Bar"]
+        shown, own = cache.read_all_vertices(frame)["Bar"], cache.frame(frame)["Bar"]
         assert len(shown) == counts[-1] and np.array_equal(shown[:len(own)], own)
     # what lies inside has no area before the cut is seen, and the rest is the mesh as it was
-    before, after = cache.shown(5)["Bar"], cache.shown(6)["Bar"]
+    before, after = cache.read_all_vertices(5)["Bar"], cache.read_all_vertices(6)["Bar"]
 
     def areas(x, which):
         a, b, c = x[first.triangles[which]].transpose(1, 0, 2)

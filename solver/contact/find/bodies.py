@@ -14,7 +14,7 @@ from ...coordinates.tree import Posture, Tree
 from ...state import Index, Mask, Vec
 from . import bodies_kernels, convex_kernels
 from .convex import Shapes
-from .ground import NOWHERE, Ground, mixed
+from .ground import NOWHERE, Ground, combine_friction
 
 
 @dataclass(frozen=True)
@@ -144,12 +144,12 @@ class Colliders:
 
         order = np.argsort(box[:, 0], kind="stable")
         link = self.body if self.link is None else self.link
-        pairs = self._filled("pairs", lambda tables: bodies_kernels.near_pairs(
+        pairs = self._fill("pairs", lambda tables: bodies_kernels.find_overlapping_pairs(
             box, order, self.body, link, self.mechanism, self.touches_itself, self.parent, self.excluded, tables[0]),
-            2)[0]
+                           2)[0]
         # the order of the broad phase depends on positions; that of contacts must not
         pairs = np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
-        shape, rows = self._filled("contacts", lambda tables: bodies_kernels.pair_contacts(
+        shape, rows = self._fill("contacts", lambda tables: bodies_kernels.pair_contacts(
             pairs, shapes.radius, slack, (shapes.point_start, shapes.face_start, shapes.corner_start, shapes.corners,
                                           shapes.edges, shapes.edge_start, x, planes), box, tables[0], tables[1]), 2, 7)
         if self.ground.exists and len(shapes.whole) > len(x):
@@ -174,7 +174,7 @@ class Colliders:
                      along.jacobian(tree.parent, tree.dof, at.X, at.S), contacts.gap, contacts.friction,
                      contacts.names(), q, end, h)
 
-    def _filled(self, what: str, fill: Callable[[list[Any]], int], *widths: int) -> list[Any]:
+    def _fill(self, what: str, fill: Callable[[list[Any]], int], *widths: int) -> list[Any]:
         """Return the tables that a kernel fills, enlarged and filled again where they were too short."""
         while True:
             tables = [np.empty((self._capacities[what], width), dtype=np.int32 if width == 2 else float)
@@ -217,4 +217,4 @@ class Colliders:
                 obstacle[on] = rows[on, :3] @ rate[:3, :3].T + rate[:3, 3]
         return RigidContacts(shape, np.ascontiguousarray(body), np.ascontiguousarray(rows[:, :3]),
                         np.ascontiguousarray(rows[:, 3:6]), np.ascontiguousarray(rows[:, 6]),
-                        mixed(self._frictions[first], self._frictions[second]), obstacle)
+                        combine_friction(self._frictions[first], self._frictions[second]), obstacle)

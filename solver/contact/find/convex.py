@@ -140,17 +140,17 @@ class Shapes:
         first_face = np.cumsum([0, *(len(shape.faces) for shape in shapes)])
         edges = [(a + first[s], b + first[s], *(f + first_face[s] if f >= 0 else -1 for f in on))
                  for s, shape in enumerate(shapes) for a, b, *on in shape.edges]
-        return cls(_index(first), _stacked(points), _owners(points), _index(first_face),
+        return cls(_index(first), _stack(points), _owners(points), _index(first_face),
                    _index(np.cumsum([0, *(len(face) for face in faces)])), _index([c for face in faces for c in face]),
                    _index(np.cumsum([0, *(len(shape.edges) for shape in shapes)])),
                    _index(edges).reshape(-1, 4), np.array([shape.radius for shape in shapes], dtype=float),
-                   _stacked(whole), _owners(whole))
+                   _stack(whole), _owners(whole))
 
     def __len__(self) -> int:
         return len(self.radius)
 
 
-def _stacked(points: Sequence[Vec]) -> Vec:
+def _stack(points: Sequence[Vec]) -> Vec:
     """Return points of all shapes, (P, 3)."""
     return np.ascontiguousarray(np.concatenate([*points, np.zeros((0, 3))]))
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 # entries of a pair's row of work: w (4), w'_1 (4), w'_2 (4), number of parameters, r (3), D = |r|²
 WEIGHTS, SLOPES, FREE, DIFFERENCE, SQUARE, WORK = 0, 4, 12, 13, 16, 17
 
 
-@inlined
+@inline
 def _measure(x, nodes, out):  # type: ignore[no-untyped-def]
     """Write r and D = |r|² of a pair to its row of work, `out`, (WORK,), from the weights in it."""
     square = 0.0

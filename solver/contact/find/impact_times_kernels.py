@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 from .distance_kernels import DIFFERENCE, FREE, SQUARE, WORK, nearest_in_triangle, nearest_on_edges
 from .near_kernels import REMAINING
 
@@ -12,7 +12,7 @@ BY_SPEED = 200  #: advances after which a separating plane is used: most pairs n
 ROUNDING = 1.0e-15  #: relative to coordinates: rounding of a distance along a direction
 
 
-@inlined
+@inline
 def _separating_direction(position, is_point, work, out):  # type: ignore[no-untyped-def]
     """Write a separating direction of a pair to `out`, (3,): the unit normal of a triangle, or of two edges, with
     nearest points inside; else the direction between the nearest points, inaccurate where they are very near."""
@@ -33,8 +33,8 @@ def _separating_direction(position, is_point, work, out):  # type: ignore[no-unt
         out[axis] *= scale
 
 
-@inlined
-def _separated(position, step, is_point, work, near, direction):  # type: ignore[no-untyped-def]
+@inline
+def _separate(position, step, is_point, work, near, direction):  # type: ignore[no-untyped-def]
     """Return the fraction of a displacement, at most 1, in which a plane separates the two sides by the mean of their
     distance and `near` [m]; 0 if the plane does not separate them.
 
@@ -97,7 +97,7 @@ def impact_times(start, stop, x, end, nodes, points, most, out):  # type: ignore
                 break
             advance = (1.0 - REMAINING) * distances / fastest
             if count >= BY_SPEED:
-                advance = max(advance, _separated(position, step, k < points, work, near, plane))
+                advance = max(advance, _separate(position, step, k < points, work, near, plane))
                 if time + advance >= 1.0:
                     break
             for a in range(4):

@@ -133,7 +133,7 @@ class ObstacleMesh:
         # the end position does not decide on points in contact already, which other forces may drive in again
         is_within = above < margin
         if moves:
-            normals = _rotated(normals, before.normals[near.triangles], after.normals[near.triangles])
+            normals = _rotate(normals, before.normals[near.triangles], after.normals[near.triangles])
         gaps = np.einsum("ij,ij->i", end - positions, normals)
         beyond, outward = end - self._positions(after, later), side * later.outward
         is_inside = np.einsum("ij,ij->i", beyond, outward) < 0.0
@@ -192,17 +192,17 @@ class ObstacleMesh:
     def _candidates(self, placed: _Placed, points: Vec, reach: float) -> Index:
         """Return triangles that may be nearest to each point, (k, c); −1 where none is within `reach` [m]."""
         if placed.cells is None:
-            return self._sampled_near(placed, points, reach)
+            return self._find_near_triangles(placed, points, reach)
         is_known, known = placed.cells.of(points)
         if is_known.all():
             return known
-        others = self._sampled_near(placed, points[~is_known], reach)
+        others = self._find_near_triangles(placed, points[~is_known], reach)
         candidates: Index = np.full((len(points), max(known.shape[1], others.shape[1])), -1, np.int32)
         candidates[np.flatnonzero(is_known), :known.shape[1]] = known
         candidates[np.flatnonzero(~is_known), :others.shape[1]] = others
         return candidates
 
-    def _sampled_near(self, placed: _Placed, points: Vec, reach: float) -> Index:
+    def _find_near_triangles(self, placed: _Placed, points: Vec, reach: float) -> Index:
         """Return the triangles of the samples nearest to each point, (k, c); −1 where none is within `reach` [m]."""
         count = min(self.candidates, len(self._sampled_triangles))
         _, which = placed.tree.query(points, k=count, distance_upper_bound=reach)
@@ -229,7 +229,7 @@ def _off_box(points: Vec, low: Vec, high: Vec) -> Vec:
     return off
 
 
-def _rotated(normals: Vec, before: Vec, after: Vec) -> Vec:
+def _rotate(normals: Vec, before: Vec, after: Vec) -> Vec:
     """Return unit vectors, (k, 3), rotated by the smallest rotations from unit normals `before` to `after`, (k, 3)."""
     axis = np.cross(before, after)
     cosine = np.einsum("ij,ij->i", before, after)[:, None]

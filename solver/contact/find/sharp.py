@@ -73,8 +73,8 @@ class SharpFeatures:
         return normals
 
 
-def sharp_surface(x: Vec, triangles: Index, angle: float, marked: Index | None = None,
-                  borders: bool = True) -> SharpFeatures:
+def find_sharp_features(x: Vec, triangles: Index, angle: float, marked: Index | None = None,
+                        borders: bool = True) -> SharpFeatures:
     """Return the sharp features of a surface: convex edges with an angle between their faces' normals above `angle`
     [rad], borders if requested, and `marked` edges, (k, 2), unless they are flat or concave.
 

@@ -214,13 +214,13 @@ class Embedded(EmbeddedForce):
         """Whether any node has friction."""
         return self.inner.has_friction
 
-    def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> EmbeddedFriction | None:
+    def lag_friction(self, x: Vec, base: Vec, seconds: float) -> EmbeddedFriction | None:
         """Return the friction of a stage with the normal forces and normals at positions x, (n, 3) [m]; None without
         friction.
 
         base: positions of nodes at v = 0, (n, 3) [m]. seconds: time from base to the stage's end [s].
         """
-        friction = self.inner.lagged_friction(self._embedded.positions(x), self._embedded.positions(base), seconds)
+        friction = self.inner.lag_friction(self._embedded.positions(x), self._embedded.positions(base), seconds)
         return None if friction is None else EmbeddedFriction(friction, self._embedded)
 
     def largest_step(self, start: Vec, end: Vec) -> float:

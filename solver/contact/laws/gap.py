@@ -51,7 +51,7 @@ class Gap:
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Return the near pairs at positions x, (n, 3) [m], with zero forces and energy."""
-        nodes = self.near.active_pairs(x).nodes
+        nodes = self.near.find_active_pairs(x).nodes
         return Stencils(nodes, np.zeros((len(nodes), 4, 3)), NO_BLOCKS, 0.0)
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
@@ -84,12 +84,12 @@ class Gap:
         """Whether any node has friction: False, gap constraints have none."""
         return False
 
-    def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> None:
+    def lag_friction(self, x: Vec, base: Vec, seconds: float) -> None:
         """Return None: gap constraints have no friction."""
 
-    def active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
+    def find_active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
         """Return the near pairs at positions x, (n, 3) [m], with forces of a barrier in place of the multipliers."""
-        return self.near.active_pairs(x)
+        return self.near.find_active_pairs(x)
 
     def record_contact_forces(self, nodes: Index, positions: Vec, forces: Vec) -> None:
         """Record the contact forces at a stage's end, which `contact_forces` returns.
@@ -146,7 +146,7 @@ class GapBounds:
 
     def add_near_pairs(self, x: Vec) -> None:
         """Add the pairs that are near at positions (n, 3) [m] to the gaps."""
-        near = self._law.near.active_pairs(x)
+        near = self._law.near.find_active_pairs(x)
         is_edges = (np.arange(len(near.nodes)) >= near.points).astype(np.int32)
         pairs = np.concatenate([self._pairs, np.column_stack([is_edges, near.nodes])])
         required = np.concatenate([self._required,

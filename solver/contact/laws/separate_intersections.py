@@ -80,7 +80,7 @@ class SeparateIntersections:
         self._exit_directions, self._deepest = np.zeros((count, count, 3)), np.zeros((count, count))
         self._depth = float(np.ptp(intersecting.start_positions, axis=0).max())
         # the exit direction of most points of a body is that of all of them, also near its sides
-        springs, gap = self._near_springs(intersecting.start_positions)
+        springs, gap = self._find_near_springs(intersecting.start_positions)
         depth = np.maximum(-gap, 0.0)
         direction, size = np.zeros_like(self._exit_directions), np.zeros((count, count))
         np.add.at(direction, tuple(springs.pair.T), (depth**2)[:, None] * springs.normal)
@@ -89,7 +89,7 @@ class SeparateIntersections:
         length = np.linalg.norm(direction, axis=2)
         agrees = length > self.common_direction * size
         self._exit_directions[agrees] = direction[agrees] / length[agrees, None]
-        springs, gap = self._near_springs(intersecting.start_positions)
+        springs, gap = self._find_near_springs(intersecting.start_positions)
         np.maximum.at(self._deepest, tuple(springs.pair.T), -gap)
         self._deepest = np.maximum(self._deepest, self._deepest.T)
         self._depth = self.search_margin * float((self._deepest + intersecting.gap).max())
@@ -125,7 +125,7 @@ class SeparateIntersections:
             raise StepFailed(f'it is not pushed apart from "{case.names[case.owner[second]]}" after {time:.3g} s, near '
                              f"({where}) m", case.names[case.owner[first]],
                              "Give it more frames, move them apart by hand, or let them not collide with each other")
-        self._springs = self._near_springs(x)[0]
+        self._springs = self._find_near_springs(x)[0]
         self._step_time, self._distance_at_start = time, self._springs.out(x)
 
     def measure(self, x: Vec, time: float) -> Stencils:
@@ -198,16 +198,16 @@ class SeparateIntersections:
         """Whether any node has friction."""
         return self._complete_law.has_friction
 
-    def active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
+    def find_active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
         """Return the active pairs of the present law at positions x, (n, 3) [m]."""
-        return self._current.active_pairs(x)  # type: ignore[attr-defined]
+        return self._current.find_active_pairs(x)  # type: ignore[attr-defined]
 
-    def lagged_friction(self, x: Vec, base: Vec, seconds: float):  # type: ignore[no-untyped-def]
+    def lag_friction(self, x: Vec, base: Vec, seconds: float):  # type: ignore[no-untyped-def]
         """Return the friction of a stage with the normal forces of the present law at positions x, (n, 3) [m]; or None.
 
         base: positions of all nodes at v = 0, (n, 3) [m]. seconds: time from base to the stage's end [s].
         """
-        return self._current.lagged_friction(x, base, seconds)
+        return self._current.lag_friction(x, base, seconds)
 
     def _with_springs(self, table: Stencils, x: Vec, time: float, with_blocks: bool) -> Stencils:
         """Return a table of contact forces with the springs that separate intersecting bodies at positions x (n, 3) [m]
@@ -242,10 +242,10 @@ class SeparateIntersections:
         return Stencils(np.concatenate([table.nodes, springs.nodes]).astype(np.int32),
                         np.concatenate([table.forces, forces]), blocks, table.energy + energy)
 
-    def _near_springs(self, x: Vec) -> tuple[_Springs, Vec]:
+    def _find_near_springs(self, x: Vec) -> tuple[_Springs, Vec]:
         """Return a spring for each point near an intersecting body's surface, and the signed distances, (k,) [m]."""
         case = self._intersecting
-        near = case.surfaces.near(x, self._depth)
+        near = case.surfaces.find_near_pairs(x, self._depth)
         bodies, nodes = near.bodies[: near.points], near.nodes[: near.points]
         out, face = self._exit_directions[tuple(bodies.T)], _normals(x[nodes[:, 1:]])
         faces_it = (np.einsum("ki,ki->k", out, face) > self.exit_cosine) | ~out.any(axis=1)

@@ -64,7 +64,7 @@ class Inputs:
         return replace(self, bumps=tuple(replace(bump, before=known[id(bump.shape)].before) if id(bump.shape) in known
                                          else bump for bump in self.bumps))
 
-    def reached(self) -> Inputs:
+    def end_step(self) -> Inputs:
         """Return the inputs after a step: colliders start the next one at the end of their motion."""
         return replace(self, bumps=tuple(replace(bump, before=bump.matrix) for bump in self.bumps))
 

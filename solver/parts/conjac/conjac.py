@@ -196,7 +196,7 @@ class ConJac:
 
         # Jᵀ of the rows of K J, and of the residual of the border's vectors, which is next to zero on quasistatic nodes
         rows = self._retained_rows(lin, columns, np.eye(size, columns.shape[1]))
-        rest = self.linear.left_of_condense()
+        rest = self.linear.compute_condensation_residual()
         if rest is not None:
             rows += jacobian.T @ rest
         stiffness = 0.5 * (rows[:, :size] + rows[:, :size].T)

@@ -279,7 +279,7 @@ class BarrierContacts:
         tables = [self.law.fill(x, 0.0, True)]
         friction = None
         if len(tables[0].nodes):
-            friction = self.law.lagged_friction(x, np.concatenate([self.mesh.x, self.now.smooth_x]), h)
+            friction = self.law.lag_friction(x, np.concatenate([self.mesh.x, self.now.smooth_x]), h)
         if friction is not None:
             tables.append(friction.fill(x, 0.0, True))
         return self._softer(tables)

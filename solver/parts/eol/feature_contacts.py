@@ -10,7 +10,7 @@ from math import hypot
 import numpy as np
 
 from ...contact.find.ground import Contacts
-from ...contact.find.near import near_rows
+from ...contact.find.near import find_near_rows
 from ...meshing.normals import unit_normals
 from ...rows.names import Names
 from ...sheet.sheet_mesh import SheetMesh
@@ -99,7 +99,7 @@ class FeatureContacts:
         own = self.mesh.edges
         own = own[(self.mesh.on[own] >= 0).sum(axis=1) < 2]
         both = np.concatenate([own, others + np.int32(len(self.mesh.x))]).astype(np.int32)
-        near = near_rows(self.x, both, 0, self.group, self.reach, first_group=len(own))
+        near = find_near_rows(self.x, both, 0, self.group, self.reach, first_group=len(own))
         return both[near].reshape(-1, 4), near[:, 1] - len(own)
 
     def at_faces(self, pairs: Index, x: Vec) -> tuple[Vec, Vec, Vec, Mask]:
@@ -215,7 +215,7 @@ class FeatureContacts:
         if not len(points):
             return np.zeros((0, 2), np.int32)
         corners = np.concatenate([np.repeat(points[:, None], 3, axis=1), faces]).astype(np.int32)
-        near = near_rows(self.x, corners, len(points), self.group, self.reach)
+        near = find_near_rows(self.x, corners, len(points), self.group, self.reach)
         pairs: Index = np.column_stack([points[near[:, 0]], near[:, 1] - len(points)]).astype(np.int32)
         return pairs
 

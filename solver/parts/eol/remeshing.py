@@ -92,18 +92,18 @@ class Remeshing:
             return cloth, same
         runs, required, tolerance = self._runs_of(now), cloth.mesh.required, WITHIN * self.limits.thickness
         for _ in range(self.tries):
-            adapted = adapt(cloth.mesh.replaced(on=runs.from_edges(cloth.mesh.on), required=required), self.sizing,
+            adapted = adapt(cloth.mesh.replace(on=runs.from_edges(cloth.mesh.on), required=required), self.sizing,
                             runs.points, runs.ends)
             if not adapted.changed:
                 break
             if adapted.message:
                 self.step_log.once("sizing", adapted.message)
-            made = adapted.mesh.replaced(on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
+            made = adapted.mesh.replace(on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
             positions, deepest = inside(self.detect(made, now, h), tolerance)
             if not deepest or deepest <= inside(self.detect(cloth.mesh, now, h), tolerance)[1]:
                 new_intersection = self._new_intersection(made, cloth.mesh, now)
                 if new_intersection is None:
-                    return cloth.moved(made.replaced(required=np.where(
+                    return cloth.moved(made.replace(required=np.where(
                         adapted.was >= 0, cloth.mesh.required[adapted.was], False)), adapted.was), adapted.was
                 positions = new_intersection[None]
             required = required | _close(cloth.mesh, positions)

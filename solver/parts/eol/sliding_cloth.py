@@ -140,7 +140,7 @@ class SlidingCloth:
         back[on_features.vertices[~off]] -= displacement[~off]
         ended = now.smooth_x if barrier is None else barrier.ended(solved.obstacle_rates, h)
         if barrier is None or barrier.largest(MotionPath(moved.x, ended), MotionPath(back, ended)) == 1.0:
-            moved = moved.replaced(x=back)
+            moved = moved.replace(x=back)
         else:
             off[:] = np.linalg.norm(displacement, axis=1) > self.on_feature
         free = np.zeros(len(mesh.x), dtype=bool)
@@ -163,7 +163,7 @@ class SlidingCloth:
                 why = self._pressed(barrier)
             elif not solved.deepest or h * self.shortening < shortest:  # the shortest may leave cloth in an obstacle
                 moved = self._advanced(solved.mesh, solved.solution, h)
-                taken, slides = (solved, moved, h, now, barrier), solved.mesh.replaced(slide=moved.slide)
+                taken, slides = (solved, moved, h, now, barrier), solved.mesh.replace(slide=moved.slide)
                 fraction = limit_slide(slides, h)
                 if fraction == 1.0:
                     thins, fraction = taken, limit_slide(slides, h, THINNEST)
@@ -238,4 +238,4 @@ class SlidingCloth:
     def _advanced(self, mesh: SheetMesh, solution: Minimum, h: float) -> SheetMesh:
         """Return the mesh at the step's end, q + h u."""
         v, slide = self._solving.assembler.unknowns.split(solution.u)
-        return mesh.replaced(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
+        return mesh.replace(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
