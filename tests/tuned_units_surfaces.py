@@ -174,8 +174,8 @@ def points_beside_an_edge():
     for off in (1e-11, 1e-6):
         x = np.array([[0.5, -off, off], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
         near = SimpleNamespace(bodies=np.array([[0, 1]]), nodes=np.array([[0, 1, 2, 3]], np.int32), points=1)
-        case = SimpleNamespace(surfaces=SimpleNamespace(find_near_pairs=lambda x, depth, near=near: near), stiffness=np.ones(4),
-                               triangles=[], is_closed=[])
+        case = SimpleNamespace(surfaces=SimpleNamespace(find_near_pairs=lambda x, depth, near=near: near),
+                               stiffness=np.ones(4), triangles=[], is_closed=[])
         law = SimpleNamespace(_intersecting=case, _depth=1.0, _exit_directions=np.zeros((2, 2, 3)),
                               on_face=SeparateIntersections.on_face, exit_cosine=0.7, spring_ratio=1.0)
         found.append(SeparateIntersections._find_near_springs(law, x)[0].normal.round(3).tolist())
