@@ -42,17 +42,24 @@ class BodyPositions:
     force: Vec  #: on nodes, without damping, (n, 3) [N]
 
 
+@dataclass(frozen=True)
+class QuasistaticSolution:
+    """Solution of one iteration, and the slopes of the merit along its step, the soft bodies' part alone [J]."""
+
+    rates: Vec  #: of the free nodes' positions [m/s], and then of the joints [rad/s, m/s], (3 f + m,)
+    step: tuple[Vec, Vec]  #: change of the rates of positions, (3 f,), and of those that move attached nodes, (c,)
+    curvature: float  #: δᵀ S δ
+    start_slope: float
+    tree_stage: Any  #: the stage of joints at these rates
+
+
 class CoupledQuasistatic:
     """One iteration of a stage of soft bodies and joints, in the rates of all positions and of the joints."""
 
-    curvature: float  #: of the merit along the step that `solve` found, the soft bodies' part: δᵀ S δ
-    tree_stage: Any = None  #: the stage of joints at the rates that `solve` found
-    start_slope: float  #: slope of the merit along that step at its start
-
     def __init__(self, whole: Full, inertia: PositionInertia, bones: CarrierSystem, iterate: BodyPositions,
                  lin_at: Callable[[bool], Linearised], project: bool, stage: NodeStage, of_joints: Stage) -> None:
-        """Factor the iteration. Raises NotPositiveDefinite, StepFailed where the soft bodies' load on the joints is not
-        finite.
+        """Factor the iteration and solve it. Raises NotPositiveDefinite, and StepFailed where the soft bodies' load on
+        the joints is not finite or the joints' part has no solution.
 
         whole: matrix and factor of all free nodes. iterate: the point of linearisation. lin_at: returns forces and K
         there, with K projected to negative semi-definite where its argument is true. project: whether the solution uses
@@ -89,34 +96,52 @@ class CoupledQuasistatic:
         if not (np.isfinite(matrix).all() and np.isfinite(impulse).all()):
             raise StepFailed("its force on the bones is not a number")
         matrix = 0.5 * (matrix + matrix.T)
-        self._left = ReducedOnRates(matrix, impulse + matrix @ iterate.rates)
+        self._solution = self._solve_joints(ReducedOnRates(matrix, impulse + matrix @ iterate.rates))
 
-    def solve(self) -> Vec:
-        """Return new rates of the free nodes' positions, (3 f,) [m/s], and then of the joints, (m,) [rad/s, m/s].
-        Raises StepFailed."""
+    def _solve_joints(self, left: ReducedOnRates) -> QuasistaticSolution:
+        """Return the solution. left: contribution of the soft bodies to the equations of the joints. Raises
+        StepFailed."""
         at = self._iterate.bodies
-        bones = self._bones.solve_at(at, self._iterate.joints, self._of_joints, self._left)
+        bones = self._bones.solve_at(at, self._iterate.joints, self._of_joints, left)
         u = bones.rates
-        self.tree_stage = bones.tree_stage
         rate_change = at.carrying(u) - self._iterate.rates
         weights = np.append(-rate_change, 1.0)
         of_nodes, product = self._solved @ weights, self._products @ weights
         across = self._across @ rate_change
-        self.curvature = float(of_nodes @ product) + 2.0 * float(of_nodes @ across) + float(
+        curvature = float(of_nodes @ product) + 2.0 * float(of_nodes @ across) + float(
             rate_change @ self._own @ rate_change)
-        self.start_slope = float(self._on_nodes @ of_nodes) + float(self._on_rates @ rate_change)
-        self._step = of_nodes, rate_change
+        start_slope = float(self._on_nodes @ of_nodes) + float(self._on_rates @ rate_change)
         coordinates = self._whole.mesh.coordinates
         moved = np.empty((len(coordinates.free), 3))
         moved[self._whole.rank] = of_nodes.reshape(-1, 3)
-        return np.concatenate([(self._iterate.positions[coordinates.free] + moved).ravel(), u])
+        rates = np.concatenate([(self._iterate.positions[coordinates.free] + moved).ravel(), u])
+        return QuasistaticSolution(rates, (of_nodes, rate_change), curvature, start_slope, bones.tree_stage)
+
+    def solve(self) -> Vec:
+        """Return new rates of the free nodes' positions, (3 f,) [m/s], and then of the joints, (m,) [rad/s, m/s]."""
+        return self._solution.rates
+
+    @property
+    def curvature(self) -> float:
+        """Return the curvature of the merit along the step of the solution, the soft bodies' part alone [J]."""
+        return self._solution.curvature
+
+    @property
+    def start_slope(self) -> float:
+        """Return the slope of the merit along the step of the solution at its start [J]."""
+        return self._solution.start_slope
+
+    @property
+    def tree_stage(self) -> Any:
+        """Return the stage of joints at the rates of the solution."""
+        return self._solution.tree_stage
 
     def slope(self, at: BodyPositions) -> float:
-        """Return the slope of the merit at another iterate along the direction that `solve` found, the soft bodies'
+        """Return the slope of the merit at another iterate along the step of the solution, the soft bodies'
         part alone [J]."""
         columns = self._whole.mesh.coordinates.attached.columns(at.bodies.E, at.bodies.twists)
         on_nodes, on_rates = self._slope(at, self._velocities_of_rates(columns))
-        of_nodes, rate_change = self._step
+        of_nodes, rate_change = self._solution.step
         return float(on_nodes[self._whole.pattern.order].ravel() @ of_nodes) + float(on_rates @ rate_change)
 
     def _velocities_of_rates(self, columns: Vec) -> Vec:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -76,6 +77,18 @@ class RelinearisedStage:
         return q
 
 
+@dataclass(frozen=True)
+class CoupledSolution:
+    """Solution of a stage of soft bodies and of the joints that carry some of their nodes."""
+
+    rates: Vec  #: of the free nodes [m/s] and then of the joints [rad/s, m/s], (3 f + m,)
+    posed: PosedNodes  #: the soft bodies' part at these rates
+    stage: NodeStage  #: the soft bodies' stage
+    bones: SolvedCarrier  #: the joints' part
+    step: tuple[Vec, Vec]  #: change of the rates of free nodes, (3 f,), and of those that move attached nodes, (c,)
+    end_slope: float  #: slope of the merit along the step at its end, the soft bodies' part alone [J]
+
+
 class CoupledStage(NoQuasistatic):
     """[A_m + G] u = b_m + g on the joints' rates u, then v = C u + v₀ on the soft bodies' nodes. [ConJac MUSCLE]
 
@@ -84,15 +97,10 @@ class CoupledStage(NoQuasistatic):
     error of order h², and a stage that is iterated to its root takes a few more iterations.
     """
 
-    posed: PosedNodes  #: the soft bodies' part at the rates that `solve` found
-    stage: NodeStage  #: the soft bodies' stage
-    bones: SolvedCarrier  #: the joints' part
-
     def __init__(self, flesh: AttachedSystem, bones: CarrierSystem, at: Bodies, lin: Linearised, stage: NodeStage,
-                 joints: State,
-                 of_joints: Stage, v_attached: Vec | None = None) -> None:
-        """Factor the soft bodies' part. Raises NotPositiveDefinite, StepFailed where its load on the joints is not
-        finite.
+                 joints: State, of_joints: Stage, v_attached: Vec | None = None) -> None:
+        """Factor the soft bodies' part and solve the stage. Raises NotPositiveDefinite, and StepFailed where its load
+        on the joints is not finite or the joints' part has no solution.
 
         at, lin, joints: bodies, soft bodies and joints where the stage is linearised. stage, of_joints: stages of the
         soft bodies and of the joints. v_attached: predicted velocities of attached nodes, (a, 3) [m/s]; None: they are
@@ -102,7 +110,7 @@ class CoupledStage(NoQuasistatic):
         self._flesh, self._coordinates, self._bones, self._at = flesh, coordinates, bones, at
         self._joints, self._of_joints = joints, of_joints
         self._cut = 3 * len(coordinates.free)
-        self.lin, self.stage = lin, stage
+        self.lin = lin
         self._columns = coordinates.attached.columns(at.E, at.twists)
 
         self._v_attached, self._of_flesh = v_attached, stage
@@ -111,37 +119,49 @@ class CoupledStage(NoQuasistatic):
         self._eliminated = flesh.condensation.eliminate(lin, static, coordinates.with_attached(self._columns))
         if not (np.isfinite(self._eliminated.matrix).all() and np.isfinite(self._eliminated.impulse).all()):
             raise StepFailed("its force on the bones is not a number")
-        self._impulses: Vec | None = None
+        self._solution = self._solve(None)
+
+    def _solve(self, impulses: Vec | None) -> CoupledSolution:
+        """Return the solution with additional impulses on all nodes, (n, 3) [N s]; None for none. Raises StepFailed."""
+        eliminated = self._eliminated
+        if impulses is not None:
+            on_rates = eliminated.columns.T @ impulses[self._coordinates.free].ravel()
+            eliminated = replace(eliminated, impulse=eliminated.impulse + on_rates)
+        bones = self._bones.solve_at(self._at, self._joints, self._of_joints, eliminated)
+        u = bones.rates
+        rates = self._at.carrying(u)
+        posed, stage = eliminated.moving(rates, self._move_attached_nodes(rates))
+        if impulses is not None:
+            posed = posed.under(impulses)
+        own = posed.solve()
+        step = own - self.lin.v[self._coordinates.free].ravel(), rates - self._at.carrying(self._joints.u)
+        # at the step's end free nodes have no residual, and attached ones only that on the joints' rates
+        end_slope = float((eliminated.matrix @ rates - eliminated.impulse) @ step[1])
+        return CoupledSolution(np.concatenate([own, u]), posed, stage, bones, step, end_slope)
 
     def solve(self) -> Vec:
-        """Return rates of the free nodes, (3 f,) [m/s], and then of the joints, (m,) [rad/s, m/s]. Raises
-        StepFailed."""
-        eliminated = self._eliminated
-        if self._impulses is not None:
-            on_rates = eliminated.columns.T @ self._impulses[self._coordinates.free].ravel()
-            eliminated = replace(eliminated, impulse=eliminated.impulse + on_rates)
-        self.bones = self._bones.solve_at(self._at, self._joints, self._of_joints, eliminated)
-        u = self.bones.rates
-        rates = self._at.carrying(u)
-        self.posed, self.stage = eliminated.moving(rates, self._move_attached_nodes(rates))
-        if self._impulses is not None:
-            self.posed = self.posed.under(self._impulses)
-        own = self.posed.solve()
-        self._step = own - self.lin.v[self._coordinates.free].ravel(), rates - self._at.carrying(self._joints.u)
-        # at the step's end free nodes have no residual, and attached ones only that on the joints' rates
-        self._end_slope = float((eliminated.matrix @ rates - eliminated.impulse) @ self._step[1])
-        self._start_slope: float | None = None
-        return np.concatenate([own, u])
+        """Return rates of the free nodes, (3 f,) [m/s], and then of the joints, (m,) [rad/s, m/s]."""
+        return self._solution.rates
 
     @property
-    def start_slope(self) -> float:
-        """Return the slope of the merit at the point of linearisation along the step that `solve` found, the soft
-        bodies' part alone [J]."""
-        if self._start_slope is None:
-            self._start_slope = self._slope_at_start()
-        return self._start_slope
+    def posed(self) -> PosedNodes:
+        """Return the soft bodies' part at the rates of the solution."""
+        return self._solution.posed
 
-    def _slope_at_start(self) -> float:
+    @property
+    def stage(self) -> NodeStage:
+        """Return the soft bodies' stage at the rates of the solution."""
+        return self._solution.stage
+
+    @property
+    def bones(self) -> SolvedCarrier:
+        """Return the joints' part."""
+        return self._solution.bones
+
+    @cached_property
+    def start_slope(self) -> float:
+        """Return the slope of the merit at the point of linearisation along the step of the solution, the soft bodies'
+        part alone [J]."""
         attached, v = self._coordinates.attached, self.lin.v.copy()
         v[attached.nodes] = attached.velocities(self._at.E, self._at.twist)
         force = self.lin.force if self.lin.damped is None else self.lin.force + self.lin.damped.force(v)
@@ -149,11 +169,11 @@ class CoupledStage(NoQuasistatic):
 
     @property
     def curvature(self) -> float:
-        """Return the curvature of the merit along the step that `solve` found, the soft bodies' part alone [J]."""
-        return self._end_slope - self.start_slope
+        """Return the curvature of the merit along the step of the solution, the soft bodies' part alone [J]."""
+        return self._solution.end_slope - self.start_slope
 
     def slope(self, at: Bodies, v: Vec, force: Vec) -> float:
-        """Return the slope of the merit at another point along the step that `solve` found, the soft bodies' part alone
+        """Return the slope of the merit at another point along the step of the solution, the soft bodies' part alone
         [J]. at: bodies of the joints at that point. v, force: velocities [m/s] of all nodes, attached ones included,
         and forces [N] on them, damping included, (n, 3)."""
         columns = self._coordinates.attached.columns(at.E, at.twists)
@@ -166,15 +186,15 @@ class CoupledStage(NoQuasistatic):
         return np.asarray(stage.inertia * self.lin.mass[:, None] * (v - v_hat) - stage.a * stage.h * force)
 
     def _along(self, left: Vec, columns: Vec) -> float:
-        """Return the product of a residual (n, 3) with the step that `solve` found [J]. columns: J_a of attached nodes,
+        """Return the product of a residual (n, 3) with the step of the solution [J]. columns: J_a of attached nodes,
         (a, 3, c)."""
-        of_nodes, rate_change = self._step
+        of_nodes, rate_change = self._solution.step
         on_rates = np.einsum("aic,ai->c", columns, left[self._coordinates.attached.nodes])
         return float(left[self._coordinates.free].ravel() @ of_nodes) + float(on_rates @ rate_change)
 
     @property
     def tree_stage(self) -> Any:
-        """Return the stage of joints at the rates that `solve` found."""
+        """Return the stage of joints at the rates of the solution."""
         return self.bones.tree_stage
 
     def _predict_velocities(self, at: Bodies, columns: Vec, stage: NodeStage, of_joints: Stage,
@@ -215,16 +235,17 @@ class CoupledStage(NoQuasistatic):
 
     def _move_attached_nodes(self, rates: Vec) -> CarrierMotion:
         """Return the motion of attached nodes at the end of a stage with joint rates (c,), to first order."""
-        attached, stage = self._coordinates.attached, self.stage
+        attached, stage = self._coordinates.attached, self._of_flesh
         v = self._columns @ rates
         moved = stage.b * stage.h * (v - attached.velocities(self._at.E, self._at.twist))
         return CarrierMotion(attached.positions(self._at.E) + moved, v)
 
     def under(self, impulses: Vec) -> CoupledStage:
         """Return the stage with additional impulses on all nodes, (n, 3) [N s]; those on attached nodes act on the
-        joints."""
+        joints. Raises StepFailed."""
         other = copy.copy(self)
-        other._impulses = impulses
+        other.__dict__.pop("start_slope", None)  # of the other step
+        other._solution = self._solve(impulses)
         return other
 
     def again(self, stage: Stage) -> CoupledStage:
