@@ -20,7 +20,7 @@ from solver.parts.modes.loads import Floor, SkinPoints, StageLoads
 from solver.parts.modes.operators import Substance
 from solver.parts.modes.points import CubaturePoints
 from solver.parts.modes.skinning import build_subspace, orthonormal
-from solver.parts.modes.stepping import _searched
+from solver.parts.modes.stepping import _search
 
 NODES, TETS = box_tets((6, 2, 2))
 PIN = np.flatnonzero(NODES[:, 0] < 1e-9).astype(np.int32)
@@ -245,7 +245,7 @@ def _fraction(measure, slope=-1.0):
     """Step length by a search on a potential of the step length."""
     points = SimpleNamespace(measure=lambda trial: measure(float(trial)), pull=lambda: 0.0, noise=lambda: 0.0)
     stage = SimpleNamespace(points=points, smooth=lambda y, trial: 0.0)
-    return _searched(stage, np.zeros(1), np.ones(1), np.float64(0.0), np.float64(1.0), slope)
+    return _search(stage, np.zeros(1), np.ones(1), np.float64(0.0), np.float64(1.0), slope)
 
 
 def steps_that_are_searched():

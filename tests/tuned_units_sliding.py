@@ -95,7 +95,7 @@ def _tries(solvable=1.0, slides=np.inf, thin=np.inf):
     def solve(cloth, now, barrier, on_pins, free_rates, time, h, warm):
         tried.append(round(h, 6))
         return None if h > solvable else SimpleNamespace(
-            deepest=False, mesh=SimpleNamespace(replaced=lambda slide: None), solution=None)
+            deepest=False, mesh=SimpleNamespace(replace=lambda slide: None), solution=None)
 
     owner = stand_in(SlidingCloth, _step_pins=lambda time: None, _solving=SimpleNamespace(solve_substep=solve),
                      _warm=None, _pressed=lambda barrier: "", _advanced=lambda *_: SimpleNamespace(slide=None))
@@ -271,7 +271,7 @@ def depths_that_are_asked_about():
     """Whether remeshed cloth is asked for depths of more than a thousandth, and less than a tenth, of its thickness."""
     asked = []
     mesh = SimpleNamespace(x=TWO, required=np.zeros(2, bool), on=np.full(2, -1))
-    mesh.replaced = lambda **_: mesh
+    mesh.replace = lambda **_: mesh
     adapted = SimpleNamespace(changed=True, message="", mesh=mesh, was=np.arange(2))
     runs = SimpleNamespace(from_edges=lambda on: on, to_edges=lambda on, x: on, points=None, ends=None)
     owner = stand_in(Remeshing, sizing=1, limits=SimpleNamespace(thickness=1.0), detect=lambda *_: None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import catalogue
-from ..constraints.points.ends import BodyShape, TiedEnd, bound
+from ..constraints.points.ends import BodyShape, TiedEnd, bind_points
 from ..constraints.points.point_constraint import PointConstraint, stiffness_over_step
 from ..constraints.points.rows import PointKind
 from ..coordinates.prescribed import Constant, OverTime
@@ -143,11 +143,11 @@ def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared]
         body, start = prepared[number], np.int32(first[number])
         shape = BodyShape(end.body, np.arange(first[number], first[number + 1]), body.volume.tets + start,
                       body.skin + start, body.wires + start)
-        return bound(shape, points, rest, end.radius)
+        return bind_points(shape, points, rest, end.radius)
     nodes = np.arange(first_target + span.start, first_target + span.stop, dtype=np.int32)
     if end.mechanism:
         # one node at each of its points
         return TiedEnd(end.body, nodes[:, None], np.ones((len(nodes), 1)), NO_FACES, NO_EDGES)
     skin, wires = (none if path is None else np.asarray(job.array(path), dtype=np.int32) + nodes[0]
                    for path, none in ((end.triangles, NO_FACES), (end.edges, NO_EDGES)))
-    return bound(BodyShape(one.name, nodes, NO_TETS, skin, wires), points, rest)
+    return bind_points(BodyShape(one.name, nodes, NO_TETS, skin, wires), points, rest)

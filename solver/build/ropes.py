@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import catalogue
 from ..errors import NoFreeNode
-from ..fields.attach import attached_nodes, no_attachments
+from ..fields.attach import find_attached_nodes, no_attachments
 from ..fields.build import Fields
 from ..job import schema
 from ..job.folder import Job, blame, parameters
@@ -115,7 +115,7 @@ class PreparedRope(Prepared):
         if rope.twisting_stiffness:
             from ..forces.ropes import twist  # its kernels are compiled where something is twisted
 
-            twisted = twist.pinned_strands(edges, self.fields.pinned + np.int32(start), rest)
+            twisted = twist.find_pinned_strands(edges, self.fields.pinned + np.int32(start), rest)
             if len(twisted.nodes):
                 twists.append(twist.RodTwist(twisted, rest, rope.twisting_stiffness, _twist_angle(job, rope)))
         stiffness = float(links.stiffness.max())
@@ -158,7 +158,7 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
         pinned = find_pinned_vertices(job, body, volume.nodes, edges, notes)
         weights = {attach.weights: np.asarray(job.array(attach.weights), dtype=float)
                    for attach in body.attach if attach.weights}
-        attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
+        attached, by = find_attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
             raise NoFreeNode("every point is pinned or attached, so nothing can move", "Pin or attach less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
@@ -169,10 +169,10 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
 
 def _twist_angle(job: Job, rope: Rope) -> Callable[[float], float]:
     """Return the rotation of the ends of strands relative to each other [rad] as a function of time [s]."""
-    from ..forces.ropes.twist import wound
+    from ..forces.ropes.twist import build_winding
 
     if not isinstance(rope.twist, str):
-        return wound(rope.twist, rope.twist_time)
+        return build_winding(rope.twist, rope.twist_time)
     curve = over_time(job, job.array(rope.twist)[:, None])
     return lambda time: float(curve.at(time)[0])
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..coordinates.prescribed import StepMotion, transformed
+from ..coordinates.prescribed import StepMotion, transform_points
 from ..forces.springs import Springs
 from ..integrators.sdirk import SSDIRK2
 from ..integrators.semi_implicit import SemiImplicit
@@ -60,7 +60,7 @@ class LiveNodes:
         part.exchange_pulls(self._all_pulls)
         #: variants of the part by integrator; a part of a coupling is stepped by the coupling
         # impacts on the ground are solved in converged stages, and linearised in linearised ones
-        self._variants: list[NodesPart] = [part, *(part.stepped_by(integrator, None)
+        self._variants: list[NodesPart] = [part, *(part.with_integrator(integrator, None)
                                                    for integrator in (SSDIRK2({}), SemiImplicit({})))]
         self._chosen = 0
         self.holds: dict[int, tuple[int, Grabbed]] = {}  #: grabbed body in the part and spring, by number of the hand
@@ -98,7 +98,7 @@ class LiveNodes:
         """
         self._path.set_step(time, h, self._place_prescribed(time, before), self._place_prescribed(time + h, inputs))
         for number, targets, start in self._soft_pins:
-            targets.set_step(time, h, *(transformed(moment.carrier(number), start) for moment in (before, inputs)))
+            targets.set_step(time, h, *(transform_points(moment.carrier(number), start) for moment in (before, inputs)))
         if not np.array_equal(self.part.gravity, inputs.gravity):
             self.part.weigh(inputs.gravity)
 

@@ -160,7 +160,7 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
     apart, now, cloth = barrier(h), tooth.at(0.0, h), replace(start(mesh), free=stored["free"])
     remeshing = Remeshing(np.zeros(3), RemeshLimits(1e-3, 0.012, 0.0354), None, apart, StepLog(),
                           lambda *_: pytest.fail("nothing is to be looked for"))
-    made, _ = remeshing.remeshed(cloth, now, h)
+    made, _ = remeshing.remesh(cloth, now, h)
     x = np.concatenate([made.mesh.x, now.smooth_x])
     pushes = apart.of(made.mesh, now)
     assert (made.mesh.on >= 0).any() and pushes.law.contact_forces(x)[:, 6].min(initial=NEAR) > 1e-7
@@ -168,8 +168,8 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
                         np.zeros(3)).mesh
     assert apart.intersecting_pair(conformed, now) is None
     assert apart.of(conformed, now).law.contact_forces(conformed.x)[:, 6].min() < 1e-12
-    assert apart.new_intersection(conformed, mesh, now) is not None
-    assert apart.new_intersection(conformed, conformed, now) is None
+    assert apart.find_new_intersection(conformed, mesh, now) is not None
+    assert apart.find_new_intersection(conformed, conformed, now) is None
 
 
 @pytest.mark.parametrize("sizing", [None, Sizing(0.01, 0.03)])
@@ -180,7 +180,7 @@ def test_where_layers_crossed_the_others_are_still_separated(sizing):
     x = mesh.x.copy()
     x[corner, 2] = -0.01
     mesh, apart, now = replace(mesh, x=x), barrier(h), FeatureObstacles([]).at(0.0, h)
-    lost = apart.tangled_region(mesh, now)
+    lost = apart.find_tangled_region(mesh, now)
     assert 0 < lost.of(mesh).sum() < 0.3 * len(mesh.x)
     steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), contact=apart,
                      sizing=sizing)
@@ -236,7 +236,8 @@ def test_vertices_on_an_edge_that_stay_apart_are_reported_once_they_do():
     steps = steps_of(mesh, things, fabric())
     found, remeshing = conform(mesh, things.at(0.0, 0.01).features, steps.limits), steps._remeshing
     apart = replace(found, unjoined=[tuple(np.flatnonzero(found.mesh.on >= 0)[:2])])
-    for conformed in [*[apart] * (Remeshing.reported_steps - 1), found, *[apart] * (Remeshing.reported_steps - 1)]:
+    few = [apart] * (Remeshing.reported_steps - 1)
+    for conformed in [*few, found, *few]:
         remeshing._report(conformed)
     assert not found.unjoined and not steps.step_log.sentences
     for _ in range(2 * Remeshing.reported_steps):

@@ -219,7 +219,7 @@ def test_steps_settle_where_their_errors_are_a_fixed_share_of_the_tolerance(orde
     lengths, refused = [], 0
     for step in range(60):
         scale = TOLERANCE / 200.0 ** (order + 1) * (1.0 if step < 30 else 10.0)
-        units, shortened = controller.proposed(memory), False
+        units, shortened = controller.propose_length(memory), False
         while not controller.accepts(int(units), error := scale * units ** (order + 1)):
             units, shortened, refused = controller.shorter(int(units), error), True, refused + 1
             assert scale * units ** (order + 1) <= 0.95 * TOLERANCE  # once is enough
@@ -238,7 +238,7 @@ def test_a_step_is_doubled_where_a_doubled_one_would_stand(order):
     controller = Controller(TOLERANCE, order, True, 1)
     for share, length in ((0.98, 128), (1.02, 64)):
         error = share * TOLERANCE * 0.45 ** (order + 1)
-        assert controller.fit(controller.proposed(controller.longer({}, 64, error, False)), 0, FINEST) == length
+        assert controller.fit(controller.propose_length(controller.longer({}, 64, error, False)), 0, FINEST) == length
     # one that is shortened goes to where its error stands
     for units, factor in ((64, 3.0), (640, 6.0)):
         assert controller.shorter(units, TOLERANCE * factor ** (order + 1)) == pytest.approx(0.9 * units / factor)

@@ -38,7 +38,7 @@ def test_weights_solve_the_eigenproblem_and_functions_are_orthonormal():
 def test_rigid_motion_is_in_the_span_and_has_no_energy():
     body, nodes, _ = bar(pinned=False)
     moved = nodes @ turn((1, 2, 3), 1.3).T + (0.3, -0.2, 0.1)
-    state = body.placed(moved)
+    state = body.fit_state(moved)
     assert abs(body.positions(state) - moved).max() < 1e-10 * np.ptp(nodes)
     scale = 3e4 * body.points.volumes.sum()
     assert abs(body.energies(state)["elastic"]) < 1e-12 * scale
@@ -51,7 +51,7 @@ def test_a_body_pinned_at_a_point_or_a_line_turns_freely_about_it(axis, pinned_p
                           & ((nodes[:, 1] < 1e-9) | (pinned_part == "line")))
     body = ReducedBody.build(tets, nodes, substance(), [pins], 3)
     moved = nodes[pins[0]] + (nodes - nodes[pins[0]]) @ turn(axis, 0.7).T
-    state = body.placed(moved)
+    state = body.fit_state(moved)
     assert abs(body.positions(state) - moved).max() < 1e-10
     assert abs(body.energies(state)["elastic"]) < 1e-12
 
@@ -170,7 +170,7 @@ def test_a_turned_over_start_recovers():
     body, nodes, _ = bar(iterating=Iterating(iterations=4), stiffness_damping=0.02)
     squashed = nodes.copy()
     squashed[:, 0] = 0.03 - 0.4 * nodes[:, 0]
-    state = body.placed(squashed)
+    state = body.fit_state(squashed)
     gradients = np.eye(3).reshape(9) + body.points.gradients(state.y, state.carrier_motion)[: body.points.count]
     assert (np.linalg.det(gradients.reshape(-1, 3, 3)) < 0.0).mean() > 0.5
     for _ in range(300):
@@ -285,7 +285,7 @@ def test_bodies_in_pieces_move_apart():
     moved = both.copy()
     moved[: len(nodes)] = nodes @ turn((0, 0, 1), 1.0).T
     moved[len(nodes) :] = both[len(nodes) :] @ turn((0, 1, 0), -0.5).T + (0.1, 0.0, 0.0)
-    state = body.placed(moved)
+    state = body.fit_state(moved)
     assert abs(body.positions(state) - moved).max() < 1e-10
     assert abs(body.energies(state)["elastic"]) < 1e-10
 

@@ -178,7 +178,7 @@ class PointConstraint:
         return out
 
 
-def chosen(rows: PointRows, which: Index) -> PointRows:
+def select_rows(rows: PointRows, which: Index) -> PointRows:
     """Return the rows with these numbers, (k,)."""
     return replace(rows, joint=rows.joint[which], value=rows.value[which], direction=rows.direction[which],
                    bend=rows.bend[which], one_sided=rows.one_sided[which])

@@ -125,7 +125,7 @@ class Inertia:
             out[group.nodes] = rows.reshape(field.shape)
         return out
 
-    def generalised_force(self, loads: Vec) -> Vec:
+    def project_loads(self, loads: Vec) -> Vec:
         """Return generalised forces (V C)ᵀ f on rates of positions, by loads f on all nodes, both (n, 3, c)."""
         out = np.zeros_like(loads)
         for group in self._all:

@@ -173,7 +173,7 @@ class Sleep:
         # dynamic nodes come first among the reduced unknowns, in their own order
         single = awake[: len(self._mesh.dynamic)]
         columns = rows_of(np.searchsorted(np.flatnonzero(single), np.flatnonzero(slept)))
-        return replace(state, u=state.u + posed.carried(basis[:, columns] @ gained.ravel()), memory=remaining)
+        return replace(state, u=state.u + posed.expand_retained(basis[:, columns] @ gained.ravel()), memory=remaining)
 
 
 def middle_of(mesh: Mesh, nodes: Index) -> int:
@@ -196,7 +196,7 @@ def _lag(posed: PosedConJac, acceleration: Vec) -> Vec:
         return posed.on_free(posed.owner.response(posed, loads[:, :, None])[:, 0])
     rows = loads[posed.owner.pattern.order].ravel()
     left = posed.motion.jacobian.T @ rows[:size] + rows[size:]
-    return posed.carried(posed.hold.split(posed.lin.x, posed.motion.stiffness, left[:, None])[1][:, 0])
+    return posed.expand_retained(posed.hold.split(posed.lin.x, posed.motion.stiffness, left[:, None])[1][:, 0])
 
 
 def _without(memory: Mapping[str, Vec], keys: tuple[str, ...]) -> dict[str, Vec]:

@@ -158,7 +158,7 @@ class FeatureContacts:
         may = self._may(-relative @ ground.normal, relative, self.sway)
         below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.obstacles.above, may).of(is_free), 62)
         # `detect_tunnelling` detects deeper vertices
-        contacts = contacts.joined(below.of(below.gap > -2.0 * ON_SURFACE))
+        contacts = contacts.join(below.of(below.gap > -2.0 * ON_SURFACE))
         return contacts.of(_distinct(contacts))
 
     @cached_property

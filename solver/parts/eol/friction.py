@@ -36,7 +36,7 @@ class SlipState:
         now[vertices], coulomb_now[vertices] = drag, coulomb_drag
         return SlipState(now, coulomb_now, self.drag, self.coulomb_drag)
 
-    def predicted_drag(self, vertices: Index, coulomb_drag: Vec) -> Vec:
+    def predict_drag(self, vertices: Index, coulomb_drag: Vec) -> Vec:
         """Return predicted drags r of Coulomb's law at vertices, (k,) [kg]; `coulomb_drag` where two solutions do not
         differ enough.
 
@@ -77,11 +77,11 @@ class FrictionResult:
         drag: Vec = self.most(pressing) / np.maximum(np.linalg.norm(along, axis=1), self.slowest)
         return drag
 
-    def predicted_drag(self, pressing: Vec, coulomb_drag: Vec, slips: SlipState) -> tuple[Vec, Vec]:
+    def predict_drag(self, pressing: Vec, coulomb_drag: Vec, slips: SlipState) -> tuple[Vec, Vec]:
         """Return predicted drags of Coulomb's law, (k,) [kg], and the ratio of predicted to present speed of slip,
         (k,), which is limited since impulses of far predictions would throw vertices. pressing: normal impulses, (k,)
         [N s]. coulomb_drag: drags by the method in the last solution, (k,) [kg]."""
-        drag = np.minimum(slips.predicted_drag(self.vertices, coulomb_drag), self.most(pressing) / self.slowest)
+        drag = np.minimum(slips.predict_drag(self.vertices, coulomb_drag), self.most(pressing) / self.slowest)
         faster = np.divide(coulomb_drag, drag, out=np.ones_like(coulomb_drag),
                            where=(coulomb_drag > 0.0) & (drag > 0.0))
         return drag, np.clip(faster, 1.0 / ALIKE, ALIKE)

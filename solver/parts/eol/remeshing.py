@@ -44,29 +44,29 @@ class Remeshing:
         self._runs: Runs | None = None
         self._unjoined_steps = 0  # steps in a row in which vertices on an edge could not be joined
 
-    def remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> tuple[Cloth, Index]:
+    def remesh(self, cloth: Cloth, now: ObstacleMotion, h: float) -> tuple[Cloth, Index]:
         """Return the cloth with a mesh that conforms to the present features and is as fine as it bends, and the
         earlier number of each vertex, −1 of new ones, (n,). It does not conform where another layer is between: a
         vertex that is moved onto an edge takes the faces around it through that layer."""
         spared = np.zeros(len(cloth.mesh.x), dtype=bool)
         for left in range(self.tries, -1, -1):
-            conformed = self._conformed(cloth, now, h, spared)
-            made, again = self._adapted(cloth.moved(conformed.mesh, conformed.was), now, h)
-            new_intersection = self._new_intersection(made.mesh, cloth.mesh, now)
+            conformed = self._conform(cloth, now, h, spared)
+            made, again = self._adapt(cloth.with_mesh(conformed.mesh, conformed.was), now, h)
+            new_intersection = self._find_new_intersection(made.mesh, cloth.mesh, now)
             if new_intersection is None or not left:
                 break
             spared = spared | _close(cloth.mesh, new_intersection[None]) | (left == 1)
         self._report(conformed)
         return made, np.where(again >= 0, conformed.was[again], -1)
 
-    def _conformed(self, cloth: Cloth, now: ObstacleMotion, h: float, spared: Mask) -> Conformed:
+    def _conform(self, cloth: Cloth, now: ObstacleMotion, h: float, spared: Mask) -> Conformed:
         """Return the mesh that conforms to the present features, except at spared vertices, (n,)."""
         limits = replace(self.limits, leap=self.leap, one_layer=self.contact is not None and any(self.contact.itself))
         return conform(cloth.mesh, now.features, limits, h, cloth.free, self.gravity, spared, self._runs_of(now))
 
-    def _new_intersection(self, made: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
+    def _find_new_intersection(self, made: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
         """Return a point [m] where remeshing made surfaces intersect, (3,); None where there is none."""
-        return None if self.contact is None else self.contact.new_intersection(made, before, now)
+        return None if self.contact is None else self.contact.find_new_intersection(made, before, now)
 
     def _report(self, conformed: Conformed) -> None:
         """Report vertices of one edge that stay apart for `reported_steps`; for a step or two some do wherever cloth
@@ -84,7 +84,7 @@ class Remeshing:
             self._runs = Runs(now.features)
         return self._runs
 
-    def _adapted(self, cloth: Cloth, now: ObstacleMotion, h: float) -> tuple[Cloth, Index]:
+    def _adapt(self, cloth: Cloth, now: ObstacleMotion, h: float) -> tuple[Cloth, Index]:
         """Return the cloth with a mesh as fine as it bends, whose triangles lie in no obstacle and cross no other
         layer, and the earlier number of each vertex, −1 of new ones, (n,)."""
         same = np.arange(len(cloth.mesh.x))
@@ -101,9 +101,9 @@ class Remeshing:
             made = adapted.mesh.replace(on=runs.to_edges(adapted.mesh.on, adapted.mesh.x))
             positions, deepest = inside(self.detect(made, now, h), tolerance)
             if not deepest or deepest <= inside(self.detect(cloth.mesh, now, h), tolerance)[1]:
-                new_intersection = self._new_intersection(made, cloth.mesh, now)
+                new_intersection = self._find_new_intersection(made, cloth.mesh, now)
                 if new_intersection is None:
-                    return cloth.moved(made.replace(required=np.where(
+                    return cloth.with_mesh(made.replace(required=np.where(
                         adapted.was >= 0, cloth.mesh.required[adapted.was], False)), adapted.was), adapted.was
                 positions = new_intersection[None]
             required = required | _close(cloth.mesh, positions)

@@ -21,7 +21,7 @@ from .eol_elements import AssembledSystem, Assembler
 from .feature_contacts import FeatureContacts
 from .friction import ALIKE, FrictionResult, SlipState, along_surface, over_features
 from .obstacles import FeatureObstacles, ObstacleMotion, of_sheets
-from .rows import StepRows, widened
+from .rows import StepRows, widen
 from .sheet_offsets import SheetOffsets
 from .step_log import StepLog, format_position
 from .step_result import StepResult
@@ -152,11 +152,11 @@ class Solving:
         threshold, masses = self.settled * barrier.activation, self.assembler.masses(barrier.mesh)
         for k in range(self.enough_rounds + self.rounds):
             self.step_log.barrier_iterations += 1
-            with_barrier, used = barrier.added(posed, at, h)
+            with_barrier, used = barrier.add_to_system(posed, at, h)
 
             def end_of(solution: Minimum, used: Index = used) -> MotionPath:
                 return MotionPath(barrier.mesh.x + h * posed.unknowns.split(solution.u[:own])[0],
-                                  barrier.ended(barrier.rates(solution.u[own:], used), h))
+                                  barrier.advance_positions(barrier.rates(solution.u[own:], used), h))
 
             def stays(solution: Minimum, at: MotionPath = at, end_of: Callable[[Minimum], MotionPath] = end_of) -> bool:
                 return at.off(end_of(solution)) <= threshold
@@ -197,12 +197,12 @@ class Solving:
         other."""
         try:
             solution = self.program.solve(posed.matrix, posed.rhs, posed.unknowns.table, rows.on_vertices,
-                                         widened(rows.touched.spread, posed.unknowns.count), warm)
+                                         widen(rows.touched.spread, posed.unknowns.count), warm)
         except Infeasible as failure:
             raise rows.contradiction(failure.names, posed.unknowns) from failure
-        return self._counted(solution)
+        return self._count_solution(solution)
 
-    def _counted(self, solution: Minimum) -> Minimum:
+    def _count_solution(self, solution: Minimum) -> Minimum:
         self.step_log.factored += solution.factored
         self.step_log.one_by_one += solution.one_by_one
         return solution
@@ -244,7 +244,7 @@ class Solving:
         index[vertices] = np.arange(len(vertices))
         along = friction.along(step_rows.rates[vertices])
         coulomb_drag = friction.coulomb_drag(step_rows.pressing[vertices], along)
-        drag, faster = friction.predicted_drag(step_rows.pressing[vertices], coulomb_drag, step_rows.slips)
+        drag, faster = friction.predict_drag(step_rows.pressing[vertices], coulomb_drag, step_rows.slips)
         for k in range(self.renewals + 1):
             if dragged is None:
                 factored_drag, correction = drag, np.zeros_like(along)
@@ -253,7 +253,8 @@ class Solving:
                 solution = self.solve_rows(dragged, step_rows, warm)
             else:  # on the present factor: the error of its drag is an impulse
                 correction = (factored_drag * faster - coulomb_drag)[:, None] * along
-                solution = self._counted(self.program.again(dragged.with_impulse(vertices, correction).rhs, warm))
+                again = self.program.again(dragged.with_impulse(vertices, correction).rhs, warm)
+                solution = self._count_solution(again)
             warm, pressing = solution.warm, np.zeros((len(vertices), 3))
             np.add.at(pressing, index[rows.vertex[is_contact]],
                       (solution.on_vertex[:, None] * rows.factor[:, :3])[is_contact])
@@ -270,7 +271,7 @@ class Solving:
             step_rows = replace(step_rows, pressing=impulses, rates=rates, slips=slips)
             if enough or (k >= renewals and (stays is None or not stays(solution))):
                 break
-            drag, faster = friction.predicted_drag(pressed, coulomb_drag, step_rows.slips)
+            drag, faster = friction.predict_drag(pressed, coulomb_drag, step_rows.slips)
             differs = np.maximum(factored_drag, drag) > ALIKE * np.minimum(factored_drag, drag)
             if wrong[differs].sum() > self.friction_error * most:
                 dragged = None

@@ -90,7 +90,7 @@ class _Step:
         below = detection.on_ground(obstacles.ground.find(
             self.x[:cloth], detection.now.time + h, obstacles.above, -self.tolerance), RENEWED)
         above = obstacles.ground.gaps(detection.x[below.vertex], detection.now.time) - obstacles.above
-        contacts, before = contacts.joined(below), np.concatenate([before, above])
+        contacts, before = contacts.join(below), np.concatenate([before, above])
         k, deepest, missing_speed = self._in(
             lambda k: SampledPairs(self.x[contacts.vertex[k], None], contacts.vertex[k].astype(np.int64),
                                    contacts.obstacle[k]),
@@ -104,8 +104,8 @@ class _Step:
         detection, obstacles = self.detection, self.detection.obstacles
         pairs = detection.vertex_pairs
         weights, direction, gap, keep = detection.at_faces(pairs, self.x)
-        pairs, weights, direction, gap, keep = self._deep(obstacles.closed[pairs[:, 1]], gap, keep, pairs, weights,
-                                                          direction)
+        pairs, weights, direction, gap, keep = self._select_deep(obstacles.closed[pairs[:, 1]], gap, keep, pairs,
+                                                                 weights, direction)
         vertex, face = pairs.T
         side = np.einsum("ki,ki->k", detection.normals[face],
                          detection.x[vertex] - detection.x[detection.faces[face, 0]])
@@ -125,8 +125,8 @@ class _Step:
         detection, obstacles = self.detection, self.detection.obstacles
         nodes, of = detection.edge_pairs
         nodes, weights, direction, gap, keep = detection.over_edges(nodes, of, self.x)
-        nodes, weights, direction, of, gap, keep = self._deep(obstacles.closed[obstacles.edges[1][of, 0]], gap, keep,
-                                                              nodes, weights, direction, of)
+        nodes, weights, direction, of, gap, keep = self._select_deep(obstacles.closed[obstacles.edges[1][of, 0]], gap,
+                                                                     keep, nodes, weights, direction, of)
         if not len(nodes):
             return no_pairs(), 0.0
         keep &= ~inside[nodes[:, :2]].any(axis=1) & ~self.sits(nodes, of)
@@ -139,7 +139,7 @@ class _Step:
         detected = self._in(lambda k: detection.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
         return self._pairs(nodes, weights, direction, detected, edge_key(nodes[:, :2], of, OVER_AT_END))
 
-    def _deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
+    def _select_deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
         """Return the tables, gap and keep of pairs, (k,), that may be crossed. Of obstacles with two sides these are
         all pairs."""
         k = (keep & ((gap < -self.tolerance) | ~closed)).nonzero()[0]

@@ -19,8 +19,8 @@ from ...linear.woodbury import Solves, WoodburyUpdate
 from ...state import State, Vec
 from ..stage import Momentum, Stage
 from .interface import AttachedLoads, ConstraintSolution, LinearizationPoint
-from .last_twist import LAST_TWIST, elapsed_since_last
-from .leapfrog import CARRIED, CHANGE, impulse_of, in_world, predicted_rates, started
+from .last_twist import LAST_TWIST, find_time_since_last
+from .leapfrog import CARRIED, CHANGE, impulse_of, in_world, predict_rates, start_carried_twists
 from .on_rates import OnRates
 from .point_forces import add_point_forces
 
@@ -34,11 +34,11 @@ class Constraints(Protocol):
     def at_work(self, time: float) -> list[bool]:
         """Return for each drive whether it is active from `time` [s] on."""
 
-    def started(self, state: State, respond: Callable[[Vec], Vec]) -> State:
+    def project_initial_rates(self, state: State, respond: Callable[[Vec], Vec]) -> State:
         """Return the initial state with the nearest rates that loops and drives permit, as after an impact. respond:
         M_r⁻¹."""
 
-    def reflected(self, state: State, respond: Callable[[Vec], Vec], h: float) -> State:
+    def reflect_momentum(self, state: State, respond: Callable[[Vec], Vec], h: float) -> State:
         """Return the end of a leapfrog step of h seconds with rates to which the impulse of these constraints that
         reflects momentum is added. respond: M_r⁻¹."""
 
@@ -56,7 +56,7 @@ class Constraints(Protocol):
         """Return the difference between the drives' targets and the coordinates at a state's time, (m,); 0 for rates
         without a drive."""
 
-    def singular_loop(self, state: State, posed: PosedTree) -> str:
+    def find_singular_loop(self, state: State, posed: PosedTree) -> str:
         """Return the name of a loop in a singular configuration, stretched straight or folded flat; "" where there is
         none."""
 
@@ -102,7 +102,7 @@ class PosedTree:
         out: Vec = factor.solve(impulses) if self.inverse is None else self.inverse @ impulses
         return out
 
-    def carried(self, u: Vec) -> Vec:
+    def compute_carried_impulses(self, u: Vec) -> Vec:
         """Return S J u − w, the impulses on bodies by joints and constraints, (n, 6) [N m s, N s]. Jᵀ of it is r − R u
         plus the impulses on rates.
 
@@ -153,7 +153,7 @@ class SolvedTree(PosedTree):
 
     def reaction(self, u: Vec) -> Vec:
         """Return S J u − w less the constraints' impulses on bodies: what joints transmit, (n, 6) [N m s, N s]."""
-        out = self.carried(u)
+        out = self.compute_carried_impulses(u)
         if self.constraint_solution is not None and self.constraint_solution.on_bodies is not None:
             out -= self.constraint_solution.on_bodies
         return out
@@ -253,8 +253,9 @@ class Jointed:
     def _midway(self, lin: LinearizationPoint, stage: Stage) -> tuple[LinearizationPoint, Stage]:
         """Return a leapfrog step as a stage that is linearised at its midpoint."""
         carried = lin.memory.get(CARRIED)
-        self._incoming = started(lin.posture, self.fallen(stage.h, lin.external_force)) if carried is None else carried
-        q = lin.q + 0.5 * stage.h * predicted_rates(lin.v, lin.memory, stage.h)
+        self._incoming = (start_carried_twists(lin.posture, self.fallen(stage.h, lin.external_force))
+                          if carried is None else carried)
+        q = lin.q + 0.5 * stage.h * predict_rates(lin.v, lin.memory, stage.h)
         return (replace(lin, posture=self.tree.posture(q, lin.v, lin.memory, self._between), q=q),
                 replace(stage, base=lin.q, predicted=(lin.q, lin.v)))
 
@@ -286,7 +287,7 @@ class Jointed:
             return
         # semi-implicit: the rates were solved for where the joints stood a step ago, however long that was, and the
         # momentum they have there flies on; −h J̇u, the same to first order, would feed a chain that whips with energy
-        elapsed = elapsed_since_last(lin.memory, stage.h)
+        elapsed = find_time_since_last(lin.memory, stage.h)
         if LAST_TWIST in lin.memory:
             free_flight(at.E, self._world, lin.memory[LAST_TWIST], tree.inertia, self.gravity, elapsed, stage.h,
                         self.wrench)

@@ -15,8 +15,8 @@ from ...errors import BadInput
 from ...meshing.volume import boundary_faces, tet_volumes
 from ...state import Index, Vec
 from .cubature import build_cubature
-from .fitting import fitted_volumes, sampled_frequencies
-from .load_modes import OFF, balanced_pulls, strain_energies, with_load_modes
+from .fitting import compute_sampled_frequencies, fit_volumes
+from .load_modes import OFF, build_balanced_pulls, strain_energies, with_load_modes
 from .loads import Floor, Grab, Planes, PointSprings, SkinPoints, StageLoads
 from .operators import Substance
 from .pins import PinGroups
@@ -130,7 +130,7 @@ class ReducedBody:
         stepping = stepping or Stepping()
         fields = [stepping.gravity] if loads is None else loads
         forces = [subspace.mass[:, None] * np.asarray(field, float) for field in fields if np.any(field)]
-        forces += [pull for spot in pulled for pull in balanced_pulls(nodes, subspace, spot)]
+        forces += [pull for spot in pulled for pull in build_balanced_pulls(nodes, subspace, spot)]
         subspace, vibrations = with_load_modes(nodes, tets, substance, subspace, tuple(forces))
         say("cubature points")
         count = points if points is not None else cls.points_of_weight * subspace.weights.shape[1]
@@ -143,12 +143,13 @@ class ReducedBody:
             first, modes = vibrations.frequencies[:1], vibrations.modes
             if len(first) and own.count < len(tets):
                 if fitted:
-                    own.scale(fitted_volumes(own, modes))
+                    own.scale(fit_volumes(own, modes))
                 # stiffness is proportional to volumes: one factor sets the slowest frequency right
-                softest = float(sampled_frequencies(own, modes, 1)[0])
+                softest = float(compute_sampled_frequencies(own, modes, 1)[0])
                 own.scale(np.full(own.count, (float(first[0]) / softest) ** 2 if softest else 1.0))
             factor = float(own.volumes.sum() / tet_volumes(nodes, tets).sum())
-            sampled = sampled_frequencies(own, modes, len(vibrations.frequencies)) if len(first) else np.zeros(0)
+            sampled = (compute_sampled_frequencies(own, modes, len(vibrations.frequencies)) if len(first)
+                       else np.zeros(0))
             truth = Truth(vibrations.frequencies, vibrations.spanned, sampled, factor)
             body = cls(nodes, tets, substance, subspace, own, seen, stepping, truth)
             if truth.off <= OFF or points is not None or own.count >= len(tets):
@@ -157,7 +158,7 @@ class ReducedBody:
             count = int(cls.growth * count)
         return body
 
-    def stepped_with(self, stepping: Stepping) -> ReducedBody:
+    def with_stepping(self, stepping: Stepping) -> ReducedBody:
         """Return a copy of the body with other settings of its steps."""
         other = copy.copy(self)
         other.stepping = stepping
@@ -167,7 +168,7 @@ class ReducedBody:
     def substance_of(material: Substance, tets: int) -> Substance:
         """Return the material of `tets` elements for steps: elements a hundred million times as stiff as the softest
         are rigid, and are softened to that bound for the sake of rounding. Raises BadInput."""
-        return material.repeated(tets).bounded(ReducedBody.stiffest)
+        return material.repeat(tets).limit_stiffness(ReducedBody.stiffest)
 
     def frequencies(self, count: int) -> Vec:
         """Return the lowest frequencies of the reduced body at rest [Hz], (count,) or fewer, without rigid motions,
@@ -231,16 +232,16 @@ class ReducedBody:
         """Return a state with the rates whose velocities are nearest to those of all nodes, (n, 3) [m/s], in the norm
         of the mass. state: with the coordinates; None: at rest."""
         state = self.rest() if state is None else state
-        return replace(state, u=self._projected(velocities), past=None)
+        return replace(state, u=self._project_fields(velocities), past=None)
 
-    def placed(self, positions: Vec, state: ReducedState | None = None) -> ReducedState:
+    def fit_state(self, positions: Vec, state: ReducedState | None = None) -> ReducedState:
         """Return a state with the coordinates whose positions are nearest to those of all nodes, (n, 3) [m], in the
         norm of the mass. state: with the rates; None: at rest."""
         state = self.rest() if state is None else state
         moved = positions - self.nodes - self.subspace.prescribed @ state.carrier_motion
-        return replace(state, y=self._projected(moved), past=None)
+        return replace(state, y=self._project_fields(moved), past=None)
 
-    def _projected(self, fields: Vec) -> Vec:
+    def _project_fields(self, fields: Vec) -> Vec:
         projected: Vec = self.subspace.functions.T @ (self.subspace.mass[:, None] * fields)
         return projected
 
@@ -278,7 +279,7 @@ class ReducedBody:
         """
         end = state.carrier_motion if carrier_motion is None else carrier_motion
         how = self.stepping if stepping is None else stepping
-        damped = self._damped(state)
+        damped = self._evaluate_damping(state)
         before = np.concatenate([state.y, state.carrier_motion]), np.concatenate([state.u, state.carrier_rate])
         solved: list[SolvedStage] = []
 
@@ -330,13 +331,13 @@ class ReducedBody:
         changes: Vec = dpotrs(self._factor, rows, lower=0)[0]
         return changes
 
-    def displaced(self, state: ReducedState, moved: Vec) -> ReducedState:
+    def displace(self, state: ReducedState, moved: Vec) -> ReducedState:
         """Return the end of the last step with its coordinates changed by `moved`, (3 p,) axis by axis, and its rates
         accordingly, as by additional forces."""
         by = moved.reshape(3, -1).T
         return replace(state, y=state.y + by, u=state.u + by / self._bh)
 
-    def _damped(self, state: ReducedState) -> tuple[Vec, float] | None:
+    def _evaluate_damping(self, state: ReducedState) -> tuple[Vec, float] | None:
         """Return weighted derivatives of stress by stretches at a step's start, (c, 54), and the stiffness damping [s]:
         rotation is not damped. None where there is no such damping."""
         if not self.stepping.stiffness_damping:

@@ -16,7 +16,7 @@ NOTHING = 1.0e-12  #: of a point's largest stiffness, that is rounding
 LEAST, LARGEST = 0.05, 20.0  #: of a point's volume, once all are scaled by one factor
 
 
-def sampled_frequencies(points: CubaturePoints, modes: Vec, count: int) -> Vec:
+def compute_sampled_frequencies(points: CubaturePoints, modes: Vec, count: int) -> Vec:
     """Return the lowest frequencies with the stiffness of the points [Hz], (count,); zeros where they leave a motion
     without stiffness.
 
@@ -36,7 +36,7 @@ def sampled_frequencies(points: CubaturePoints, modes: Vec, count: int) -> Vec:
     return hertz
 
 
-def fitted_volumes(points: CubaturePoints, modes: Vec) -> Vec:
+def fit_volumes(points: CubaturePoints, modes: Vec) -> Vec:
     """Return factors of the points' volumes, (c,), with which Σ w K_c is nearest to the stiffness of all elements.
 
     modes: (q, p, 3), all of the subspace, orthonormal in that stiffness, slow ones first. Errors are measured in these

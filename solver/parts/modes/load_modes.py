@@ -72,7 +72,7 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
     return subspace, Vibrations(hertz, spanned_hertz, modes)
 
 
-def balanced_pulls(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
+def build_balanced_pulls(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
     """Return three fields of forces, (n, 3) [N], that pull a spot of nodes (k,) along each axis, less the resultant
     that would accelerate a free body as a rigid one."""
     mass, forces = subspace.mass[:, None], []
@@ -135,7 +135,7 @@ class _Whole:
         if len(free) <= self.most_factored:
             self._solve, self._shift = factor_with_shift(self._stiffness.tocsc(), self._mass, shift)
         else:
-            weights = weight_operator(nodes, tets, substance.bounded(MOST_RATIO))[free][:, free]
+            weights = weight_operator(nodes, tets, substance.limit_stiffness(MOST_RATIO))[free][:, free]
             # a node's three axes each take about a third of the trace
             scalar, _ = factor_with_shift((weights / 3.0).tocsc(), subspace.mass[free], shift)
             self._precondition = lambda rhs: scalar(

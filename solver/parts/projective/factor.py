@@ -97,7 +97,7 @@ class GlobalMatrix:
             self._linear.factor(self._lower)
             self._in_double, self._columns = True, {}
             self._update()
-        return self._changed_by(self._solve(rhs))
+        return self._correct_solution(self._solve(rhs))
 
     def direction(self, rhs: Vec) -> Vec:
         """Return the solution for right-hand sides (p, 3) to about six digits where the linear solver shows its factor,
@@ -108,7 +108,7 @@ class GlobalMatrix:
                 return self.solve(rhs)
             copy.single.copy()
             self._in_single = True
-        return self._changed_by(self._solve_in_single(rhs))
+        return self._correct_solution(self._solve_in_single(rhs))
 
     def _single_copy(self) -> SingleFew | None:
         """Return the solver in single precision on the factor's pattern; None where the linear solver does not show
@@ -121,7 +121,7 @@ class GlobalMatrix:
                 self._copy = SingleFew(inside, 0, rows=self._back)
         return self._copy
 
-    def _changed_by(self, solution: Vec) -> Vec:
+    def _correct_solution(self, solution: Vec) -> Vec:
         """Return the factor's solutions, (p, 3), corrected for the diagonals that differ from the factored ones."""
         if len(self._changed):
             solution -= self._responses @ scipy.linalg.lu_solve(self._inside, solution[self._changed])
