@@ -32,15 +32,15 @@ def suggest(job: Job, prepared: Prepared, count: int) -> Vec:
     where the rest shape has no vibrations.
     """
     with blame(job.scene, prepared.body, "dynamic"):
-        return _suggested_positions(job, prepared, count, count)
+        return _suggest_positions(job, prepared, count, count)
 
 
-def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
+def suggest_spots(job: Job, prepared: Prepared, report: Stage) -> Prepared:
     """Return the body with the dynamic spots that its job leaves to be found, as many as fit. The body is not changed
     where its job has none to be found, it has others, or its method has no quasistatic nodes."""
     body, fields = prepared.body, prepared.fields
     count, follows = body.dynamic.suggested, catalogue.find("method", job.scene.method_of(body).kind).follows
-    if count is None or not follows or body.cloth is not None or len(fields.dynamic) or fields.patches:
+    if count is None or not follows or not prepared.kind.is_filled or len(fields.dynamic) or fields.patches:
         return prepared
     report("suggest", body.name, None, "Finding where it swings most")
     constrained = np.union1d(fields.pinned, fields.attached).astype(np.int32)
@@ -49,7 +49,7 @@ def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
         fields, pinned=constrained, motion=None, attached=no_attachments(), attached_by=no_attachments()))
     scene = msgspec.structs.replace(job.scene, bodies=[isolated], mechanisms=[], obstacles=[], forces=[], contact=None)
     try:
-        positions = _suggested_positions(replace(job, scene=scene), separate, count, 1)
+        positions = _suggest_positions(replace(job, scene=scene), separate, count, 1)
     except (BadInput, Diverged) as none:  # no node is free, or there are no vibrations: all is quasistatic
         return replace(prepared, fields=replace(fields, notes=(*fields.notes, f"no spots are suggested: {none.what}")))
     made = msgspec.structs.replace(isolated, dynamic=schema.Dynamic(points="suggested.npy"))
@@ -59,7 +59,7 @@ def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
     return replace(prepared, fields=replace(fields, dynamic=dynamic, patches=patches, notes=(*notes, message)))
 
 
-def _suggested_positions(job: Job, prepared: Prepared, count: int, least: int) -> Vec:
+def _suggest_positions(job: Job, prepared: Prepared, count: int, least: int) -> Vec:
     """Return positions of `count` more dynamic nodes [m], (p, 3), or of as many as have room if these are at least
     `least`."""
     volume, fields = prepared.volume, prepared.fields

@@ -14,7 +14,8 @@ from ..integrators.interface import System
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.anderson import DEPTH, Anderson
 from ..nonlinear.bounded import Bounded, BoundedQuasistatic
-from ..nonlinear.iterations import Coupled, CoupledOnReusedFactor
+from ..nonlinear.condensed_velocities import solve_condensed
+from ..nonlinear.reused_velocities import solve_on_last_factor
 from ..parts.interface import Balancing
 from ..parts.joints.last_twist import find_time_since_last, record_step
 from ..parts.nodes.full import Full
@@ -154,14 +155,14 @@ class CoupledSystem(System[CoupledStage]):
     def _without_contact(self, equations: CoupledEquations, stage: Stage, start: State) -> State:
         """Return the end of a stage without contact between surfaces. Raises StepFailed."""
         limits = self._soft.stage_solver.limits
-        arguments = self._soft.evaluate, stage, start, limits, self._soft.extent, UNKNOWNS
         if self._soft.condensation.whole is not None and limits.patience:
             try:
-                return CoupledOnReusedFactor(equations.pose_at, equations.on_last_factor, self._changes,
-                                             *arguments).solve_stage()
+                return solve_on_last_factor(equations.pose_at, equations.on_last_factor, self._changes, stage, start,
+                                            limits, self._soft.extent, UNKNOWNS)
             except StepFailed:
                 self._last.forget()
-        return Coupled(equations.pose_at, *arguments).solve_stage()
+        return solve_condensed(equations.pose_at, self._soft.evaluate, stage, start, limits, self._soft.extent,
+                               UNKNOWNS)
 
     def _solve_quasistatic(self, reduced: Balancing, equations: CoupledEquations, stage: Stage, start: State) -> State:
         """Return the end of a stage of mostly quasistatic nodes: solved without contact where the displacement has

@@ -17,9 +17,9 @@ from ..state import Index, Vec
 from .locate import containing_tets
 from .tears import mend_tears, nearest_of
 
-NEAR = 0.25  # of the median edge: closer than this a vertex may have slipped through the wrong side
+NEAR = 0.25  #: of the median edge: closer than this a vertex may have slipped through the wrong side
 CHUNK = 400_000  # pairs of point and face at a time
-FEW, MANY = 16, 256  # boundary faces to look at, and when none of these faces the right way
+FEW, MANY = 16, 256  #: boundary faces to look at, and when none of these faces the right way
 
 
 @dataclass(frozen=True)

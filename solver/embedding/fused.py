@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import cKDTree
 
 from ..meshing.closest import vertex_normals
-from ..meshing.surface import enclosed_volumes
+from ..meshing.surface import measure_enclosed_volumes
 from ..state import Index, Vec
 from .bind import Embedding
 
@@ -52,7 +52,7 @@ def find_fused_pairs(embedding: Embedding, vertices: Vec, triangles: NDArray, ed
 def _outwards(vertices: Vec, triangles: NDArray, graph: csr_matrix) -> Vec:
     """Return unit normals (n, 3) that point out of the volume enclosed by each connected part of the mesh."""
     part = connected_components(graph, directed=False)[1]
-    enclosed = np.bincount(part[triangles[:, 0]], enclosed_volumes(vertices - vertices.mean(axis=0), triangles),
+    enclosed = np.bincount(part[triangles[:, 0]], measure_enclosed_volumes(vertices - vertices.mean(axis=0), triangles),
                            minlength=int(part.max()) + 1)
     normals: Vec = vertex_normals(vertices, triangles) * np.where(enclosed < 0.0, -1.0, 1.0)[part, None]
     return normals

@@ -12,7 +12,8 @@ from ..errors import BadScene
 from ..job import schema
 from ..state import Index, Vec
 
-PINNED = 0.5 + 1e-9  # a node in the middle of a symmetric map must not depend on rounding
+#: weight above which a node is attached: one in the middle of a symmetric map must not depend on rounding
+PINNED = 0.5 + 1e-9
 
 
 def find_attached_nodes(body: schema.Body, arrays: Callable[[str], NDArray[Any]], at_nodes: Mapping[str, Vec],

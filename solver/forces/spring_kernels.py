@@ -7,27 +7,27 @@ import math
 import numpy as np
 
 from ..coordinates.tree_kernels import add, along, back, cross, load, scale_vector
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from . import rigid_structs  # noqa: F401  # named in signatures
 
 WORLD, PARENT_FIRST, CHILD_FIRST = -1, -2, -3  #: slots of springs between neighbours in the tree, or of the world
 
 
-@inlined
+@inline
 def _reach(E, i, p):  # type: ignore[no-untyped-def]
     """Return the position of point p of body i."""
     at = load(E, i)
     return add(along(at, p), (at[3], at[7], at[11]))
 
 
-@inlined
+@inline
 def _point_velocity(E, i, p, twist):  # type: ignore[no-untyped-def]
     """Return the velocity of point p of body i at twists (n, 6)."""
     velocity = cross((twist[i, 0], twist[i, 1], twist[i, 2]), p)
     return along(load(E, i), add((twist[i, 3], twist[i, 4], twist[i, 5]), velocity))
 
 
-@inlined
+@inline
 def _point_row(E, i, p, direction, out):  # type: ignore[no-untyped-def]
     """Write a row out (6,): out · φ_i is the velocity of point p of body i along a direction."""
     own = back(load(E, i), direction)
@@ -36,7 +36,7 @@ def _point_row(E, i, p, direction, out):  # type: ignore[no-untyped-def]
         out[a], out[3 + a] = torque[a], own[a]
 
 
-@inlined
+@inline
 def _add_force(E, i, p, force, wrench):  # type: ignore[no-untyped-def]
     """Add the wrench of a force at point p of body i to wrench (n, 6)."""
     own = back(load(E, i), force)
@@ -46,7 +46,7 @@ def _add_force(E, i, p, force, wrench):  # type: ignore[no-untyped-def]
         wrench[i, 3 + a] += own[a]
 
 
-@inlined
+@inline
 def _stiffen(block, inward, row, sideways, p):  # type: ignore[no-untyped-def]
     """Add inward · row wayᵀ + sideways · Wᵀ W to a block (6, 6), W = R [−[p], 1], for any rotation R."""
     for a in range(6):
@@ -67,7 +67,7 @@ def _stiffen(block, inward, row, sideways, p):  # type: ignore[no-untyped-def]
             block[3 + c, a] += sideways * p[b]
 
 
-@inlined
+@inline
 def _point_jacobian(E, i, p, out):  # type: ignore[no-untyped-def]
     """Write W = R [−[p], 1] (3, 6), the Jacobian of the velocity of point p of body i."""
     for axis in range(3):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ..materials.algebra import decompose
 from ..materials.lanes import GRADIENT, LANES, LEFT, RIGHT, SIGMA, vector
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .elastic_kernels import VOLUME, load_block
 
 #: of the largest singular value: lower bound of a sum of two, since inverted elements have no unique R
 FLOOR = 0.1
 
 
-@inlined
+@inline
 def _rotate_back(u, gradient, v):  # type: ignore[no-untyped-def]
     """Return uᵀ Ḟ v. gradient: columns of Ḟ."""
     a, b, c = gradient
@@ -21,13 +21,13 @@ def _rotate_back(u, gradient, v):  # type: ignore[no-untyped-def]
     )
 
 
-@inlined
+@inline
 def _shear(s, t, st, ts, floor):  # type: ignore[no-untyped-def]
     """Return the entry of Ŝ between two principal directions: that of Uᵀ Ḟ V without its part in Ṙ S."""
     return (s * st + t * ts) / max(s + t, floor)
 
 
-@inlined
+@inline
 def _entry(i, j, p, q, r, d, e):  # type: ignore[no-untyped-def]
     """Return |V Ŝ Vᵀ| at (i, j). p, q, r: columns of V. d: diagonal of Ŝ. e: its entries 12, 13, 23."""
     return abs(

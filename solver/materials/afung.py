@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ..state import Vec
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .algebra import dot
 from .fiber import PARAMETERS, TINY, add_stress, add_tangent, deform
 from .interface import Material
@@ -21,7 +21,7 @@ CAP = 4.0  #: of the exponent
 SHORTENING = 0.3  #: fraction of its length by which a fully activated fiber shortens
 
 
-@inlined
+@inline
 def _strain(work, lane, length):  # type: ignore[no-untyped-def]
     """Return s, the part of s below the cap, exp(k s²) of that part, c, k and λ₀."""
     stiffness, k, rest = vector(work, PARAMETERS, lane)

@@ -53,7 +53,7 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
 
     fractions = [1.0]
     for _ in range(INCREMENTS):
-        displaced = problem.displaced_by(-prescribed_left)
+        displaced = problem.displace_by(-prescribed_left)
         lin = displaced.fill(unknowns)
         try:
             displaced.system.linear.factor(displaced.system.matrix, x[displaced.order])

@@ -60,7 +60,8 @@ class StageFactors:
         """Fill and factor the projected matrix at `unknowns`, (3 p,) [m/s], for `direction`, which may be inexact:
         blocks of little deformed tetrahedra may be reused. Raises StepFailed."""
         system, (v, x) = problem.system, problem.motion_at(unknowns)
-        strained = system.reused_blocks.strained(problem.stage, problem.damped, problem.forces.count_evaluations(), x)
+        evaluations = problem.forces.count_evaluations()
+        strained = system.reused_blocks.find_strained(problem.stage, problem.damped, evaluations, x)
         if strained is not None and self._refactored_reusing(problem, x, v, strained):
             return
         system.reused_blocks.forget()
@@ -92,7 +93,7 @@ class StageFactors:
         lin = problem.forces.linearise_reusing_at(x, v, problem.stage.time, strained)
         system.pattern.update_pairs(lin.others, stays=True)
         changed = system.reused_blocks.update(problem.order, lin, strained, problem.forces.count_evaluations())
-        required_columns = system.directions.required_columns(system.linear, system.matrix, lin, changed)
+        required_columns = system.directions.select_columns(system.linear, system.matrix, lin, changed)
         if required_columns is None:
             return False
         lin = lin if problem.damped is None else replace(lin, damped=problem.damped)

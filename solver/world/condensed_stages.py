@@ -13,11 +13,11 @@ from ..contact.laws.static_friction import StaticFriction, with_anchors
 from ..errors import StepFailed
 from ..integrators.spin import keep_spin
 from ..linear.interface import NotPositiveDefinite
+from ..nonlinear.condensed_velocities import solve_condensed
 from ..nonlinear.fallback_euler import StageNotConverged
 from ..nonlinear.fixed_point_stage import FixedPointStage
 from ..nonlinear.ground_newton import GroundImpactEuler
 from ..nonlinear.interface import StageSolver
-from ..nonlinear.iterations import Coupled
 from ..nonlinear.modal_step import ModalStep
 from ..nonlinear.momentum import with_exact_momentum
 from ..nonlinear.newton import NewtonDirect
@@ -59,7 +59,7 @@ class CondensedStage(StageMethod):
             lin = equations.linearise_at(coordinates.positions(q, stage.time), coordinates.spread(u, stage.w), project)
             return self._condensation.pose(lin, stage)
 
-        return Coupled(pose_at, self._soft.evaluate, stage, start, solver.limits, self._soft.extent).solve_stage()
+        return solve_condensed(pose_at, self._soft.evaluate, stage, start, solver.limits, self._soft.extent)
 
 
 class MonolithicCondensedStage(CondensedStage):
@@ -221,7 +221,7 @@ class MonolithicCondensedStage(CondensedStage):
             return None
         law = self._soft.ground
         anchors = law.anchors(start.memory, step_start, start.time)
-        return lambda x: law.static_friction(x, stage.time, anchors)
+        return lambda x: law.build_static_friction(x, stage.time, anchors)
 
     @cached_property
     def _whole(self) -> Full:

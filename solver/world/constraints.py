@@ -12,7 +12,7 @@ from ..constraints.limits import BallLimits, JointLimits
 from ..constraints.loops import Loops
 from ..constraints.projection import project_onto_rows
 from ..constraints.rows import Rows, concatenate_rows, no_rows
-from ..contact.find.bodies import UNSEEN, Colliders, ContactSet
+from ..contact.find.bodies import Colliders, ContactSet
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
 from ..parts.joints.interface import ConstraintSolution, LinearizationPoint, Unsettled
@@ -81,7 +81,7 @@ class ConstraintRows:
 
     def find_unsettled(self, solution: Solution, at: Posture) -> Unsettled | None:
         """Return the contact with the largest error of contact and friction; None where the error is negligible."""
-        if solution.off is None or solution.off.max() <= UNSEEN:
+        if solution.off is None or solution.off.max() <= ContactSet.negligible_speed:
             return None
         k = int(solution.off.argmax())
         body, torque, force = self.contacts.body[k], self.contacts.wrench[k, 0, :3], self.contacts.wrench[k, 0, 3:]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contact.find.ground import mixed
+from ..contact.find.ground import combine_friction
 from ..contact.find.obstacle_planes import ObstacleMesh
 from ..state import Index, Vec
 
@@ -61,7 +61,8 @@ class DraftObstacles:
                 continue
             obstacle_friction = np.einsum("kc,kc->k", planes.weights, obstacle.friction[planes.corners])
             touched.append(TouchedPlanes(planes.points, planes.positions + self.gap * planes.normals, planes.normals,
-                                         planes.velocities, mixed(obstacle_friction, self.friction[planes.points])))
+                                         planes.velocities,
+                                         combine_friction(obstacle_friction, self.friction[planes.points])))
         if not touched:
             return None
         names = ("points", "origins", "normals", "velocities", "friction")

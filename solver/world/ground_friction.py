@@ -13,7 +13,7 @@ from ..contact.laws.static_friction import ANCHORS, STUCK_NODES, StaticFriction,
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..node_records import RowPerNode
-from ..nonlinear.iterations import BALANCE_STEPS
+from ..nonlinear.condensed_velocities import BALANCE_STEPS
 from ..nonlinear.limits import WORK_LEFT
 from ..parts.interface import Evaluate, Touched
 from ..parts.stage import NodeStage, Stage
@@ -67,7 +67,7 @@ class _StickingStage:
         """Return a memory with the anchors of static friction at the stage's end, at coordinates q."""
         time = self.posed.stage.time
         x = self.soft.coordinates.positions(q, time)
-        return with_anchors(memory, self.soft.ground.static_friction(x, time, self.anchors), x)
+        return with_anchors(memory, self.soft.ground.build_static_friction(x, time, self.anchors), x)
 
 
 def _with_sticking(soft: SoftBodies, posed: Touched, friction: FrictionImpulses, u: Vec,
@@ -84,8 +84,8 @@ def _with_sticking(soft: SoftBodies, posed: Touched, friction: FrictionImpulses,
     step_start = soft.coordinates.positions(start.q, start.time)
     anchors = law.anchors(start.memory, step_start, start.time)
     load = friction.contacts.normal_impulse / (stage.a * stage.h)
-    static_friction = law.static_friction_under_load(load, friction.contacts.nodes, friction.contacts.normal,
-                                                     stage.time, anchors)
+    static_friction = law.build_static_friction_under_load(load, friction.contacts.nodes, friction.contacts.normal,
+                                                           stage.time, anchors)
     if static_friction is None:
         return None
     base = step_start if stage.base is None else soft.coordinates.positions(stage.base, stage.time)

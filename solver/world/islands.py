@@ -104,7 +104,7 @@ class Islands:
         Raises StageNotConverged.
         """
         moving: Mask = np.isin(self._body[plain.order], bodies)
-        problem = plain.restricted_to(ForcesWithoutContact(self._soft, (), Selection(bodies, touch=False)), v,
+        problem = plain.restrict_to(ForcesWithoutContact(self._soft, (), Selection(bodies, touch=False)), v,
                                       moving=moving)
         unknowns = v[plain.order].ravel()
         lower = problem.velocities(lowest_potential_start(problem, unknowns, step_start))
@@ -120,7 +120,7 @@ class Islands:
 
         def problem_at(x: Vec) -> StageProblem:
             problem = with_friction(x, Selection(bodies))
-            return problem.restricted_to(problem.forces, v, system)
+            return problem.restrict_to(problem.forces, v, system)
 
         before = system.linear.factored
         problem, unknowns = solve_in_contact(problem_at, step_start, v[system.pattern.order].ravel(),

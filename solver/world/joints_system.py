@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import replace
 
 from ..integrators.interface import System
-from ..nonlinear.iterations import Rates
+from ..nonlinear.joint_rates import solve_joints
 from ..nonlinear.limits import StopRule
 from ..parts.joints.interface import LinearizationPoint
 from ..parts.joints.jointed import Jointed, PosedTree, SolvedTree
@@ -71,8 +71,7 @@ class JointsSystem(System[PosedTree]):
         def solve_at(q: Vec, u: Vec) -> SolvedTree:
             return self.condensation.pose(self.linearise(State(start.time, q, u, start.memory)), stage).solve()
 
-        rates = Rates(solve_at, stage, start, self.limits, "the joints")
-        after = rates.solve_stage()
-        self.iterations += rates.count
+        after, iterations = solve_joints(solve_at, stage, start, self.limits, "the joints")
+        self.iterations += iterations
         self.impacts.note(start, None if after.tree_stage is None else after.tree_stage.constraint_solution)
         return after

@@ -141,7 +141,7 @@ class FullStage(StageMethod):
         if not (laws and stage.inertia and solver.limits.strain_left and ground.has_static_friction):
             return None
         creep, seconds = min(law.creep_speed for law in laws), stage.b * stage.h
-        return LastGroundFriction(lambda x: ground.lagged_friction(x, stage.time, base, seconds, creep))
+        return LastGroundFriction(lambda x: ground.lag_friction(x, stage.time, base, seconds, creep))
 
     def pose_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
         """Return the last stage on a factor of its last iterations, if early stopping ended them."""

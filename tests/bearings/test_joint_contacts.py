@@ -168,10 +168,10 @@ def test_slip_of_every_bearing_is_the_relative_velocity_of_its_bodies(seed):
         a, b = rng.choice(tree.count, 2, replace=False)
         made.append(Bearing(seats[0], 0.3, RADIUS, LENGTH, 12, number, int(a), int(b) if kind != "ball" else -1,
                             frame(rng), is_loop=True))
-    for one in made:
-        table = Bearings([one], tree.inertia, tree.in_child)
+    for bearing in made:
+        table = Bearings([bearing], tree.inertia, tree.in_child)
         rows = BearingContacts(table, tree.parent, tree.dof, at.E, at.X, at.S).rows.G
-        assert np.allclose(rows @ u, slips_by_hand(one, tree, at, u), atol=1e-12)
+        assert np.allclose(rows @ u, slips_by_hand(bearing, tree, at, u), atol=1e-12)
         rubbing = BearingContacts(table, tree.parent, tree.dof, at.E, at.X, at.S)
         along = rng.normal(size=table.lines)
         joints, loops = rubbing.wrenches(along)

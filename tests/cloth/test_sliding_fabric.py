@@ -89,7 +89,7 @@ def turning(sheet):
     for h in (1.0, 0.0):
         made = Assembler([limp()], np.zeros(3)).assemble(sheet, h)
         parts.append(made.unknowns.split(made.rhs))
-    return tuple(one - other for one, other in zip(*parts))
+    return tuple(first - second for first, second in zip(*parts))
 
 
 def momenta(sheet, time):

@@ -104,7 +104,7 @@ def test_a_loop_that_cannot_close_fails_the_step():
         project_onto_rows(q, np.zeros(3), place_of(tree, far), lambda b: np.linalg.solve(A, b))
 
 
-def test_frames_are_kept_in_the_bodies_where_they_start():
+def test_frames_are_fixed_in_the_bodies_where_they_start():
     rng = np.random.default_rng(1)
     tree = random_tree(rng, 3)
     E = tree.posture(rng.normal(size=3))[0]

@@ -53,11 +53,11 @@ def frames(world, line, state=None):
 
 
 @pytest.mark.parametrize("key", ADAPTIVE)
-def test_the_error_that_is_told_is_the_one_that_is_made(key):
+def test_the_error_that_is_estimated_is_the_one_that_is_made(key):
     """Against many small steps from the same state; SBDF2's and BDF2's once they have a past."""
     world, exact, h = bar(key), bar("tr_bdf2"), 1 / 240
     state = swung(world)
-    told, made = [], []
+    estimated, made = [], []
     for k in range(7):
         after = world.step(state, h)
         if k >= 3:
@@ -65,9 +65,9 @@ def test_the_error_that_is_told_is_the_one_that_is_made(key):
             for _ in range(8):
                 fine = exact.step(fine, h / 8)
             made.append(np.abs(after.q - fine.q).max())
-            told.append(np.abs(world.integrator.error(state, after, h)).max())
+            estimated.append(np.abs(world.integrator.error(state, after, h)).max())
         state = after
-    ratios = np.array(told) / made
+    ratios = np.array(estimated) / made
     assert 0.4 < ratios.min() and ratios.max() < 4.0
 
 
@@ -95,8 +95,8 @@ def test_steps_fill_frames_exactly(key, fps):
     for frame in (1, 2, 3, 4):
         state = advance_frame(world, state, timeline, frame)
         assert state.time == frame / fps
-    kept = [one for one, after in zip(tried, [*tried[1:], (4 / fps, 0.0)]) if after[0] > one[0]]
-    times, lengths = np.array(kept).T
+    accepted = [attempt for attempt, after in zip(tried, [*tried[1:], (4 / fps, 0.0)]) if after[0] > attempt[0]]
+    times, lengths = np.array(accepted).T
     assert np.abs(times + lengths - [*times[1:], 4 / fps]).max() <= 1e-15
     assert lengths.max() <= 0.7 / fps and (len(set(lengths)) > 1 or fps > 30)
     if key == "bdf2":  # halves and doubles: most steps are as long as the one before
@@ -130,7 +130,7 @@ def test_an_impact_takes_small_steps_and_then_they_grow(key, method):
     assert min(low) > -0.05
 
 
-def test_a_step_that_is_not_kept_leaves_no_trace():
+def test_a_step_that_is_not_accepted_leaves_no_trace():
     """From one state the same frame comes out again, and of a world that has not seen the steps that were not kept."""
     state, world = swung(bar("bdf2")), bar("bdf2")
     tried = watched(world)

@@ -71,13 +71,13 @@ def test_a_stage_converges_quadratically_however_stiff_parts_are(ratio):
 def test_steps_that_win_less_than_rounding_are_taken_whole(ratio, monkeypatch):
     """At the root, energies of stiff parts change by rounding only, which cannot judge a step."""
     body, state = bent(ratio)
-    taken, search = [], stepping._search_mixed_step
+    taken, search = [], stepping._search_mixed
 
     def noted(*arguments):
         taken.append(search(*arguments))
         return taken[-1]
 
-    monkeypatch.setattr(stepping, "_search_mixed_step", noted)
+    monkeypatch.setattr(stepping, "_search_mixed", noted)
     body.step(state, 1 / 15, stepping=replace(STRETCHED, iterating=replace(STRETCHED.iterating, tolerance=0.0)))
     assert len(taken) == 40 and set(taken[10:]) == {1.0}, taken
 

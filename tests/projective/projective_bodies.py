@@ -17,7 +17,7 @@ def sheet(n=6, size=0.3):
     u = np.linspace(0.0, size, n)
     x = np.stack([*np.meshgrid(u, u, indexing="ij"), np.zeros((n, n))], axis=-1).reshape(-1, 3)
     i = np.arange(n * n).reshape(n, n)
-    a, b, c, d = (one.ravel() for one in (i[:-1, :-1], i[1:, :-1], i[1:, 1:], i[:-1, 1:]))
+    a, b, c, d = (corner.ravel() for corner in (i[:-1, :-1], i[1:, :-1], i[1:, 1:], i[:-1, 1:]))
     triangles = np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)]).astype(np.int32)
     return Sheet(x, triangles, np.ascontiguousarray(x[triangles][:, :, :2]))
 

@@ -60,7 +60,7 @@ def test_short_steps_converge_to_the_bakes_implicit_euler(monkeypatch):
 def test_more_sweeps_leave_less():
     """The residual of a few sweeps shrinks with their number."""
     ends = [after(block(substeps=1, iterations=count), 2 * H, H).x for count in (2, 8, 32, 800)]
-    off = [np.abs(one - ends[-1]).max() for one in ends[:-1]]
+    off = [np.abs(end - ends[-1]).max() for end in ends[:-1]]
     assert off[0] > off[1] > off[2] > 0.0
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 from ..definite_kernels import eigen
 
 FLAT = 1.0e-12  #: |f₁ × f₂|² below which a triangle is a line and has no normal of its own
@@ -31,14 +31,14 @@ DIAGONAL_FACTOR = 2.0  #: factor of the limit along diagonals, where threads rot
 SOFTLY = 0.1  #: of the limit: additional stretch over which the stiffness rises to its full value
 
 
-@inlined
+@inline
 def _stress(strain, constants):  # type: ignore[no-untyped-def]
     """Return T = C : ε by (11, 22, 12)."""
     a, b = strain[0] - 1.0, strain[1] - 1.0
     return (constants[0] * a + constants[2] * b, constants[2] * a + constants[1] * b, 2.0 * constants[3] * strain[2])
 
 
-@inlined
+@inline
 def _direction(k):  # type: ignore[no-untyped-def]
     """Return e of warp, weft or a diagonal, and a factor of the limit along it."""
     if k == 0:
@@ -48,7 +48,7 @@ def _direction(k):  # type: ignore[no-untyped-def]
     return HALF, HALF if k == 2 else -HALF, DIAGONAL_FACTOR
 
 
-@inlined
+@inline
 def _measure_stretch(strain, k):  # type: ignore[no-untyped-def]
     """Return e of the k-th direction, S e, its length, and a factor of the limit along it."""
     e0, e1, factor = _direction(k)
@@ -56,7 +56,7 @@ def _measure_stretch(strain, k):  # type: ignore[no-untyped-def]
     return e0, e1, l0, l1, np.sqrt(l0 * l0 + l1 * l1), factor
 
 
-@inlined
+@inline
 def _evaluate_limit(length, limit, stiffness):  # type: ignore[no-untyped-def]
     """Return w of a stretch past a limit and its first two derivatives: a cubic, then a parabola, twice
     differentiable."""

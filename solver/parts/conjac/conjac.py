@@ -42,17 +42,15 @@ from .sweeps import ReusedFactorSweeps
 from .unconstrained import UnconstrainedParts
 from .without_contact import follow_without_contact
 
-#: largest relative change of an edge by one correction. A Newton step from far away would exceed it: a soft body on its
-#: feet falls over in one step, beyond the range of the linearisation that started it
-LARGEST_CORRECTION = 0.5
-
-#: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no solution depends on it
-BORDER_PIVOT = 1.0e20
-
 
 class ConJac:
     """Condensation at the velocity level with stabilised positions. [ConJac Alg. 1]"""
 
+    #: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no solution depends on it
+    border_pivot = 1.0e20
+    #: largest relative change of an edge by one correction. A Newton step from far away would exceed it: a soft body on
+    #: its feet falls over in one step, beyond the range of the linearisation that started it
+    largest_correction = 0.5
     whole = None
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
@@ -200,7 +198,7 @@ class ConJac:
 
         # Jᵀ of the rows of K J, and of the residual of the border's vectors, which is next to zero on quasistatic nodes
         rows = self._multiply_retained_rows(lin, columns, np.eye(size, columns.shape[1]))
-        rest = self.linear.left_of_condense()
+        rest = self.linear.compute_condensation_residual()
         if rest is not None:
             rows += jacobian.T @ rest
         stiffness = 0.5 * (rows[:, :size] + rows[:, :size].T)
@@ -235,7 +233,7 @@ class ConJac:
         """Return −A_qq⁻¹ A_qk for all rows that are eliminated last, on a new factor. border: (border, n, 3)."""
         self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._retained_pivot, lin.others)
         squares = np.array([float(np.vdot(vector, vector)) for vector in border])
-        self.pattern.put_border(border, self.mesh.stiffness + BORDER_PIVOT * squares / self.mesh.stiffness)
+        self.pattern.put_border(border, self.mesh.stiffness + self.border_pivot * squares / self.mesh.stiffness)
         # sleeping nodes use a factor for long, the constraint of patches cancels most of its digits, and unconstrained
         # parts conserve momentum to the last digit by rigid motions that J has exactly
         few_do = roughly and self.sleep is None and not self.patches.unknowns and not self.frames.columns
@@ -295,9 +293,9 @@ class ConJac:
 
     def limit_fraction(self, fraction: float, moved: Vec) -> float:
         """Return the largest fraction, `fraction` at most, of a displacement, (n, 3) [m], that changes no edge by more
-        than LARGEST_CORRECTION of its length."""
+        than `largest_correction` of its length."""
         change = self.edges.largest_change(moved)
-        return min(fraction, LARGEST_CORRECTION / change) if change > 0.0 else fraction
+        return min(fraction, self.largest_correction / change) if change > 0.0 else fraction
 
     def _balance_without_contact(self, posed: PosedConJac,
                                  contact_free: QuasistaticMotion) -> Callable[[Vec], Vec] | None:

@@ -28,11 +28,6 @@ from .prescribed_response import PrescribedResponse
 from .quasistatic_motion import QuasistaticMotion
 from .rigid_modes import RigidModeBasis
 
-TRIALS = 4  #: lengths of one further correction, each half of the last
-
-#: of energies that cancel in a correction's merit: smaller changes of it are noise
-ROUNDING = 1.0e-12
-
 
 class Condensed(Protocol):
     """Protocol of the condensation that made a posed stage, with its factor."""
@@ -87,6 +82,9 @@ class Condensed(Protocol):
 @dataclass(frozen=True)
 class PosedConJac(NoJoints):
     """Reduced stage on a factor. Rows run over quasistatic nodes, then retained ones. [ConJac 11]"""
+
+    relative_noise = 1.0e-12  #: of energies that cancel in a correction's merit: smaller changes of it are noise
+    trials = 4  #: lengths of one further correction, each half of the last
 
     owner: Condensed
     lin: Linearised
@@ -200,13 +198,14 @@ class PosedConJac(NoJoints):
         # six digits suffice for a direction, and half the bytes are read in half the time; the constraint of patches
         # would cancel most of the digits
         solve = owner.in_single() if self.motion.patches is None else None
-        noise = ROUNDING * (abs(energy) + float(np.abs(carried).sum() + np.abs(force).sum()) * float(np.ptp(x)))
+        forces = float(np.abs(carried).sum() + np.abs(force).sum())
+        noise = self.relative_noise * (abs(energy) + forces * float(np.ptp(x)))
         for _ in range(corrections):
             moved = np.zeros_like(x)
             rows = owner.response(self, at.rest[:, :, None], solve)
             moved[owner.pattern.order] = rows.reshape(-1, 3)
             first = owner.limit_fraction(1.0, moved)
-            accepted = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (TRIALS - 1),
+            accepted = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (self.trials - 1),
                            -float(np.vdot(at.rest, moved)), noise)
             if accepted is None:
                 break

@@ -22,13 +22,13 @@ from .liveliness import AWAKE, DOZING, DROWSY, LEVEL, MOVED, WAKE, Liveliness
 from .posed import PosedConJac
 from .rigid_modes import RigidModeBasis, rows_of
 
-#: a factor serves sleeping nodes until an edge has changed by this fraction of its length. Relaxing by γ of a
-#: Newton step converges as long as K has not doubled or so
-NEAR = 0.05
-
 
 class Sleep:
     """Choice of the dynamic nodes, stored in State.memory, and the factor of the last step, which only saves time."""
+
+    #: a factor serves sleeping nodes until an edge has changed by this fraction of its length. Relaxing by γ of a
+    #: Newton step converges as long as K has not doubled or so
+    largest_edge_change = 0.05
 
     def __init__(self, mesh: Mesh, params: dict[str, float], retained: Index, edges: Edges,
                  removed_fraction: Callable[[float], float]) -> None:
@@ -90,7 +90,7 @@ class Sleep:
         last = self._last
         if last is None or len(last.reduced) or self.hold(memory) is not last.hold:
             return False
-        return self._edges.largest_change(x - last.lin.x) <= NEAR
+        return self._edges.largest_change(x - last.lin.x) <= self.largest_edge_change
 
     def resting(self, lin: Linearised, stage: NodeStage) -> PosedConJac:
         """Return the stage on the last factor."""

@@ -27,13 +27,13 @@ from .modes_of_step import ModalStepPropagator
 from .posed import PosedConJac
 from .sweeps_kernels import load, rotate, rotate_back, spread, write_momentum
 
-#: a factor serves until an edge has changed by the first fraction of its length, or one that turns with the nodes until
-#: an edge is stretched by the second: from there on the passes that it takes more cost as much as a new one
-NEAR, STRETCHED = 0.2, 0.25
-
 
 class ReusedFactorSweeps:
     """Quasi-Newton sweeps on the factor of one posed stage, over stages of equal inertia and β a b h²."""
+
+    #: a factor serves until an edge has changed by the first fraction of its length, or one that turns with the nodes
+    #: until an edge is stretched by the second: from there on the passes that it takes more cost as much as a new one
+    largest_edge_change, largest_stretch = 0.2, 0.25
 
     def __init__(self, posed: PosedConJac) -> None:
         self.posed, self._order, self._stamp = posed, posed.owner.pattern.order, posed.owner.linear.factored
@@ -77,10 +77,10 @@ class ReusedFactorSweeps:
         if not same or owner.linear.factored != self._stamp or owner.hold_of(start.memory) is not posed.hold:
             return False
         if self._rotations is None or not exactly:
-            return owner.edges.largest_change(x - posed.lin.x) <= NEAR
+            return owner.edges.largest_change(x - posed.lin.x) <= self.largest_edge_change
         self._turning.follow(x)
         np.matmul(self._turning.frames, self._initial_frames, out=self._rotations)
-        return owner.edges.largest_stretch(posed.lin.x, x) <= STRETCHED
+        return owner.edges.largest_stretch(posed.lin.x, x) <= self.largest_stretch
 
     def change(self, at: Products, stage: NodeStage) -> Vec:
         """Return the change by a sweep of x − b h v, b h v and p, (3, n, 3) [m], [m], [m s].

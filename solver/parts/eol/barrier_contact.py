@@ -22,9 +22,6 @@ from .interface_inertia import InterfaceInertia
 from .obstacles import ObstacleMotion
 from .tangled_region import TangledRegion
 
-TOUCHES = 0.5  #: of the activation distance: a pair that is nearer after remeshing, and was not before, touches
-NEARER = 0.5  #: of the least distance before: pairs that are no nearer count as unchanged
-AS_FAR = 0.8  #: of the least distance: a step's rounds do not begin at a motion that brings pairs nearer
 HARD = 0  #: group of nodes that do not touch each other: those of obstacles
 
 #: the law between surfaces, of nodes of which the first ones are a mesh's, at rest (n, 3) [m]
@@ -51,6 +48,10 @@ class MotionPath:
 @dataclass
 class ContactSettings:
     """Barrier contact of one cloth: its law and surfaces."""
+
+    nearer = 0.5  #: of the least distance before: pairs that are no nearer count as unchanged
+    #: of the activation distance: a pair that is nearer after remeshing, and was not before, touches
+    touch_distance = 0.5
 
     law: Law
     triangles: Index  #: of smooth obstacles, (t, 3), numbers among their vertices
@@ -119,7 +120,7 @@ class ContactSettings:
         if pair is not None:
             return pair[2]
         gap, position = self._nearest(mesh, now)
-        return position if gap < TOUCHES and gap < NEARER * self._nearest(before, now)[0] else None
+        return position if gap < self.touch_distance and gap < self.nearer * self._nearest(before, now)[0] else None
 
     def _nearest(self, mesh: SheetMesh, now: ObstacleMotion) -> tuple[float, Vec]:
         """Return the least distance between two surfaces relative to the activation distance, and where it is, (3,)
@@ -177,6 +178,8 @@ class ContactSettings:
 @dataclass(frozen=True)
 class BarrierContacts:
     """Barrier forces of one step. [Thesis 2.12, changed: with the second-order expansion of a barrier]"""
+
+    as_far = 0.8  #: of the least distance: a step's rounds do not begin at a motion that brings pairs nearer
 
     law: ContactLaw
     mesh: SheetMesh  #: at the start
@@ -276,7 +279,7 @@ class BarrierContacts:
         tables = [self.law.fill(x, 0.0, True)]
         friction = None
         if len(tables[0].nodes):
-            friction = self.law.lagged_friction(x, np.concatenate([self.mesh.x, self.now.smooth_x]), h)
+            friction = self.law.lag_friction(x, np.concatenate([self.mesh.x, self.now.smooth_x]), h)
         if friction is not None:
             tables.append(friction.fill(x, 0.0, True))
         return self._softer(tables)
@@ -336,7 +339,7 @@ class BarrierContacts:
         end_x = start_x + fractions[:, None] * (end_x - start_x)
         on = MotionPath(end_x[:count], end_x[count:])
         if self.largest(start, on) == 1.0:
-            if self._nearest(on) >= AS_FAR * self._nearest(start):
+            if self._nearest(on) >= self.as_far * self._nearest(start):
                 return on, True
         return start, True
 

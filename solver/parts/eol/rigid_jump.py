@@ -37,7 +37,7 @@ def follow_rigid_jump(cloth: Cloth, pins: Pins, time: float, h: float, step_log:
     step_log.once("carried", f"its pins jumped {np.linalg.norm(displacements.mean(axis=0)):.3g} m in {h:.3g} s from "
               f"{format_position(mesh.x[pinned].mean(axis=0))} on: it was moved rigidly, through anything between")
     # where it is at the step's end without any force; features stay behind
-    made = mesh.replaced(x=mesh.x + (displacements.mean(axis=0) - h * later), v=mesh.v + (later - now))
+    made = mesh.replace(x=mesh.x + (displacements.mean(axis=0) - h * later), v=mesh.v + (later - now))
     arrived = pins(time + h)
     return (Cloth(made, cloth.pin, cloth.flat, cloth.free | (mesh.on >= 0), np.zeros_like(cloth.pressing)),
             lambda t: arrived - (time + h - t) * later)

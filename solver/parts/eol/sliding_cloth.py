@@ -33,15 +33,6 @@ from .step_log import StepLog, format_position
 from .step_result import InterfaceReaction, RemainingStep, StepResult
 from .tunnelling import WITHIN
 
-NOWHERE = 1.0e-9  #: [m]: a vertex that is nearer to its feature is on it
-SHORTER = 0.5  #: length of the next try, relative to a step that cannot be solved
-#: next try, relative to the part of a step in which no face is pulled through an edge, and at most to the whole
-NEARLY, MOST_LEFT = 0.9, 0.75
-SHORTEST = 1.0 / 64.0  #: shortest try, relative to the step
-LONGER = 2.0  #: length of the next substep, relative to one that was solved
-THINS = 8.0  #: length relative to the shortest below which triangles may get thinner than remeshing leaves them
-MAY_BE_OFF = 0.1  #: of the activation distance: an obstacle that ended so near its prediction needs no other step
-
 #: result of a step, the mesh at its end, its length [s], the obstacles' motion and barrier contact in it
 Taken = tuple[StepResult, SheetMesh, float, ObstacleMotion, BarrierContacts | None]
 
@@ -49,6 +40,17 @@ Taken = tuple[StepResult, SheetMesh, float, ObstacleMotion, BarrierContacts | No
 @dataclass
 class SlidingCloth:
     """Solver of the steps of one cloth among obstacles. Steps are pure: stored values save time alone."""
+
+    #: of the activation distance: an obstacle that ended so near its prediction needs no other step
+    tolerated_offset = 0.1
+    #: length relative to the shortest below which triangles may get thinner than remeshing leaves them
+    thinning_limit = 8.0
+    lengthening = 2.0  #: length of the next substep, relative to one that was solved
+    shortest_try = 1.0 / 64.0  #: shortest try, relative to the step
+    shortening = 0.5  #: length of the next try, relative to a step that cannot be solved
+    #: next try, relative to the part of a step in which no face is pulled through an edge, and at most to the whole
+    slide_margin, largest_retry = 0.9, 0.75
+    on_feature = 1.0e-9  #: [m]: a vertex that is nearer to its feature is on it
 
     sheet_properties: Sequence[EolElements]  #: of each of its sheets
     gravity: Vec  #: [m/s²], (3,)
@@ -97,9 +99,9 @@ class SlidingCloth:
         done, longest, impulses = 0.0, h, np.zeros((0, 3))
         while done < h * (1.0 - 1e-9):
             tried = min(h - done, longest)
-            cloth, taken, did, left = self._substep(cloth, time + done, tried, h * SHORTEST, left)
+            cloth, taken, did, left = self._substep(cloth, time + done, tried, h * self.shortest_try, left)
             done, impulses = done + taken, did + impulses if len(impulses) else did
-            longest = LONGER * taken if longest < h or taken < tried else h
+            longest = self.lengthening * taken if longest < h or taken < tried else h
             self.step_log.substeps += 1
         return cloth, InterfaceReaction(impulses, left.off)
 
@@ -114,7 +116,7 @@ class SlidingCloth:
         if barrier is None:
             return True
         farthest = float(np.linalg.norm(off, axis=1)[barrier.find_near_points(end)].max(initial=0.0))
-        return farthest <= MAY_BE_OFF * barrier.activation and barrier.largest(end, barrier.start) == 1.0
+        return farthest <= self.tolerated_offset * barrier.activation and barrier.largest(end, barrier.start) == 1.0
 
     def _substep(self, cloth: Cloth, time: float, h: float, shortest: float, left: RemainingStep
                  ) -> tuple[Cloth, float, Vec, RemainingStep]:
@@ -138,9 +140,9 @@ class SlidingCloth:
         back[on_features.vertices[~off]] -= displacement[~off]
         ended = now.smooth_x if barrier is None else barrier.advance_positions(solved.obstacle_rates, h)
         if barrier is None or barrier.largest(MotionPath(moved.x, ended), MotionPath(back, ended)) == 1.0:
-            moved = moved.replaced(x=back)
+            moved = moved.replace(x=back)
         else:
-            off[:] = np.linalg.norm(displacement, axis=1) > NOWHERE
+            off[:] = np.linalg.norm(displacement, axis=1) > self.on_feature
         free = np.zeros(len(mesh.x), dtype=bool)
         free[on_features.vertices] = off
         flat = np.ones(len(mesh.x), dtype=bool)
@@ -155,25 +157,25 @@ class SlidingCloth:
         (c, 3). Raises StepFailed."""
         why, thins = "", None  # the shortest in which one gets thinner
         while True:
-            on_pins, shorter = build_pin_rows(cloth, self._step_pins(time + h), h), SHORTER
+            on_pins, shorter = build_pin_rows(cloth, self._step_pins(time + h), h), self.shortening
             solved = self._solving.solve_substep(cloth, now, barrier, on_pins, free_rates, time, h, self._warm)
             if solved is None:
                 why = self._explain_failure(barrier)
-            elif not solved.deepest or h * SHORTER < shortest:  # the shortest may leave cloth in an obstacle
+            elif not solved.deepest or h * self.shortening < shortest:  # the shortest may leave cloth in an obstacle
                 moved = self._advance_mesh(solved.mesh, solved.solution, h)
-                taken, slides = (solved, moved, h, now, barrier), solved.mesh.replaced(slide=moved.slide)
+                taken, slides = (solved, moved, h, now, barrier), solved.mesh.replace(slide=moved.slide)
                 fraction = limit_slide(slides, h)
                 if fraction == 1.0:
                     thins, fraction = taken, limit_slide(slides, h, THINNEST)
-                    if fraction == 1.0 or h <= THINS * shortest:
+                    if fraction == 1.0 or h <= self.thinning_limit * shortest:
                         return taken
                 why, shorter = "cloth slides through an edge faster than its triangles can follow", min(
-                    NEARLY * fraction, MOST_LEFT)
-            if thins is not None and h <= THINS * shortest:  # the earlier solution is at least that long
+                    self.slide_margin * fraction, self.largest_retry)
+            if thins is not None and h <= self.thinning_limit * shortest:  # the earlier solution is at least that long
                 return thins
-            h *= max(shorter, SHORTER**3)
+            h *= max(shorter, self.shortening**3)
             if thins is not None:
-                h = max(h, THINS * shortest)
+                h = max(h, self.thinning_limit * shortest)
             elif h < shortest:
                 raise StepFailed(why)
             now = at(h)
@@ -236,4 +238,4 @@ class SlidingCloth:
     def _advance_mesh(self, mesh: SheetMesh, solution: Minimum, h: float) -> SheetMesh:
         """Return the mesh at the step's end, q + h u."""
         v, slide = self._solving.assembler.unknowns.split(solution.u)
-        return mesh.replaced(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)
+        return mesh.replace(x=mesh.x + h * v, material=mesh.material + h * slide, v=v, slide=slide)

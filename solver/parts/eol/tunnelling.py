@@ -27,7 +27,6 @@ from .touching_kernels import INSIDE
 from .unknowns import Unknowns
 
 WITHIN = 0.01  #: of the cloth's thickness: what is no deeper at the end of a step is not asked about
-MOST_AT_ONCE = 48  #: rows over several vertices that are added at a time, the deepest first
 RENEWED = 57  #: bit of the names of these rows
 
 
@@ -76,6 +75,8 @@ def inside(detection: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
 
 class _Step:
     """Straight motion from the start of a step to its end."""
+
+    most_at_once = 48  #: rows over several vertices that are added at a time, the deepest first
 
     def __init__(self, detection: FeatureContacts, v: Vec, tolerance: float) -> None:
         self.detection, self.v, self.tolerance = detection, v, tolerance
@@ -202,11 +203,11 @@ class _Step:
 
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, detected: tuple[Index, float, Vec], key: Names
                ) -> tuple[RowsOfPairs, float]:
-        """Return rows of the pairs that were found, MOST_AT_ONCE at most, and the largest depth [m]."""
+        """Return rows of the pairs that were found, `most_at_once` at most, and the largest depth [m]."""
         k, deepest, missing_speed = detected
         if not len(k):
             return no_pairs(), 0.0
-        most = np.sort(np.argsort(-missing_speed, kind="stable")[:MOST_AT_ONCE])
+        most = np.sort(np.argsort(-missing_speed, kind="stable")[:self.most_at_once])
         k, missing_speed = k[most], missing_speed[most]
         soft = np.where(nodes[k] < len(self.detection.mesh.x), weights[k], 0.0)
         return RowsOfPairs(nodes[k], soft, direction[k],

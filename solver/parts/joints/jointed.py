@@ -24,8 +24,6 @@ from .leapfrog import CARRIED, CHANGE, impulse_of, in_world, predict_rates, star
 from .on_rates import OnRates
 from .point_forces import add_point_forces
 
-ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
-FEW = 64  #: rates of which the whole inverse may be cached
 UNRESISTED = "its joint has a direction that nothing resists"
 
 
@@ -76,6 +74,8 @@ class PosedTree:
     [Thesis 3.6, changed: M_r û of linearised steps is the momentum of free flight, unless requested as printed]
     """
 
+    most_inverted = 64  #: rates of which the whole inverse may be cached
+
     def __init__(self, owner: Jointed, lin: LinearizationPoint, stage: Stage, rhs: Vec,
                  flesh: AttachedLoads | None) -> None:
         self.owner, self.lin, self.stage = owner, lin, stage
@@ -97,7 +97,7 @@ class PosedTree:
         """
         factor = self.owner.factor
         m = len(impulses)
-        if self.inverse is None and impulses.ndim == 2 and m <= min(FEW, impulses.shape[1]):
+        if self.inverse is None and impulses.ndim == 2 and m <= min(self.most_inverted, impulses.shape[1]):
             self.inverse = factor.solve(np.eye(m))
         out: Vec = factor.solve(impulses) if self.inverse is None else self.inverse @ impulses
         return out
@@ -126,6 +126,8 @@ class PosedTree:
 class SolvedTree(PosedTree):
     """A stage of joints with its solution. Valid until the next stage is posed."""
 
+    relative_rounding = 1.0e-12  #: of the rates: a smaller change is none
+
     def __init__(self, posed: PosedTree, free: Vec, solution: ConstraintSolution | None,
                  leaving: Vec | None = None) -> None:
         """free: rates without constraints, (m,). solution: rates, impulses and memory of the constraints; None where
@@ -145,8 +147,8 @@ class SolvedTree(PosedTree):
     def rounding(self, u: Vec) -> float:
         """Return the smallest significant change of rates u (m,), a fraction of the largest rate [rad/s, m/s]."""
         if self.constraint_solution is None:
-            return ROUNDING * float(np.abs(u).max(initial=0.0))
-        known_to = max(ROUNDING, self.constraint_solution.tolerance)
+            return self.relative_rounding * float(np.abs(u).max(initial=0.0))
+        known_to = max(self.relative_rounding, self.constraint_solution.tolerance)
         return known_to * max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
 
     def reaction(self, u: Vec) -> Vec:

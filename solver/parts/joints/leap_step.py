@@ -15,7 +15,7 @@ from ...forces.rigid_kernels import free_flight
 from ...forces.rigid_structs import BodySystem, ForceWeights, JointPoint, JointTable, RateSystem
 from ...forces.spring_kernels import springs
 from ...state import State, Vec
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 from .jointed import UNRESISTED, Jointed
 from .leapfrog import CARRIED, RATES, predict_rates, start_carried_twists
 from .leapfrog_steps import DIAGONAL, GAIN
@@ -23,7 +23,7 @@ from .step_arrays import StepArrays, unpack
 from .tree_step import SLOW, begin_blocks, move_on, solve_rates
 
 
-@inlined
+@inline
 def to_world(E, i, own, out):  # type: ignore[no-untyped-def]
     """Write a twist `own` (6,) in the frame of body i into out[i], with its linear part rotated into world."""
     for a in range(3):

@@ -25,10 +25,6 @@ from .skinning import Subspace, build_subspace
 from .stepping import Iterating, ReducedStage, SolvedStage, solve_stage
 
 MODES = 16
-POINTS = 30  #: a weight
-GROWTHS, GROWTH = 4, 1.35  #: how often points are found again, so many more each time
-RIGID = 1.0e8  #: of the softest element's stiffness, at most
-TOUCHING = 200  #: points of the skin that are checked for contact at most
 DIAGONAL = 1.0 - np.sqrt(0.5)  #: of SDIRK2, in which two stages share it
 INTEGRATORS = ("backward_euler", "bdf2", "sdirk2")
 
@@ -79,6 +75,11 @@ class ReducedBody:
     """Soft body on a skinning subspace with cubature points. `build` makes it; the cost of `step` does not depend on
     the mesh."""
 
+    growths, growth = 4, 1.35  #: how often points are found again, so many more each time
+    most_touching = 200  #: points of the skin that are checked for contact at most
+    stiffest = 1.0e8  #: of the softest element's stiffness, at most
+    points_of_weight = 30  #: a weight
+
     def __init__(self, nodes: Vec, tets: Index, substance: Substance, subspace: Subspace, points: CubaturePoints,
                  seen: Any = None, stepping: Stepping | None = None, truth: Truth | None = None) -> None:
         """nodes: (n, 3) [m]. tets: (e, 4). seen: sparse matrix (s, n) of nodal weights of the points that are drawn;
@@ -98,7 +99,7 @@ class ReducedBody:
         mass = subspace.mass[:, None]
         self.weighed: Vec = (mass * subspace.functions).sum(axis=0)  #: Φᵀ M 1, (p,)
         self._coupling = subspace.functions.T @ (mass * subspace.prescribed)  #: Φᵀ M Ψ, (p, 4 g)
-        some = self.skin[_spread_out(nodes[self.skin], TOUCHING)]
+        some = self.skin[_spread_out(nodes[self.skin], self.most_touching)]
         #: points with contact to the floor
         self.touching = SkinPoints(subspace.functions[some], subspace.prescribed[some], nodes[some])
         self.truth = truth or Truth(np.zeros(0), np.zeros(0), np.zeros(0), 1.0)
@@ -132,11 +133,11 @@ class ReducedBody:
         forces += [pull for spot in pulled for pull in build_balanced_pulls(nodes, subspace, spot)]
         subspace, vibrations = with_load_modes(nodes, tets, substance, subspace, tuple(forces))
         say("cubature points")
-        count = points if points is not None else POINTS * subspace.weights.shape[1]
+        count = points if points is not None else cls.points_of_weight * subspace.weights.shape[1]
         if subspace.functions.shape[1] >= len(nodes) - len(subspace.pinned):
             count = max(count, len(tets))  # nothing is reduced
         energy = strain_energies(nodes, tets, substance.stiffness, subspace, vibrations.modes)
-        for _ in range(GROWTHS):
+        for _ in range(cls.growths):
             cubature = build_cubature(nodes, tets, substance.stiffness, subspace, count, exponent, energy)
             own = CubaturePoints(nodes, tets, substance, subspace, cubature)
             first, modes = vibrations.frequencies[:1], vibrations.modes
@@ -154,7 +155,7 @@ class ReducedBody:
             if truth.off <= OFF or points is not None or own.count >= len(tets):
                 break
             say(f"more cubature points, as frequencies are off by {100 * truth.off:.0f} %")
-            count = int(GROWTH * count)
+            count = int(cls.growth * count)
         return body
 
     def with_stepping(self, stepping: Stepping) -> ReducedBody:
@@ -167,7 +168,7 @@ class ReducedBody:
     def substance_of(material: Substance, tets: int) -> Substance:
         """Return the material of `tets` elements for steps: elements a hundred million times as stiff as the softest
         are rigid, and are softened to that bound for the sake of rounding. Raises BadInput."""
-        return material.repeat(tets).limit_stiffness(RIGID)
+        return material.repeat(tets).limit_stiffness(ReducedBody.stiffest)
 
     def frequencies(self, count: int) -> Vec:
         """Return the lowest frequencies of the reduced body at rest [Hz], (count,) or fewer, without rigid motions,
@@ -201,13 +202,13 @@ class ReducedBody:
             moved += self.surface_prescribed @ state.carrier_motion
         return np.add(moved, self.rest_surface, out=moved)
 
-    def touch_by(self, rest: Vec, functions: Vec, prescribed: Vec, count: int = TOUCHING) -> None:
+    def touch_by(self, rest: Vec, functions: Vec, prescribed: Vec) -> None:
         """Use points of the drawn surface for contact instead of boundary nodes, which may lie outside that surface.
 
-        rest: positions at rest, (n, 3) [m]. functions, prescribed: Φ, (n, p), and Ψ, (n, 4 g), at the points. count:
-        largest number of points, which are spread evenly.
+        rest: positions at rest, (n, 3) [m]. functions, prescribed: Φ, (n, p), and Ψ, (n, 4 g), at the points, of which
+        `most_touching` are taken, spread evenly.
         """
-        some = _spread_out(rest, count)
+        some = _spread_out(rest, self.most_touching)
         self.touching = SkinPoints(functions[some], prescribed[some], rest[some])
 
     def points_of(self, points: SkinPoints, y: Vec, carrier_motion: Vec) -> Vec:

@@ -36,12 +36,12 @@ def compute_sampled_frequencies(points: CubaturePoints, modes: Vec, count: int) 
     return hertz
 
 
-def fit_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> Vec:
+def fit_volumes(points: CubaturePoints, modes: Vec) -> Vec:
     """Return factors of the points' volumes, (c,), with which Σ w K_c is nearest to the stiffness of all elements.
 
     modes: (q, p, 3), all of the subspace, orthonormal in that stiffness, slow ones first. Errors are measured in these
     modes, with the largest weights for slow ones, and are balanced against the deviation of the factors from a common
-    one. loose: weight of that deviation.
+    one.
     """
     weights = np.sqrt(SLOW / (SLOW + np.arange(len(modes))))
     roots = _roots(points, modes)[: points.count] * weights
@@ -57,7 +57,7 @@ def fit_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> Vec
         gram[c:stop, c:] = gram[c:, c:stop].T
     target = np.einsum("crq,crq,q->c", roots, roots, weights**2)
     fraction = points.volumes[: points.count] / points.volumes.sum()
-    resist = loose * float((weights**4).sum()) * fraction / factor**2
+    resist = LOOSE * float((weights**4).sum()) * fraction / factor**2
     matrix = gram + np.diag(resist)
     scale = 1.0 / np.sqrt(np.diag(matrix))
     lower = np.linalg.cholesky(scale[:, None] * matrix * scale + 1e-12 * np.eye(count))

@@ -153,13 +153,14 @@ def _harmonic(operator: sp.csc_matrix, free: Index, groups: list[Index], affine:
     return functions
 
 
-def orthonormal(functions: Vec, mass: Vec, before: Vec | None = None, least: float = DEPENDENT) -> Vec:
+def orthonormal(functions: Vec, mass: Vec, before: Vec | None = None, least: float | None = None) -> Vec:
     """Return a basis of the span of functions, (n, p), orthonormal in mass and to `before`, without dependent
     functions.
 
     functions: (n, k). mass: (n,). least: length of a function relative to its own that remains across all others, above
-    which it is independent.
+    which it is independent; `DEPENDENT` where it is None.
     """
+    least = DEPENDENT if least is None else least
     root = np.sqrt(mass)[:, None]
     scaled = root * functions
     done = np.zeros((len(mass), 0)) if before is None else root * before

@@ -15,8 +15,6 @@ from ...state import Index, Vec
 if TYPE_CHECKING:
     from ...linear.cholesky.single_few import SingleFew
 
-MOST_UPDATES = 24  #: nodes with another diagonal that Woodbury's identity takes; with more the matrix is factored again
-
 
 class GlobalMatrix:
     """κ M + Σ w AᵀA of the free nodes, factored once for all three axes, plus a diagonal that changes at a few nodes.
@@ -25,6 +23,9 @@ class GlobalMatrix:
     the matrix is factored again. Where more differ the matrix is factored again, in single precision where the linear
     solver shows its factor's pattern, and in double only where `solve` requires it. [Notes, Projective Dynamics]
     """
+
+    #: nodes with another diagonal that Woodbury's identity takes; with more the matrix is factored again
+    most_updates = 24
 
     def __init__(self, matrix: sp.csc_matrix) -> None:
         """matrix: (p, p), symmetric and positive definite. Raises NotPositiveDefinite."""
@@ -49,7 +50,7 @@ class GlobalMatrix:
     def add(self, diagonal: Vec) -> None:
         """Set the diagonal that is added to the matrix, (p,) [N/m], not negative. Raises NotPositiveDefinite."""
         self._requested = diagonal
-        if np.count_nonzero(diagonal != self._added) > MOST_UPDATES:
+        if np.count_nonzero(diagonal != self._added) > self.most_updates:
             self._factor(diagonal.copy())
         self._update()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 LEAST = 1.0e-300  #: below which a length has no direction
 
@@ -96,7 +96,7 @@ def solve_shear(start, stop, x, inverse_mass, nodes, gradients, compliance, mult
                 x[nodes[t, a], c] += change * inverse_mass[nodes[t, a]] * (g[a, 0] * e[c] + g[a, 1] * f[c])
 
 
-@inlined
+@inline
 def _of_tet(x, x_start, nodes, gradients, t, i):  # type: ignore[no-untyped-def]
     """Return row i of F = Σ (x_a − x₀) ∇N_aᵀ of tetrahedron t."""
     r0 = r1 = r2 = 0.0
@@ -108,12 +108,12 @@ def _of_tet(x, x_start, nodes, gradients, t, i):  # type: ignore[no-untyped-def]
     return r0, r1, r2
 
 
-@inlined
+@inline
 def _across(a, b):  # type: ignore[no-untyped-def]
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@inlined
+@inline
 def _project(x, inverse_mass, nodes, gradients, t, rows, phi, alpha, last):  # type: ignore[no-untyped-def]
     """Move corners along rows ∂φ/∂F until the linearised φ + α λ is 0; return the change of the multiplier.
     [Macklin 2016]"""
