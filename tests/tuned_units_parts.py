@@ -74,7 +74,7 @@ def jumps_of_pins():
     found = []
     for speed, later in ((5.0, 0.0), (60.0, 0.0), (60.0, 20.0), (60.0, 120.0)):
         mesh = SimpleNamespace(x=np.zeros((1, 3)), v=np.zeros((1, 3)), on=np.array([-1]))
-        mesh.replaced = lambda x, v, on=mesh.on: SimpleNamespace(x=x, v=v, on=on)
+        mesh.replace = lambda x, v, on=mesh.on: SimpleNamespace(x=x, v=v, on=on)
         cloth = rigid_jump.Cloth.__new__(rigid_jump.Cloth)
         for name, value in {"mesh": mesh, "pin": np.array([0]), "flat": np.zeros(1, bool), "free": np.zeros(1, bool),
                             "pressing": np.zeros(1)}.items():

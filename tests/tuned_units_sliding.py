@@ -95,13 +95,13 @@ def _tries(solvable=1.0, slides=np.inf, thin=np.inf):
     def solve(cloth, now, barrier, on_pins, free_rates, time, h, warm):
         tried.append(round(h, 6))
         return None if h > solvable else SimpleNamespace(
-            deepest=False, mesh=SimpleNamespace(replaced=lambda slide: None), solution=None)
+            deepest=False, mesh=SimpleNamespace(replace=lambda slide: None), solution=None)
 
     owner = stand_in(SlidingCloth, _step_pins=lambda time: None, _solving=SimpleNamespace(solve_substep=solve),
                      _warm=None, _explain_failure=lambda barrier: "",
                      _advance_mesh=lambda *_: SimpleNamespace(slide=None))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sliding_cloth, "pinned_rows", lambda *_: None)
+        patch.setattr(sliding_cloth, "build_pin_rows", lambda *_: None)
         patch.setattr(sliding_cloth, "limit_slide",
                       lambda mesh, h, *least: min(1.0, (thin if least else slides) / h))
         SlidingCloth._take_step(owner, None, None, None, 0.0, 1.0, 1.0 / 64.0, None, lambda h: None)
@@ -124,7 +124,7 @@ def substeps_of_sliding_cloth():
 
     owner = stand_in(SlidingCloth, pins=None, _substep=substep, step_log=SimpleNamespace(substeps=0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sliding_cloth, "carried", lambda cloth, pins, *_: (cloth, pins))
+        patch.setattr(sliding_cloth, "follow_rigid_jump", lambda cloth, pins, *_: (cloth, pins))
         SlidingCloth.step_with_reaction(owner, None, 0.0, 1.0)
     return asked
 
@@ -273,7 +273,7 @@ def depths_that_are_asked_about():
     """Whether remeshed cloth is asked for depths of more than a thousandth, and less than a tenth, of its thickness."""
     asked = []
     mesh = SimpleNamespace(x=TWO, required=np.zeros(2, bool), on=np.full(2, -1))
-    mesh.replaced = lambda **_: mesh
+    mesh.replace = lambda **_: mesh
     adapted = SimpleNamespace(changed=True, message="", mesh=mesh, was=np.arange(2))
     runs = SimpleNamespace(from_edges=lambda on: on, to_edges=lambda on, x: on, points=None, ends=None)
     owner = stand_in(Remeshing, sizing=1, limits=SimpleNamespace(thickness=1.0), detect=lambda *_: None,

@@ -73,7 +73,7 @@ def rows_near_those_that_moved():
     corners = np.arange(6, dtype=np.int32)[:, None]
     has_moved, out = np.zeros(6, bool), np.zeros(6, bool)
     with Interpreted(near_kernels):
-        near_kernels.near_moved(box_of, corners, np.array([True, True] + 4 * [False]), has_moved, out)
+        near_kernels.mark_near_moved(box_of, corners, np.array([True, True] + 4 * [False]), has_moved, out)
     return out.tolist()
 
 
@@ -93,7 +93,7 @@ def samples_near_a_point():
     """Number of candidate triangles of a point near a moving obstacle of 13 layers."""
     x, triangles = _layers(np.linspace(0.0, 0.3, 13), 1.0)
     mesh = ObstacleMesh(triangles, SimpleNamespace(moves=True, at=lambda time: x))
-    return mesh._sampled_near(mesh._at(0.0), np.array([[0.7, 0.7, 0.1]]), 1.0).shape[1]
+    return mesh._find_near_triangles(mesh._at(0.0), np.array([[0.7, 0.7, 0.1]]), 1.0).shape[1]
 
 
 def _crossed_boxes(turned):
@@ -174,11 +174,11 @@ def points_beside_an_edge():
     for off in (1e-11, 1e-6):
         x = np.array([[0.5, -off, off], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
         near = SimpleNamespace(bodies=np.array([[0, 1]]), nodes=np.array([[0, 1, 2, 3]], np.int32), points=1)
-        case = SimpleNamespace(surfaces=SimpleNamespace(near=lambda x, depth, near=near: near), stiffness=np.ones(4),
-                               triangles=[], is_closed=[])
+        case = SimpleNamespace(surfaces=SimpleNamespace(find_near_pairs=lambda x, depth, near=near: near),
+                               stiffness=np.ones(4), triangles=[], is_closed=[])
         law = SimpleNamespace(_intersecting=case, _depth=1.0, _exit_directions=np.zeros((2, 2, 3)),
                               on_face=SeparateIntersections.on_face, exit_cosine=0.7, spring_ratio=1.0)
-        found.append(SeparateIntersections._near_springs(law, x)[0].normal.round(3).tolist())
+        found.append(SeparateIntersections._find_near_springs(law, x)[0].normal.round(3).tolist())
     return found
 
 

@@ -83,7 +83,7 @@ class Bisp:
 
     @staticmethod
     def compute_reactions(posed: PosedJoints[SolvedJoints], solved: SolvedJoints, at: BearingContacts, along: Vec,
-                    free: FreeDirections | None = None) -> Vec:
+                          free: FreeDirections | None = None) -> Vec:
         """Return the reaction of each joint on the body below it, without springs, motors and friction, (n, 6) [N m s,
         N s].
 

@@ -43,8 +43,8 @@ def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: In
             prescribed[hinges] = True
             continue
         _add_heaviest(corners[of_part], weights[of_part], prescribed, free)
-        if (_count_dimensions(vertices[of_part], FLAT) >= 2
-                and _count_dimensions(nodes[own[prescribed[own]]], THICK) < 2):
+        has_area = _count_dimensions(vertices[of_part], FLAT) >= 2
+        if has_area and _count_dimensions(nodes[own[prescribed[own]]], THICK) < 2:
             centre = np.linalg.norm(vertices[of_part] - vertices[of_part].mean(axis=0), axis=1).argmin()
             of = of_part[centre]
             heaviest = corners[of][np.argsort(-weights[of], kind="stable")]

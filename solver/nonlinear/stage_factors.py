@@ -60,8 +60,8 @@ class StageFactors:
         """Fill and factor the projected matrix at `unknowns`, (3 p,) [m/s], for `direction`, which may be inexact:
         blocks of little deformed tetrahedra may be reused. Raises StepFailed."""
         system, (v, x) = problem.system, problem.motion_at(unknowns)
-        evaluations = problem.forces.count_evaluations()
-        strained = system.reused_blocks.find_strained(problem.stage, problem.damped, evaluations, x)
+        strained = system.reused_blocks.find_strained(problem.stage, problem.damped,
+                                                      problem.forces.count_evaluations(), x)
         if strained is not None and self._refactored_reusing(problem, x, v, strained):
             return
         system.reused_blocks.forget()

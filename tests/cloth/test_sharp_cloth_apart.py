@@ -236,7 +236,8 @@ def test_vertices_on_an_edge_that_stay_apart_are_reported_once_they_do():
     steps = steps_of(mesh, things, fabric())
     found, remeshing = conform(mesh, things.at(0.0, 0.01).features, steps.limits), steps._remeshing
     apart = replace(found, unjoined=[tuple(np.flatnonzero(found.mesh.on >= 0)[:2])])
-    for conformed in [*[apart] * (Remeshing.reported_steps - 1), found, *[apart] * (Remeshing.reported_steps - 1)]:
+    few = [apart] * (Remeshing.reported_steps - 1)
+    for conformed in [*few, found, *few]:
         remeshing._report(conformed)
     assert not found.unjoined and not steps.step_log.sentences
     for _ in range(2 * Remeshing.reported_steps):

@@ -243,7 +243,7 @@ def refused(job, path):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("field,value,where,listener", [
+@pytest.mark.parametrize("field,value,where,message", [
     ("frame", 0, "frame", "the cut at frame 0 would never be seen: the scene has frames 1 to 25. "
      "Cut from frame 1 to 24"),
     ("frame", 25, "frame", "the cut at frame 25 would never be seen"),

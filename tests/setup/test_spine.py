@@ -13,7 +13,8 @@ SOLVER = Path(__file__).resolve().parents[2] / "solver"
 ROOMS = "iteration nonlinear world coupling parts integrators".split()
 #: functions that factor or pose a stage, advance along a direction, or solve a program of rows
 SOLVES = frozenset(
-    "factor factor_for_directions refactor_columns pose pose_at posed_at solve_at search solve_with "
+    "factor factor_for_directions refactor_columns pose pose_at posed_at solve_at search solve_with _search_step "
+    "_search_mixed_step "
     "step_along".split())
 
 #: every loop in which that happens, by file and function, and why it is no configuration of `iterate`
