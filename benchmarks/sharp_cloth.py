@@ -52,7 +52,8 @@ SCENES = {"EDGE (EOL)": (28, True), "LO-RES (EOL)": (7, True), "LO-RES (reg.)": 
 
 def solid(name: str, x: Vec, sides: Index) -> FeatureObstacles:
     """One closed surface that cloth without thickness touches without friction. x: (n, 3) [m], sides: (t, 3)."""
-    return FeatureObstacles([Obstacle(name, Constant(x), sides, True, find_sharp_features(x, sides), 0.0, 0.0, 0.0)])
+    sharp = find_sharp_features(x, sides, np.pi / 6)
+    return FeatureObstacles([Obstacle(name, Constant(x), sides, True, sharp, 0.0, 0.0, 0.0)])
 
 
 def box() -> FeatureObstacles:

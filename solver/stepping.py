@@ -181,7 +181,7 @@ def _advance_frame_within(world: World, state: State, timeline: Timeline, frame:
     done, end = (round(fraction * controller.units) for fraction in part)
     while done < end:
         state = replace(state, time=before + done * unit)
-        proposed, tries = controller.proposed(state.memory), 0
+        proposed, tries = controller.propose_length(state.memory), 0
         while True:
             if stop():
                 raise Stopped(f"stopped before frame {frame} was done", "Resume to continue")

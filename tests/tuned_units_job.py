@@ -206,7 +206,7 @@ def rows_that_are_refused():
     """Whether arrays of so many rows are refused."""
     found = []
     for rows in (1_000_000, 100_000_000):
-        job = SimpleNamespace(described=lambda *_, rows=rows: ("f", (rows, 3)), array=lambda *_: None)
+        job = SimpleNamespace(describe_array=lambda *_, rows=rows: ("f", (rows, 3)), array=lambda *_: None)
         try:
             check_array(job, "nodes", "$", "f", (None, 3))
             found.append(False)

@@ -53,7 +53,7 @@ class Bisp:
             if done == self.max_sweeps:
                 break
             # contact: the impulse that each joint transmits, and the loads of its points
-            transmitted = self.transmitted(posed, solved, at, along, free)
+            transmitted = self.compute_reactions(posed, solved, at, along, free)
             if before is not None:
                 most_of_it = min(part, 1.0) * self.agreement * size_in(transmitted, bearings.weight)
                 if size_in(transmitted - before, bearings.weight) <= most_of_it:
@@ -63,8 +63,8 @@ class Bisp:
                     if (np.abs(along) > bound).any():
                         along = np.clip(along, -bound, bound)
                         solved = posed.solve(G.T @ along)
-                    return FrictionSolution(solved.rates, friction.named(along), done + 1, friction.iterations, True,
-                                            solved, loads)
+                    return FrictionSolution(solved.rates, friction.name_multipliers(along), done + 1,
+                                            friction.iterations, True, solved, loads)
             before = transmitted
             loads = at.loads(transmitted, solved.in_loops)
             # friction within the bounds of these loads
@@ -78,12 +78,12 @@ class Bisp:
             if done == self.max_sweeps - 1:  # not converged: at least no friction exceeds the bound of its load
                 most = np.minimum(most, bound)
             along = friction.solve(solved.rates, (-most, most), present=along)
-        return FrictionSolution(solved.rates, friction.named(along), self.max_sweeps, friction.iterations, False,
-                                solved, loads)
+        return FrictionSolution(solved.rates, friction.name_multipliers(along), self.max_sweeps, friction.iterations,
+                                False, solved, loads)
 
     @staticmethod
-    def transmitted(posed: PosedJoints[SolvedJoints], solved: SolvedJoints, at: BearingContacts, along: Vec,
-                    free: FreeDirections | None = None) -> Vec:
+    def compute_reactions(posed: PosedJoints[SolvedJoints], solved: SolvedJoints, at: BearingContacts, along: Vec,
+                          free: FreeDirections | None = None) -> Vec:
         """Return the reaction of each joint on the body below it, without springs, motors and friction, (n, 6) [N m s,
         N s].
 

@@ -131,7 +131,7 @@ class Staggered:
             for rows, least, name in ((other.loops, -np.inf, other.loop_names),
                                       (other.contacts, 0.0, other.contact_names)):
                 tables.append(_rows(_on_bodies(rows, len(posed.parent)), np.full(len(rows), least),
-                                    _softened(rows, bearings), name, rows.target))
+                                    _compute_compliance(rows, bearings), name, rows.target))
         return _together(tables, posed)
 
     def _friction_rows(self, posed: PosedBodies[SolvedJoints], bearings: Bearings) -> DenseRows:
@@ -141,8 +141,9 @@ class Staggered:
                         group.tangent_epsilon, group.tangent_names, most=0.0) for group in bearings.groups]
         if (other := posed.other_rows) is not None:
             along = other.along
-            tables.append(_rows(_on_bodies(along, len(posed.parent)), np.zeros(len(along)), _softened(along, bearings),
-                                tangent_names(other.contact_names), along.target, 0.0))
+            tables.append(_rows(_on_bodies(along, len(posed.parent)), np.zeros(len(along)),
+                                _compute_compliance(along, bearings), tangent_names(other.contact_names), along.target,
+                                0.0))
         return _together(tables, posed)
 
     @staticmethod
@@ -183,7 +184,7 @@ def _on_bodies(rows: Rows, bodies: int) -> Vec:
     return out.reshape(len(rows), 6 * bodies)
 
 
-def _softened(rows: Rows, bearings: Bearings) -> Vec:
+def _compute_compliance(rows: Rows, bearings: Bearings) -> Vec:
     """Return a compliance of each row, a fraction of that of its bodies alone, (r,)."""
     own = np.where(rows.body[:, :, None] >= 0, rows.wrench, 0.0)
     out: Vec = REGULARISATION * np.einsum("rsa,rsab,rsb->r", own, bearings.weight[rows.body], own)

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from .. import catalogue
 from ..errors import NoFreeNode
-from ..fields.attach import PINNED, attached_nodes, listed_nodes, no_attachments
+from ..fields.attach import PINNED, find_attached_nodes, no_attachments, read_listed_nodes
 from ..fields.build import Fields
 from ..fields.pins import follow, hard_weights
 from ..forces.stencils import StencilForce
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..job.kinds.cloth import ClothKind
-from ..meshing.volume import Volume, connected_nodes
+from ..meshing.volume import Volume, find_connected_nodes
 from ..state import Index, Mask, Vec
 from .fields import Prepared
 from .material_data import MaterialData
@@ -98,7 +98,7 @@ class PreparedCloth(Prepared):
         laws += limits
         third = np.repeat(self.cloth.area_density * sheet.areas / 3.0, 3)
         mass: Vec = np.bincount(self.triangles.ravel(), third, len(self.volume.nodes))  # type: ignore[assignment]
-        parts = [part + start for part in connected_nodes(self.triangles, len(self.volume.nodes))]
+        parts = [part + start for part in find_connected_nodes(self.triangles, len(self.volume.nodes))]
         return MaterialData(ClothElements([law for law in laws if len(law.nodes)]),
                             np.full(len(self.triangles), self._stretch), mass, parts, self._stretch, tuple(limits))
 
@@ -171,7 +171,7 @@ def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) ->
         pinned = find_pinned_vertices(job, body, volume.nodes, triangles, notes)
         weights = {attach.weights: np.asarray(job.array(attach.weights), dtype=float)
                    for attach in body.attach if attach.weights}
-        attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
+        attached, by = find_attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
             raise NoFreeNode("every vertex is pinned or attached, so nothing can move", "Pin or attach less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
@@ -211,7 +211,7 @@ def find_pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, 
     ascending. nodes: positions, (n, 3) [m]. faces: (m, 3), or links, (m, 2). notes: sentences are added to it."""
     pin, is_pinned = body.pin, np.zeros(len(nodes), dtype=bool)
     if pin.nodes is not None:
-        is_pinned[listed_nodes(job.array(pin.nodes), len(nodes), "pinned", "pin.nodes")] = True
+        is_pinned[read_listed_nodes(job.array(pin.nodes), len(nodes), "pinned", "pin.nodes")] = True
     if pin.weights is not None:
         weights = np.asarray(job.array(pin.weights))
         is_pinned |= hard_weights(pin, weights) > PINNED

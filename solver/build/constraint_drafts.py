@@ -174,4 +174,4 @@ def _rope(job: Job, one: PreparedRope, mass: Vec) -> Lengths:
         # κ = Σ c x with c of a second difference over the mean length, ½ B |κ|² a metre
         c = np.stack([1.0 / sides[:, 0], -1.0 / sides[:, 0] - 1.0 / sides[:, 1], 1.0 / sides[:, 1]], axis=1)
         rows.append(Lengths.of(bends, c, rope.bending_stiffness / sides.mean(axis=1), 0.0))
-    return Lengths.joined(rows)
+    return Lengths.join(rows)

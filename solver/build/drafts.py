@@ -81,7 +81,7 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     floor = None
     if ground.exists:
         floor = reduced.floor(ground.normal, float(ground.point(0.0) @ ground.normal), ground.friction)
-    reduced = reduced.stepped_with(replace(stepping, stiffness_damping=alpha, mass_damping=beta, floor=floor))
+    reduced = reduced.with_stepping(replace(stepping, stiffness_damping=alpha, mass_damping=beta, floor=floor))
     surface = body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
     if surface is not None and one.embedding is not None:

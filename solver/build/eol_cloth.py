@@ -65,8 +65,8 @@ def build_eol_cloth(job: Job, sheets: Sequence[PreparedEolCloth], index: int, ar
     mesh, pins = _as_one(meshes, offsets), _pins(job, starts)
     surfaces, settings = around.surfaces(sheets[0]), SheetSettings.of([sheet.kind for sheet in sheets])
     obstacles = feature_obstacles(job, [sheet.body for sheet in sheets], settings, surfaces)
-    linked = _linked(obstacles, surfaces, len(pins.vertices) - sum(len(each.vertices) for each in pins.attachments),
-                     pins.attachments)
+    linked = _make_links(obstacles, surfaces, len(pins.vertices) - sum(len(each.vertices) for each in pins.attachments),
+                         pins.attachments)
     contact = _contact_settings(job, sheets, settings.thickness, obstacles, surfaces, offsets)
     if contact is not None:
         _refuse_intersections(contact, mesh, obstacles.at(0.0, job.scene.time.step), sheets[0].body.name)
@@ -76,8 +76,8 @@ def build_eol_cloth(job: Job, sheets: Sequence[PreparedEolCloth], index: int, ar
                          _sizing(sheets, meshes, offsets), pins.at, contact=contact,
                          air=_air(job, sheets), sheet_offsets=offsets, needs_reactions=bool(linked))
     notes = [f'"{sheet.body.name}": {note}' for sheet in sheets for note in (
-        *sheet.volume.notes, *sheet.fields.notes, TOUCHES.format(what=_touched(surfaces, contact, sheet, sheets)),
-        *_passed(job, sheet.body, sheets), *settings.changes(sheet.kind), *sheet.notes_on_limits())]
+        *sheet.volume.notes, *sheet.fields.notes, TOUCHES.format(what=_name_touched(surfaces, contact, sheet, sheets)),
+        *_list_uncollided(job, sheet.body, sheets), *settings.changes(sheet.kind), *sheet.notes_on_limits())]
     part = EolCloth([sheet.body.name for sheet in sheets], steps, Cloth.at_rest(mesh, pins.vertices),
                     [start.sheet.show(job, start.material) for start in starts], job.scene.time.start, offsets, notes)
     return part, CoupledInterface(index, part, len(obstacles.smooth_triangles[1]), linked)
@@ -177,7 +177,7 @@ def _as_one(meshes: Sequence[SheetMesh], offsets: SheetOffsets) -> SheetMesh:
     return SheetMesh(x, np.concatenate(placed), np.concatenate(faces), v, slide, on, required)
 
 
-def _passed(job: Job, body: schema.Body, sheets: Sequence[PreparedEolCloth]) -> list[str]:
+def _list_uncollided(job: Job, body: schema.Body, sheets: Sequence[PreparedEolCloth]) -> list[str]:
     """Return sentences on bodies that a sheet should collide with and does not: other cloth with Sharp Edges that is
     another part, and bodies without faces."""
     own, notes = {sheet.body.name for sheet in sheets}, []
@@ -194,8 +194,8 @@ def _passed(job: Job, body: schema.Body, sheets: Sequence[PreparedEolCloth]) -> 
     return notes
 
 
-def _linked(obstacles: FeatureObstacles, surfaces: list[CoupledSurface], pinned: int,
-            attachments: list[CoupledPins]) -> list[InterfaceLink]:
+def _make_links(obstacles: FeatureObstacles, surfaces: list[CoupledSurface], pinned: int,
+                attachments: list[CoupledPins]) -> list[InterfaceLink]:
     """Return the links to other parts: smooth surfaces are first among the interface points, pins after them."""
     linked = list[InterfaceLink]()
     _, which = obstacles.smooth_triangles
@@ -273,8 +273,8 @@ def _refuse_intersections(contact: ContactSettings, mesh: SheetMesh, now: Obstac
                    "Move them apart, with a little air between", name)
 
 
-def _touched(surfaces: list[CoupledSurface], contact: ContactSettings | None, one: PreparedEolCloth,
-             sheets: Sequence[PreparedEolCloth]) -> str:
+def _name_touched(surfaces: list[CoupledSurface], contact: ContactSettings | None, one: PreparedEolCloth,
+                  sheets: Sequence[PreparedEolCloth]) -> str:
     """Return the names of all that a sheet touches, as a phrase for the log."""
     others = [f'"{seen.name}"' for seen in surfaces] + [f'"{other.body.name}"' for other in sheets if other is not one]
     own = ["itself"] if contact is not None and one.touches_itself else []

@@ -11,9 +11,9 @@ from scipy.spatial import cKDTree
 
 from .. import catalogue
 from ..embedding.bind import Embedding, barycentric, bind
-from ..embedding.fused import fused
+from ..embedding.fused import find_fused_pairs
 from ..errors import NoFreeNode
-from ..fields.build import Fields, build_fields, prescribed_motion
+from ..fields.build import Fields, build_fields, sample_prescribed_motion
 from ..forces.stencils import StencilForce
 from ..job import schema
 from ..job.folder import Job, blame
@@ -133,7 +133,7 @@ class Prepared:
         if surface is not None and embedding is not None:
             rest = np.asarray(job.array(surface.vertices), dtype=float)
             embedded = rest, embedding.corners[: len(rest)]
-        return prescribed_motion(self.body, job.array, self.volume, embedded, nodes)
+        return sample_prescribed_motion(self.body, job.array, self.volume, embedded, nodes)
 
     def resistance(self, edge: float) -> Vec:
         """Return the stiffness of each node against contact, (k,) [N/m]. edge: mean length of the skin's edges [m]."""
@@ -210,7 +210,7 @@ def find_fused_lines(volume: Volume, embedding: Embedding, vertices: Vec, triang
     length below which tetrahedra would separate these sheets [m], infinite without any. vertices: (n, 3) [m].
     triangles: (t, 3)."""
     x = np.asarray(vertices, dtype=float)
-    pairs = fused(embedding, x, triangles, mean_edge(volume.nodes, boundary_faces(volume.tets)[0]))
+    pairs = find_fused_pairs(embedding, x, triangles, mean_edge(volume.nodes, boundary_faces(volume.tets)[0]))
     ends = x[pairs]
     return ends, float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).min(initial=np.inf))
 

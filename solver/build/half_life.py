@@ -20,7 +20,7 @@ from ..assembly.damping import DampingLaw, ShortStepDamping
 from ..assembly.pattern import node_graph
 from ..forces.green import Green
 from ..integrators.interface import Integrator
-from ..integrators.oscillator import left
+from ..integrators.oscillator import compute_remaining_fraction
 from ..job.folder import Job, parameters
 from ..job.schema import Body, step_size
 from ..linear.interface import LinearSolver
@@ -284,7 +284,8 @@ class _Numerical:
     def loses(self, omega: float, own: float, rho: float) -> float:
         """Return the rate at which a wobble decays [1/s]. omega: ω [rad/s]. own: d by its material [1/s]. rho: ρ
         between steps [1/s]."""
-        remaining = left(self._integrator, omega * self.h, self._beta, own * self.h, math.exp(-2.0 * rho * self.h))
+        remaining = compute_remaining_fraction(self._integrator, omega * self.h, self._beta, own * self.h,
+                                               math.exp(-2.0 * rho * self.h))
         return max(-math.log(remaining) / self.h, 0.0)
 
     def of_integrator(self, hertz: float) -> str:

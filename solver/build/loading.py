@@ -29,7 +29,7 @@ from ..job.kinds import kind_of
 from ..job.schema import Scene
 from .load_progress import LoadProgress
 
-POLL_SECONDS = 0.25
+POLL_SECONDS = 0.25  #: [s] between two reports of the progress
 #: what choosing a linear solver loads
 FACTOR = ("linear.cholesky.supernodal", "linear.cholesky.multifrontal_kernels")
 MOST_REPORTED = 0.99  #: of a percentage, while something is still loading

@@ -11,13 +11,13 @@ import numpy as np
 
 from .. import catalogue
 from ..errors import NoFreeNode
-from ..fields.attach import attached_nodes, no_attachments
+from ..fields.attach import find_attached_nodes, no_attachments
 from ..fields.build import Fields
 from ..job import schema
 from ..job.folder import Job, blame, parameters
 from ..job.kinds.rope import RopeKind
 from ..job.schema_ropes import Rope
-from ..meshing.volume import Volume, connected_nodes
+from ..meshing.volume import Volume, find_connected_nodes
 from ..state import Index, Mask, Vec
 from .cloth import find_pinned_vertices, motion_of
 from .fields import Prepared
@@ -115,19 +115,19 @@ class PreparedRope(Prepared):
         if rope.twisting_stiffness:
             from ..forces.ropes import twist  # its kernels are compiled where something is twisted
 
-            twisted = twist.pinned_strands(edges, self.fields.pinned + np.int32(start), rest)
+            twisted = twist.find_pinned_strands(edges, self.fields.pinned + np.int32(start), rest)
             if len(twisted.nodes):
                 twists.append(twist.RodTwist(twisted, rest, rope.twisting_stiffness, _twist_angle(job, rope)))
         stiffness = float(links.stiffness.max())
         laws += [*twists, *limits]
         return MaterialData(ClothElements(laws, twists), np.full(len(edges), stiffness), mass,
-                      [part + start for part in connected_nodes(self.edges, len(self.volume.nodes))], stiffness,
+                      [part + start for part in find_connected_nodes(self.edges, len(self.volume.nodes))], stiffness,
                       (links, *twists, *limits))
 
     def _hanging(self, mass: Vec) -> Vec:
         """Return the mass of the connected piece of each link, (k,) [kg]. mass: of the nodes, (n,) [kg]."""
         whole = np.zeros(len(mass))
-        for part in connected_nodes(self.edges, len(mass)):
+        for part in find_connected_nodes(self.edges, len(mass)):
             whole[part] = mass[part].sum()
         each: Vec = whole[self.edges[:, 0]]
         return each
@@ -158,7 +158,7 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
         pinned = find_pinned_vertices(job, body, volume.nodes, edges, notes)
         weights = {attach.weights: np.asarray(job.array(attach.weights), dtype=float)
                    for attach in body.attach if attach.weights}
-        attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
+        attached, by = find_attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
             raise NoFreeNode("every point is pinned or attached, so nothing can move", "Pin or attach less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
@@ -169,10 +169,10 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
 
 def _twist_angle(job: Job, rope: Rope) -> Callable[[float], float]:
     """Return the rotation of the ends of strands relative to each other [rad] as a function of time [s]."""
-    from ..forces.ropes.twist import wound
+    from ..forces.ropes.twist import build_winding
 
     if not isinstance(rope.twist, str):
-        return wound(rope.twist, rope.twist_time)
+        return build_winding(rope.twist, rope.twist_time)
     curve = over_time(job, job.array(rope.twist)[:, None])
     return lambda time: float(curve.at(time)[0])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import BadMesh
-from ..meshing.volume import Volume, connected_nodes
+from ..meshing.volume import Volume, find_connected_nodes
 from ..state import Index
 
 
@@ -14,7 +14,7 @@ def refuse_longer(pairs: Index, volume: Volume, triangles: Index) -> None:
     nodes at both ends of each seam, (k, 2). volume: of the cloth. triangles: its faces, (m, 3)."""
     x = volume.nodes
     size = np.zeros(len(x))
-    for piece in connected_nodes(triangles, len(x)):
+    for piece in find_connected_nodes(triangles, len(x)):
         size[piece] = np.linalg.norm(volume.extents_of(x[piece]))
     length = np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
     largest = size[pairs].max(axis=1)

@@ -10,8 +10,8 @@ import numpy as np
 from .. import catalogue
 from ..errors import BadInput, Diverged, StepFailed
 from ..fields.attach import no_attachments
-from ..fields.spots import dynamic_of
-from ..fields.suggest import equal_energy_motion, farthest_nodes
+from ..fields.spots import find_dynamic_nodes
+from ..fields.suggest import farthest_nodes, scale_to_equal_energy
 from ..integrators.modes import lowest
 from ..job import schema, schema_values
 from ..job.folder import Job, blame
@@ -54,7 +54,7 @@ def suggest_spots(job: Job, prepared: Prepared, report: Stage) -> Prepared:
         return replace(prepared, fields=replace(fields, notes=(*fields.notes, f"no spots are suggested: {none.what}")))
     made = msgspec.structs.replace(isolated, dynamic=schema.Dynamic(points="suggested.npy"))
     notes = [note for note in fields.notes if note != QUASISTATIC]
-    dynamic, patches = dynamic_of(made, lambda name: positions, prepared.volume, None, constrained, notes)
+    dynamic, patches = find_dynamic_nodes(made, lambda name: positions, prepared.volume, None, constrained, notes)
     message = SUGGESTED.format(f"{len(positions)} spots that move" if len(positions) > 1 else "one spot that moves")
     return replace(prepared, fields=replace(fields, dynamic=dynamic, patches=patches, notes=(*notes, message)))
 
@@ -66,7 +66,7 @@ def _suggest_positions(job: Job, prepared: Prepared, count: int, least: int) -> 
     middles = [patch.nodes[_middle(volume.nodes[patch.nodes])] for patch in fields.patches]
     existing = np.union1d(fields.dynamic, np.array(middles, dtype=np.int32)).astype(np.int32)
     shapes, stiffness, mass = vibration(job, prepared, min(3 * (count + len(existing)) + MODES[0], MODES[1]))
-    motion = equal_energy_motion(shapes, stiffness)
+    motion = scale_to_equal_energy(shapes, stiffness)
     nodes = farthest_nodes(volume.nodes, volume.tets, mass, motion, count, fields.pinned, existing, least)
     positions: Vec = volume.nodes[nodes]
     return positions

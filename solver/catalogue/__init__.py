@@ -32,7 +32,7 @@ __all__ = ["ACTIVATION", "BEGINS", "BETA", "BREAKS", "CAPABILITIES", "CLOTH_NUMB
            "MODES", "MOST_STRETCH", "MOTIONS", "PIN_STIFFNESS", "POISSON_RATIO", "ROPE_NUMBERS", "SCENE_VERSION",
            "SHARP", "SHARP_COARSER", "SHARP_NUMBERS", "SHARP_OPTIONS", "SLIDE", "SPIN", "STRETCH_LIMIT",
            "WOBBLE_HALF_LIFE", "YOUNGS_MODULUS", "Entry", "Param", "able", "default", "family", "find", "load_path",
-           "maps", "menu", "stepped_by"]
+           "maps", "menu", "name_integrators"]
 
 SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
 

@@ -60,7 +60,7 @@ def add(a, b):  # type: ignore[no-untyped-def]
 
 
 @inline
-def scaled(s, a):  # type: ignore[no-untyped-def]
+def scale_vector(s, a):  # type: ignore[no-untyped-def]
     """Return s a of a number and a vector, as three numbers."""
     return (s * a[0], s * a[1], s * a[2])
 
@@ -96,7 +96,7 @@ def pose(tree, joints, u, at):  # type: ignore[no-untyped-def]
             for a in range(3):
                 S[k, a] = w[a]
                 S[k, 3 + a] = v[a]
-            angular, linear = add(angular, scaled(u[k], w)), add(linear, scaled(u[k], v))
+            angular, linear = add(angular, scale_vector(u[k], w)), add(linear, scale_vector(u[k], v))
         bent = along(c, (bend[i, 0], bend[i, 1], bend[i, 2]))
         slid = add(along(c, (bend[i, 3], bend[i, 4], bend[i, 5])), cross(arm, bent))
         # motion of the parent

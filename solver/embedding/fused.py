@@ -20,7 +20,7 @@ CELLS = 2.0  #: in an edge: one vertex of each, and of each side that it looks t
 MOST = 300  #: pairs that are looked at along the mesh
 
 
-def fused(embedding: Embedding, vertices: Vec, triangles: NDArray, edge: float) -> Index:
+def find_fused_pairs(embedding: Embedding, vertices: Vec, triangles: NDArray, edge: float) -> Index:
     """Return pairs of vertices that are of two sheets with air between them and carried by tetrahedra with a common
     node, (k, 2).
 

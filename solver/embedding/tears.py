@@ -11,8 +11,8 @@ from ..meshing.closest import triangle_distances
 from ..meshing.volume import SIDES, find_edges
 from ..state import Index, Vec
 
-ROUNDS = 5
-CANDIDATES = 64  # boundary faces that a torn vertex may go to
+ROUNDS = 5  #: in which torn vertices are rebound, as that may tear others
+CANDIDATES = 64  #: boundary faces that a torn vertex may go to
 CHUNK = 500_000
 #: of the body's extent: faces that are so much farther are as near. A vertex just outside of an edge is as near to both
 #: of its faces, and rounding, another one once the object is turned, would choose the tetrahedron that carries it

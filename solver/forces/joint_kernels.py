@@ -40,7 +40,7 @@ def logarithm(a):  # type: ignore[no-untyped-def]
 
 
 @inline
-def unturned(r, inverse):  # type: ignore[no-untyped-def]
+def write_inverse_jacobian(r, inverse):  # type: ignore[no-untyped-def]
     """Write J(r)⁻¹ = 1 + ½ [r] + c [r]², c = (1 − ½θ cot ½θ)/θ², θ = |r|, into inverse (3, 3).
 
     ṙ = J⁻¹ ω, with the angular velocity ω in the moving frame.
@@ -110,7 +110,7 @@ def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-d
             from_rest = logarithm(product((rest[0], -rest[1], -rest[2], -rest[3]), rotation))
             from_target = logarithm(product((goal[0], -goal[1], -goal[2], -goal[3]), rotation))
             least = min(law[first, STIFFNESS], law[first + 1, STIFFNESS], law[first + 2, STIFFNESS])
-            unturned(from_rest, inverse)
+            write_inverse_jacobian(from_rest, inverse)
             for a in range(3):
                 k = first + a
                 more[a] = law[k, STIFFNESS] - least

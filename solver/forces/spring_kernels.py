@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..coordinates.tree_kernels import add, along, back, cross, load, scaled
+from ..coordinates.tree_kernels import add, along, back, cross, load, scale_vector
 from ..threads import inline, kernel
 from . import rigid_structs  # noqa: F401  # named in signatures
 
@@ -97,11 +97,11 @@ def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped
         start = _reach(E, i, p) if i >= 0 else p
         end = _reach(E, j, q) if j >= 0 else q
         stiffness, damping, rest = law[s, 0], law[s, 1], law[s, 2]
-        direction = add(end, scaled(-1.0, start))
+        direction = add(end, scale_vector(-1.0, start))
         length = math.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
         tension = stiffness * (length - rest)
         if length > 1.0e-12:
-            direction = scaled(1.0 / length, direction)
+            direction = scale_vector(1.0 / length, direction)
             sideways = max(tension / length, 0.0)
         else:  # without length and direction: isotropic stiffness where the rest length is zero
             direction = (0.0, 0.0, 1.0)
@@ -113,7 +113,7 @@ def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped
             _point_row(E, i, p, direction, first)
             for a in range(6):
                 stretch -= first[a] * twist[i, a]
-            relative = scaled(-1.0, _point_velocity(E, i, p, moved))
+            relative = scale_vector(-1.0, _point_velocity(E, i, p, moved))
         if j >= 0:
             _point_row(E, j, q, direction, second)
             for a in range(6):
@@ -121,7 +121,7 @@ def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped
             relative = add(relative, _point_velocity(E, j, q, moved))
         inward = direction[0] * relative[0] + direction[1] * relative[1] + direction[2] * relative[2]
         along_axis = tension + damped * damping * stretch + (stiffness - sideways) * inward
-        force = scaled(ah, add(scaled(sideways, relative), scaled(along_axis, direction)))
+        force = scale_vector(ah, add(scale_vector(sideways, relative), scale_vector(along_axis, direction)))
 
         lateral = scale * sideways
         axial = ah * damping + scale * stiffness - lateral
@@ -129,7 +129,7 @@ def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped
             _add_force(E, i, p, force, wrench)
             _stiffen(diagonal[i], axial, first, lateral, p)
         if j >= 0:
-            _add_force(E, j, q, scaled(-1.0, force), wrench)
+            _add_force(E, j, q, scale_vector(-1.0, force), wrench)
             _stiffen(diagonal[j], axial, second, lateral, q)
         where = slot[s]
         if where == WORLD:
@@ -163,22 +163,22 @@ def spring_forces(E, twist, body, point, law, ah, wrench):  # type: ignore[no-un
         q = (point[s, 1, 0], point[s, 1, 1], point[s, 1, 2])
         start = _reach(E, i, p) if i >= 0 else p
         end = _reach(E, j, q) if j >= 0 else q
-        direction = add(end, scaled(-1.0, start))
+        direction = add(end, scale_vector(-1.0, start))
         length = math.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
         if length <= 1.0e-12:  # without length and direction, no force
             continue
-        direction = scaled(1.0 / length, direction)
+        direction = scale_vector(1.0 / length, direction)
         relative = (0.0, 0.0, 0.0)
         if i >= 0:
-            relative = scaled(-1.0, _point_velocity(E, i, p, twist))
+            relative = scale_vector(-1.0, _point_velocity(E, i, p, twist))
         if j >= 0:
             relative = add(relative, _point_velocity(E, j, q, twist))
         stretch = direction[0] * relative[0] + direction[1] * relative[1] + direction[2] * relative[2]
-        force = scaled(ah * (law[s, 0] * (length - law[s, 2]) + law[s, 1] * stretch), direction)
+        force = scale_vector(ah * (law[s, 0] * (length - law[s, 2]) + law[s, 1] * stretch), direction)
         if i >= 0:
             _add_force(E, i, p, force, wrench)
         if j >= 0:
-            _add_force(E, j, q, scaled(-1.0, force), wrench)
+            _add_force(E, j, q, scale_vector(-1.0, force), wrench)
 
 
 @kernel("f8(f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1])", address=False)

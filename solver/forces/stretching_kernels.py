@@ -12,7 +12,7 @@ FLOOR = 0.1
 
 
 @inline
-def _rotated_back(u, gradient, v):  # type: ignore[no-untyped-def]
+def _rotate_back(u, gradient, v):  # type: ignore[no-untyped-def]
     """Return uᵀ Ḟ v. gradient: columns of Ḟ."""
     a, b, c = gradient
     return (
@@ -60,11 +60,11 @@ def stretching(start, stop, x, v, nodes, rest, constants, works, out):  # type: 
                 p, q, r = vector(work, RIGHT, lane), vector(work, RIGHT + 3, lane), vector(work, RIGHT + 6, lane)
                 sigma = vector(work, SIGMA, lane)
                 floor = FLOOR * sigma[0]
-                d = (_rotated_back(a, gradient, p), _rotated_back(b, gradient, q), _rotated_back(c, gradient, r))
+                d = (_rotate_back(a, gradient, p), _rotate_back(b, gradient, q), _rotate_back(c, gradient, r))
                 e = (
-                    _shear(sigma[0], sigma[1], _rotated_back(a, gradient, q), _rotated_back(b, gradient, p), floor),
-                    _shear(sigma[0], sigma[2], _rotated_back(a, gradient, r), _rotated_back(c, gradient, p), floor),
-                    _shear(sigma[1], sigma[2], _rotated_back(b, gradient, r), _rotated_back(c, gradient, q), floor),
+                    _shear(sigma[0], sigma[1], _rotate_back(a, gradient, q), _rotate_back(b, gradient, p), floor),
+                    _shear(sigma[0], sigma[2], _rotate_back(a, gradient, r), _rotate_back(c, gradient, p), floor),
+                    _shear(sigma[1], sigma[2], _rotate_back(b, gradient, r), _rotate_back(c, gradient, q), floor),
                 )
                 total = _entry(0, 0, p, q, r, d, e) + _entry(1, 1, p, q, r, d, e) + _entry(2, 2, p, q, r, d, e)
                 total += 2.0 * (_entry(0, 1, p, q, r, d, e) + _entry(0, 2, p, q, r, d, e) + _entry(1, 2, p, q, r, d, e))

@@ -23,8 +23,8 @@ FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 READ_ONLY = {errno.EROFS}
 UNREACHABLE = {errno.ENOENT, errno.ENODEV, errno.EIO, errno.ENXIO, getattr(errno, "ESTALE", errno.EIO)}
 NO_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EROFS}  # errors where folders cannot be flushed
-#: attempts to rename a file, with waits of 10 ms, 20 ms, ... 0.64 s: a virus scanner or a player lets go within that
-BUSY_TRIES = 8
+#: attempts to rename a file, with waits of 10 ms, 20 ms, ... 1.3 s: a virus scanner or a player lets go within that
+BUSY_TRIES = 9
 LARGEST_JSON = 256 << 20  #: [bytes] of a scene.json or a manifest that is read
 TEMPORARY = ".tmp"
 

@@ -47,7 +47,7 @@ FRAME = np.dtype([("time", "<f8"), ("pace", "<f8"), ("cost", "<f8"), ("step", "<
 
 _HEAD = np.dtype([("magic", "S16"), ("vertices", "<u8"), ("rigid", "<u8"), ("pinned", "<u8"), ("origin", "<f8", 3)])
 _COPY = np.dtype([("number", "<u8"), ("check", "<u4"), ("pad", "<u4")])
-_TRIES = 4
+_TRIES = 4  #: to read a message that is being written
 
 
 class Slot:

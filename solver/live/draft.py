@@ -15,7 +15,7 @@ from ..errors import StepFailed
 from ..job.folder import Job, blame
 from ..state import State, Vec
 from ..world.bodies import BodyInWorld
-from ..world.drafts import check_memory, reduced_of, state_of
+from ..world.drafts import check_memory, read_reduced_state, state_of
 from ..world.interface import StepInputs, SteppedPart
 from .body_contact import resolve_contact
 from .drafted import DraftedBody
@@ -97,7 +97,7 @@ class LiveDraft(SteppedPart):
         """
         live_inputs = Inputs(self._gravity, ground=self._ground_at(state.time + h))
         for own, body, shown in zip(self._split_state(state), self._bodies, self._shown):
-            body.set_state(reduced_of(own))
+            body.set_state(read_reduced_state(own))
             try:
                 body.step(h, ModesEngine.iterations[0], live_inputs)
             except StepFailed as failure:
@@ -108,7 +108,7 @@ class LiveDraft(SteppedPart):
     def output(self, state: State, frame: int) -> Vec:
         """Return vertices of the artist's meshes in object space, (n, 3) [m], rounded to single precision."""
         return np.concatenate([
-            shown.output(body.displace_mesh(reduced_of(own)).astype(np.float32).astype(np.float64),
+            shown.output(body.displace_mesh(read_reduced_state(own)).astype(np.float32).astype(np.float64),
                          frame - self._start_frame)
             for own, body, shown in zip(self._split_state(state), self._bodies, self._shown)])
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..coordinates.prescribed import StepMotion, transformed
+from ..coordinates.prescribed import StepMotion, transform_points
 from ..forces.springs import Springs
 from ..integrators.sdirk import SSDIRK2
 from ..integrators.semi_implicit import SemiImplicit
@@ -15,7 +15,7 @@ from ..state import State, Vec
 from ..world.joints_part import JointsPart
 from ..world.nodes_part import NodesPart
 from .engines.interface import Hold, Inputs
-from .grabbing import REACH, Grabbed, around, strength_of
+from .grabbing import Grabbed, around, radius_of, strength_of
 from .leading import Leading
 
 ANGULAR_FREQUENCY = 2.0 * np.pi * 2.0  #: of a whole mechanism that hangs on a hand of strength 1 [rad/s]
@@ -60,7 +60,7 @@ class LiveNodes:
         part.exchange_pulls(self._all_pulls)
         #: variants of the part by integrator; a part of a coupling is stepped by the coupling
         # impacts on the ground are solved in converged stages, and linearised in linearised ones
-        self._variants: list[NodesPart] = [part, *(part.stepped_by(integrator, None)
+        self._variants: list[NodesPart] = [part, *(part.with_integrator(integrator, None)
                                                    for integrator in (SSDIRK2({}), SemiImplicit({})))]
         self._chosen = 0
         self.holds: dict[int, tuple[int, Grabbed]] = {}  #: grabbed body in the part and spring, by number of the hand
@@ -98,7 +98,7 @@ class LiveNodes:
         """
         self._path.set_step(time, h, self._place_prescribed(time, before), self._place_prescribed(time + h, inputs))
         for number, targets, start in self._soft_pins:
-            targets.set_step(time, h, *(transformed(moment.carrier(number), start) for moment in (before, inputs)))
+            targets.set_step(time, h, *(transform_points(moment.carrier(number), start) for moment in (before, inputs)))
         if not np.array_equal(self.part.gravity, inputs.gravity):
             self.part.weigh(inputs.gravity)
 
@@ -154,7 +154,7 @@ class LiveNodes:
         own = free[(free >= bodies[number].nodes.start) & (free < bodies[number].nodes.stop)]
         if not len(own):  # no node of the body is free
             own = free
-        nodes, weights = around(x[own], hold.start, hold.radius or REACH * bodies[number].size)
+        nodes, weights = around(x[own], hold.start, radius_of(hold.radius, bodies[number].size))
         return number, Grabbed(own[nodes], weights, x, hold.start)
 
     def release(self) -> None:

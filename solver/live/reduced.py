@@ -16,7 +16,7 @@ from ..build.fields import Prepared
 from ..build.half_life import half_life_at_start
 from ..build.soft_pins import make_soft_pins
 from ..build.touching_surface import touching_surface
-from ..coordinates.prescribed import transformed
+from ..coordinates.prescribed import transform_points
 from ..errors import StepFailed
 from ..job.folder import Job, parameters
 from ..meshing.volume import EDGES, find_edges
@@ -32,7 +32,7 @@ from .floors import floor_at, floor_of
 from .inside_fractions import fraction_inside
 from .leading import leading_of
 from .played import PlayedBody
-from .skins import RESTS, Skin, SurfaceContacts, SurfaceMotion
+from .skins import Skin, SurfaceContacts, SurfaceMotion, friction_of
 
 INTEGRATOR = "bdf2"  #: one stage a step, and as lively as what new bodies are baked with
 MODES = 12  #: weights, four ways to move each
@@ -108,15 +108,15 @@ class LiveBody(PlayedBody):
             self._drawn: list[tuple[ReducedState, Vec]] = []  #: positions of drawn vertices in the last two states
         self._made, self._nodes = made, volume.nodes
         self._mass = float(self.body.subspace.mass.sum())
-        self._shape = self.body.placed(2.0 * self._nodes).y  #: coordinates of the rest shape, (p, 3) [√kg m]
+        self._shape = self.body.fit_state(2.0 * self._nodes).y  #: coordinates of the rest shape, (p, 3) [√kg m]
         self._half_life = half_life_at_start(job, body)
         self._stepping = replace(stepping, floor=floor_of(job, self.body))
-        self.body = self.body.stepped_with(self._stepping)
+        self.body = self.body.with_stepping(self._stepping)
         self._springs = self._build_soft_pins(job, prepared)
         self._strength = self.body.grab_stiffness()
         #: of a point inside a collider [N/m]
         self._collider_stiffness = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness
-        self.friction = RESTS if body.friction is None else body.friction
+        self.friction = friction_of(body.friction)
 
     def _find_pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
         """Return the nodes whose motion is prescribed, (k,)."""
@@ -144,7 +144,7 @@ class LiveBody(PlayedBody):
             return
         rest_state = replace(self.body.rest(), carrier_motion=state.carrier_motion, carrier_rate=state.carrier_rate,
                              time=state.time)
-        self.state = self.body.moving(old.velocities(state), self.body.placed(old.positions(state), rest_state))
+        self.state = self.body.moving(old.velocities(state), self.body.fit_state(old.positions(state), rest_state))
 
     @property
     def positions(self) -> Vec:
@@ -180,7 +180,7 @@ class LiveBody(PlayedBody):
         """
         groups = self.body.pins.groups
         if self._leading is None or not len(pinned):
-            return self.body.pins.lead([transformed(carrier, self._nodes[nodes]) for nodes in groups])
+            return self.body.pins.lead([transform_points(carrier, self._nodes[nodes]) for nodes in groups])
         every = np.concatenate([np.zeros(0, np.int32), *groups])
         where = self._leading.at(self._nodes[every], pinned)
         return self.body.pins.lead(np.split(where, np.cumsum([len(group) for group in groups])[:-1]))
@@ -188,7 +188,7 @@ class LiveBody(PlayedBody):
     def _begin(self) -> ReducedState:
         """Return the initial state, where the object is now."""
         rest = replace(self.body.rest(), carrier_motion=self._lead(self._carrier, self._pinned))
-        return self.body.placed(transformed(self._carrier, self._nodes), rest)
+        return self.body.fit_state(transform_points(self._carrier, self._nodes), rest)
 
     def restart(self) -> None:
         """Reset the body to its initial state, where its object is now, and release all grabs."""
@@ -225,7 +225,7 @@ class LiveBody(PlayedBody):
 
     def displace(self, moved: Vec) -> None:
         """Change the coordinates at the end of the last step. moved: the change, (3 p,), axis by axis [√kg m]."""
-        self.state = self.body.displaced(self.state, moved)
+        self.state = self.body.displace(self.state, moved)
 
     def _find_bumps(self, h: float, inputs: Inputs) -> Planes | None:
         """Return planes for the touching points that a step of h seconds moves into colliders; None where none does."""
@@ -285,7 +285,7 @@ class LiveBody(PlayedBody):
         """Return springs of softly pinned points at the end of a step of h seconds; None where there are none."""
         springs = self._springs
         return None if springs is None else replace(
-            springs, targets=transformed(inputs.carrier(self._number), springs.targets))
+            springs, targets=transform_points(inputs.carrier(self._number), springs.targets))
 
     def _is_in_world(self, state: ReducedState) -> bool:
         away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass

@@ -8,7 +8,7 @@ from ..threads import inline, kernel
 from .lanes import EIGENVECTORS, GRADIENT, LANES, LEFT, RIGHT, SCALING, SIGMA, TWIST, put, vector
 
 TINY = 1.0e-300
-SWEEPS = 4
+SWEEPS = 4  #: of Jacobi rotations over all pairs of columns: a 3 × 3 converges to rounding
 
 
 @inline
@@ -34,7 +34,7 @@ def _jacobi_angle(difference, off):  # type: ignore[no-untyped-def]
 
 
 @inline
-def _rotated(a, b, c, s):  # type: ignore[no-untyped-def]
+def _rotate(a, b, c, s):  # type: ignore[no-untyped-def]
     """Return two columns after a rotation with cosine c and sine s."""
     return (
         (c * a[0] - s * b[0], c * a[1] - s * b[1], c * a[2] - s * b[2]),
@@ -46,8 +46,8 @@ def _rotated(a, b, c, s):  # type: ignore[no-untyped-def]
 def _orthogonalise(a, b, p, q):  # type: ignore[no-untyped-def]
     """Rotate columns a, b of F V (and p, q of V) until a · b = 0: one step of one-sided Jacobi."""
     c, s = _jacobi_angle(dot(b, b) - dot(a, a), dot(a, b))
-    a, b = _rotated(a, b, c, s)
-    p, q = _rotated(p, q, c, s)
+    a, b = _rotate(a, b, c, s)
+    p, q = _rotate(p, q, c, s)
     return a, b, p, q
 
 
@@ -140,7 +140,7 @@ def _rotate_symmetric(aa, bb, ab, ac, bc, p, q):  # type: ignore[no-untyped-def]
     """Return the entries and columns after one step of two-sided Jacobi in the plane (a, b); p, q: of the
     eigenvectors."""
     c, s = _jacobi_angle(bb - aa, ab)
-    p, q = _rotated(p, q, c, s)
+    p, q = _rotate(p, q, c, s)
     return (
         c * c * aa - 2.0 * c * s * ab + s * s * bb,
         s * s * aa + 2.0 * c * s * ab + c * c * bb,

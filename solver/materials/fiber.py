@@ -17,7 +17,7 @@ TINY = 1.0e-300
 
 
 @inline
-def deformed(work, lane):  # type: ignore[no-untyped-def]
+def deform(work, lane):  # type: ignore[no-untyped-def]
     """Return f = F a of a lane."""
     (x, y, z), (a, b, c) = vector(work, DIRECTION, lane), columns(work, lane)
     return (x * a[0] + y * b[0] + z * c[0], x * a[1] + y * b[1] + z * c[1], x * a[2] + y * b[2] + z * c[2])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..threads import inline
 from .lanes import SIGMA, vector
 
-NARROW = 1.0e-3
+NARROW = 1.0e-3  #: lower bound of a sum of two stretches, near which F has no nearest rotation
 
 
 @inline

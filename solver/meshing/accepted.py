@@ -22,8 +22,8 @@ from .volume import (
 )
 from .winding import winding_numbers
 
-WORST_QUALITY = 1e-3  # mean ratio; below it a step of any useful size blows up
-SAMPLES = 2000  # points at which an overlapping or open surface is sampled for its volume
+WORST_QUALITY = 1e-3  #: mean ratio; below it a step of any useful size blows up
+SAMPLES = 2000  #: points at which an overlapping or open surface is sampled for its volume
 
 
 class Unusable(Exception):

@@ -30,9 +30,9 @@ TimedReport = Callable[[float | None, str, float], None]
 BOOT = Path(__file__).with_name("child_boot.py")  # watches over the other, which meshes
 MESH = Path(__file__).with_name("child_mesh.py")
 MAGIC = b"\x00conjac-mesher\x00"
-HELLO_SECONDS = 60.0
-POLL_SECONDS = 0.25
-END_SECONDS = 5.0  # that the child has to kill its mesher
+HELLO_SECONDS = 60.0  #: within which a child greets
+POLL_SECONDS = 0.25  #: between looks at its time
+END_SECONDS = 5.0  #: that the child has to kill its mesher
 
 
 class ChildFailed(Exception):

@@ -13,11 +13,11 @@ from .surface import Surface, measure_enclosed_volumes
 from .volume import SIDES
 from .winding import winding_numbers
 
-PAIRS = 4_000_000  # of points and triangles of winding numbers, a second or two
-MOST_POINTS = 500
-ENCLOSED = 0.2  # of a half: a cap of 60 degrees of a sphere, or a tube half as long as it is wide
-THIN = 0.02  # of the box diagonal
-LONG_BORDER = 10.0  # length squared by area: 16 of a square, 6 of half a sphere, 3 of a box without its lid
+PAIRS = 4_000_000  #: of points and triangles of winding numbers, a second or two
+MOST_POINTS = 500  #: of winding numbers, however few triangles there are
+ENCLOSED = 0.2  #: of a half: a cap of 60 degrees of a sphere, or a tube half as long as it is wide
+THIN = 0.02  #: of the box diagonal: thickness of a fold, at most
+LONG_BORDER = 10.0  #: length squared by area: 16 of a square, 6 of half a sphere, 3 of a box without its lid
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def find_sheets(surface: Surface) -> Sheets:
     rows = np.flatnonzero((border > 0.0)[part])
     if len(rows):
         # as many points of each triangle as its fraction of the area, and one of every part as long as they last
-        count = int(np.clip(PAIRS // len(triangles), 100, MOST_POINTS))
+        count = _point_count(len(triangles))
         along = np.cumsum(area[rows])
         spread = rows[np.searchsorted(along, (np.arange(count) + 0.5) / count * along[-1])]
         first = np.unique(part[rows], return_index=True)[1]
@@ -68,6 +68,11 @@ def find_sheets(surface: Surface) -> Sheets:
             winding = winding_numbers(outside[own], vertices, triangles[part == fold]) + 0.5
             is_sheet[fold] = own.any() and winding.mean() > ENCLOSED
     return Sheets(is_sheet, is_sheet[part], float(of_part[is_sheet].sum() / of_part.sum()))
+
+
+def _point_count(triangles: int) -> int:
+    """Return the number of points at which the winding numbers of so many triangles are evaluated."""
+    return int(np.clip(PAIRS // triangles, 100, MOST_POINTS))
 
 
 def _own_volumes(surface: Surface, a: Vec, b: Vec, c: Vec, area: Vec, of_part: Vec) -> Vec:

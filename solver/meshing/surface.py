@@ -15,9 +15,9 @@ from ..state import Index, Vec
 from .slivers import without_slivers
 from .winding import winding_numbers
 
-WELD = 1e-7  # of the unit box: about the resolution of single precision
-ROUNDING = 1e-9  # of a volume
-FLAT = 1e-5  # of the unit box: thinner than this there is nothing to fill
+WELD = 1e-7  #: of the unit box: about the resolution of single precision
+ROUNDING = 1e-9  #: of a volume, relative to the area's power of 3/2
+FLAT = 1e-5  #: of the unit box: thinner than this there is nothing to fill
 
 
 @dataclass(frozen=True)

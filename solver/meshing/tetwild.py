@@ -13,12 +13,12 @@ from ..state import Index, Vec
 from .random_device import fix_random_device
 from .surface import Surface, measure_enclosed_volumes
 
-MOST_TRIANGLES = 15_000  # fTetWild's own simplification takes minutes from about here
-MOST_WHEN_QUICK = 3_000  # triangles of what is played
-MOST_ENVELOPE = 0.03  # of the box diagonal; more would lose limbs
-LOSES = 0.02  # of the volume: a simplified surface that has lost or won more is not trusted
-ENOUGH = 100.0  # energy of the worst tetrahedron where time counts; a regular one has 3
-FINER = 4.0  # a surface with this many times the triangles that the tetrahedra will have is as good as a finer one
+MOST_TRIANGLES = 15_000  #: fTetWild's own simplification takes minutes from about here
+MOST_WHEN_QUICK = 3_000  #: triangles of what is played
+MOST_ENVELOPE = 0.03  #: of the box diagonal; more would lose limbs
+LOSES = 0.02  #: of the volume: a simplified surface that has lost or won more is not trusted
+ENOUGH = 100.0  #: energy of the worst tetrahedron where time counts; a regular one has 3
+FINER = 4.0  #: a surface with this many times the triangles that the tetrahedra will have is as good as a finer one
 
 
 class TetWild:

@@ -140,7 +140,7 @@ def nonmanifold_edges(triangles: Index) -> int:
     return int((counts != 2).sum())
 
 
-def connected_nodes(elements: Index, count: int) -> list[Index]:
+def find_connected_nodes(elements: Index, count: int) -> list[Index]:
     """Return the nodes of each connected piece of triangles or links, where a common node connects them too. elements:
     (m, 3) or (m, 2). count: number of all nodes; nodes of no element are in no piece."""
     first, second = elements[:, :-1].ravel(), elements[:, 1:].ravel()

@@ -16,8 +16,8 @@ from .runs import Runs
 from .tracking import border_distance
 from .working import STRAIGHT, Working
 
-THINNEST = float(np.tan(np.deg2rad(1.0)))  # tan of the smallest angle after a move of a vertex, which is improved later
-
+#: tan of the smallest angle after a move of a vertex, which is improved later
+THINNEST = float(np.tan(np.deg2rad(1.0)))
 #: relative to its displacement in a step: distance of material to which a vertex on a run may slide
 SLIDES = 2.0
 OTHER_LAYER = 4.0  #: of the distance along a run: material that is farther away is another layer of the cloth

@@ -16,8 +16,8 @@ from .mending_kernels import find_thin_at_features
 from .sheet_mesh import LAST, NEXT
 from .working import Outcome
 
-OBTUSE = float(np.cos(np.deg2rad(115.0)))  # a thin triangle with a wider angle is a cap, else a needle
-THINNEST = float(np.tan(np.deg2rad(2.5)))  # tan of the smallest angle after a collapse, if there is no better one
+OBTUSE = float(np.cos(np.deg2rad(115.0)))  #: cos: a thin triangle with a wider angle is a cap, else a needle
+THINNEST = float(np.tan(np.deg2rad(2.5)))  #: tan of the smallest angle after a collapse, if there is no better one
 AT_END = 0.5  #: of the limit angle: least angle of a triangle at the end of the step
 
 

@@ -48,7 +48,7 @@ class DraftObstacles:
     gap: float  #: distance of its surface from its points [m]
     friction: Vec  #: Coulomb's coefficient of its points, (p,)
 
-    def touched(self, start: Vec, end: Vec, time: float, h: float) -> TouchedPlanes | None:
+    def find_touched_planes(self, start: Vec, end: Vec, time: float, h: float) -> TouchedPlanes | None:
         """Return the half-spaces of points that touch obstacles or come near them in a step; None without such points.
 
         start, end: points at the start of the step and at its predicted end, (p, 3) [m]. time, h: start and duration of

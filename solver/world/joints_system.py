@@ -10,7 +10,7 @@ from ..nonlinear.joint_rates import solve_joints
 from ..nonlinear.limits import StopRule
 from ..parts.joints.interface import LinearizationPoint
 from ..parts.joints.jointed import Jointed, PosedTree, SolvedTree
-from ..parts.joints.last_twist import stepped
+from ..parts.joints.last_twist import record_step
 from ..parts.stage import Momentum, Stage
 from ..rows.eliminated import EliminatedRows
 from ..state import State, Vec
@@ -56,7 +56,7 @@ class JointsSystem(System[PosedTree]):
         u = solved.rates
         base = start.q if stage.base is None else stage.base
         continues = stage.base is None and self._kernel_steps.momentum is Momentum.PROJECTED
-        memory = stepped(start.memory, stage.h) if continues else start.memory
+        memory = record_step(start.memory, stage.h) if continues else start.memory
         return State(stage.time, base + stage.b * stage.h * (u + solved.correction(u)), u, memory, tree_stage=solved)
 
     def solve_stage(self, stage: Stage, start: State,

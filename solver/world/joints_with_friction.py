@@ -53,7 +53,7 @@ class SolvedRows:
 
         [Thesis 3.8, changed: rows act as on the jointed bodies, not on bodies set free, so Jᵀ f_α = 0]
         """
-        out = self.posed.carried(self.rates)
+        out = self.posed.compute_carried_impulses(self.rates)
         if self.external is not None:
             out -= self.external.rows.on_bodies(self.external.solution, self.posed.owner.tree.count)
         return out
@@ -188,6 +188,6 @@ class JointsWithFriction(MechanismConstraints):
         external = None if result.solved is None else result.solved.external
         if external is None:
             return ConstraintSolution(result.u, memory=memory, unsettled=unsettled, tolerance=self.rates_tolerance)
-        constrained = self.recorded(posed, external.rows, external.solution, external.position_correction())
+        constrained = self.store_solution(posed, external.rows, external.solution, external.position_correction())
         return replace(constrained, rates=result.u, memory={**constrained.memory, **memory},
                        unsettled=(*constrained.unsettled, *unsettled), tolerance=self.rates_tolerance)

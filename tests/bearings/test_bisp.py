@@ -21,7 +21,7 @@ HANGING = np.array([[0, 1.0, 0], [0, 0, -1], [-1, 0, 0]])  # links along −Z, h
 
 def carried(posed, table, u, along):
     at = BearingContacts(table, posed.parent, posed.dof, posed.E, posed.X, posed.S)
-    return at, Bisp.transmitted(posed, posed.at_rates(u), at, along)
+    return at, Bisp.compute_reactions(posed, posed.at_rates(u), at, along)
 
 
 def kinds_of(tree, kinds):
@@ -47,11 +47,11 @@ def test_what_joints_carry_does_no_work(seed, springs):
     size = np.abs(transmitted).max()
     owner = np.repeat(np.arange(tree.count), np.diff(tree.dof))
     assert np.abs(np.einsum("ma,ma->m", posed.S, transmitted[owner])).max() < 1e-10 * size
-    assert np.abs(tree.gather(posed.at, at.opposed(transmitted))).max() < 1e-10 * size
+    assert np.abs(tree.gather(posed.at, at.add_opposites(transmitted))).max() < 1e-10 * size
     # and with all that is taken out it is the whole reaction
     along, _ = at.wrenches(solution.friction.value)
     whole = posed.at_rates(solution.u).reaction
-    missing = tree.gather(posed.at, whole - at.opposed(transmitted + along))
+    missing = tree.gather(posed.at, whole - at.add_opposites(transmitted + along))
     assert np.allclose(missing, posed.at_rates(solution.u).effort, atol=1e-10 * size)
     assert springs == bool(np.abs(missing).max() > 1e-3 * size)
 

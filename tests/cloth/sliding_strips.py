@@ -3,6 +3,7 @@
 import numpy as np
 from cloth_jobs import BOX
 from sheets import grid
+from solids import SHARP_ANGLE
 
 from solver.contact.find.sharp import find_sharp_features
 from solver.coordinates.prescribed import Constant
@@ -22,7 +23,8 @@ def block(low, high, friction=0.0):
     """A box between two corners, as cloth without thickness feels it."""
     low, high = np.array(low, float), np.array(high, float)
     x = low + (BOX[0] + 1.0) / 2.0 * (high - low)
-    return Obstacle("box", Constant(x), BOX[1], True, find_sharp_features(x, BOX[1]), friction, friction, 0.0)
+    sharp = find_sharp_features(x, BOX[1], SHARP_ANGLE)
+    return Obstacle("box", Constant(x), BOX[1], True, sharp, friction, friction, 0.0)
 
 
 def fabric(bending=0.0, damping=0.0, exact=False):

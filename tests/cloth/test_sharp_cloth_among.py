@@ -10,12 +10,12 @@ from cloth_jobs import Quiet, cloth_body, cloth_job
 from matrix import some
 from sheets import grid
 
-import solver.parts.eol.solving as solving
 from solver.build.world import build
 from solver.coupling.staggered import ACTING, CARRIED_OVER
 from solver.errors import BadScene
 from solver.frames.read import Cache
 from solver.job.load import load
+from solver.parts.eol.solving import Solving
 from solver.simulate import advance, bake
 
 H, DENSITY, WIDE = 1 / 96, 0.3, 0.4
@@ -177,8 +177,8 @@ def test_what_flies_into_cloth_is_braked_by_what_it_gives_that_and_does_not_cros
 def test_rounds_of_what_pushes_go_on_until_they_settle(tmp_path, monkeypatch):
     """No more of them would change anything."""
     found = []
-    for enough in (solving.ENOUGH, 10 * solving.ENOUGH):
-        monkeypatch.setattr(solving, "ENOUGH", enough)
+    for enough in (Solving.enough_rounds, 10 * Solving.enough_rounds):
+        monkeypatch.setattr(Solving, "enough_rounds", enough)
         world, state, number = world_of(thrown(tmp_path / str(enough), "cloth"))
         for _ in range(4):
             state = advance(world, state, H, 1)

@@ -9,6 +9,7 @@ from cloth_jobs import BOX, Quiet, bending, cloth_body, cloth_job, obstacle
 from scipy.spatial import ConvexHull
 from sheets import grid
 from sliding_strips import DENSITY, STRETCH, block, fabric, start, steps_of
+from solids import SHARP_ANGLE
 
 from solver.build.world import build
 from solver.contact.find.sharp import find_sharp_features
@@ -22,7 +23,7 @@ from solver.job.load import load
 from solver.parts.eol.barrier_contact import BarrierContacts, ContactSettings
 from solver.parts.eol.eol_elements import AirFlow
 from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
-from solver.parts.eol.remeshing import STAY, Remeshing
+from solver.parts.eol.remeshing import Remeshing
 from solver.parts.eol.step_log import StepLog
 from solver.sheet.conform import conform
 from solver.sheet.limits import RemeshLimits
@@ -153,13 +154,13 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
     one would end on the line between the others, at no distance from it, where a barrier has no digits left."""
     h, stored = 1 / 96, np.load(PLEATS)
     x, triangles = stored["tooth"], stored["triangles"]
-    tooth = FeatureObstacles([Obstacle("tooth", Constant(x), triangles, True, find_sharp_features(x, triangles), 0.05,
-                                       0.05, 0.0)])
+    sharp = find_sharp_features(x, triangles, SHARP_ANGLE)
+    tooth = FeatureObstacles([Obstacle("tooth", Constant(x), triangles, True, sharp, 0.05, 0.05, 0.0)])
     mesh = SheetMesh(*(stored[name] for name in ("x", "material", "faces", "v", "slide", "on", "kept")))
     apart, now, cloth = barrier(h), tooth.at(0.0, h), replace(start(mesh), free=stored["free"])
     remeshing = Remeshing(np.zeros(3), RemeshLimits(1e-3, 0.012, 0.0354), None, apart, StepLog(),
                           lambda *_: pytest.fail("nothing is to be looked for"))
-    made, _ = remeshing.remeshed(cloth, now, h)
+    made, _ = remeshing.remesh(cloth, now, h)
     x = np.concatenate([made.mesh.x, now.smooth_x])
     pushes = apart.of(made.mesh, now)
     assert (made.mesh.on >= 0).any() and pushes.law.contact_forces(x)[:, 6].min(initial=NEAR) > 1e-7
@@ -167,8 +168,8 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
                         np.zeros(3)).mesh
     assert apart.intersecting_pair(conformed, now) is None
     assert apart.of(conformed, now).law.contact_forces(conformed.x)[:, 6].min() < 1e-12
-    assert apart.new_intersection(conformed, mesh, now) is not None
-    assert apart.new_intersection(conformed, conformed, now) is None
+    assert apart.find_new_intersection(conformed, mesh, now) is not None
+    assert apart.find_new_intersection(conformed, conformed, now) is None
 
 
 @pytest.mark.parametrize("sizing", [None, Sizing(0.01, 0.03)])
@@ -179,7 +180,7 @@ def test_where_layers_crossed_the_others_are_still_separated(sizing):
     x = mesh.x.copy()
     x[corner, 2] = -0.01
     mesh, apart, now = replace(mesh, x=x), barrier(h), FeatureObstacles([]).at(0.0, h)
-    lost = apart.tangled_region(mesh, now)
+    lost = apart.find_tangled_region(mesh, now)
     assert 0 < lost.of(mesh).sum() < 0.3 * len(mesh.x)
     steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), contact=apart,
                      sizing=sizing)
@@ -235,10 +236,11 @@ def test_vertices_on_an_edge_that_stay_apart_are_reported_once_they_do():
     steps = steps_of(mesh, things, fabric())
     found, remeshing = conform(mesh, things.at(0.0, 0.01).features, steps.limits), steps._remeshing
     apart = replace(found, unjoined=[tuple(np.flatnonzero(found.mesh.on >= 0)[:2])])
-    for conformed in [*[apart] * (STAY - 1), found, *[apart] * (STAY - 1)]:
+    few = [apart] * (Remeshing.reported_steps - 1)
+    for conformed in [*few, found, *few]:
         remeshing._report(conformed)
     assert not found.unjoined and not steps.step_log.sentences
-    for _ in range(2 * STAY):
+    for _ in range(2 * Remeshing.reported_steps):
         remeshing._report(apart)
     assert len(steps.step_log.sentences) == 1 and "near (0.03," in steps.step_log.sentences[0]
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_bvp
 from sheets import grid, lattice
 from sliding_strips import DENSITY, block, fabric, run, start, steps_of
+from solids import SHARP_ANGLE
 
 from benchmarks.sharp_variants import SCENES, measured
 from solver.contact.find.sharp import wires
@@ -28,7 +29,7 @@ def on_a_wire(cells, prop):
     rest, faces = lattice(cells, LENGTH, WIDTH)
     mesh = SheetMesh.at_rest(rest + [0.0, -WIDTH / 2, 0.0], rest[:, :2], faces)
     line = np.array([[prop, -1.0, 0.0], [prop, 1.0, 0.0]])
-    wire = Obstacle("Wire", Constant(line), NONE, False, wires(line, np.array([[0, 1]])), 0.0, 0.0, 0.0)
+    wire = Obstacle("Wire", Constant(line), NONE, False, wires(line, np.array([[0, 1]]), SHARP_ANGLE), 0.0, 0.0, 0.0)
     return mesh, FeatureObstacles([wire]), np.flatnonzero(rest[:, 0] < LENGTH / cells + 1e-9)
 
 

@@ -22,7 +22,7 @@ from worlds import nodes_of
 
 from benchmarks.scenes.past_an_edge import SECONDS, SPEED, edge, flown
 from solver import catalogue
-from solver.contact.laws.gap import OPEN_FRACTION
+from solver.contact.laws.gap import GapBounds
 from solver.errors import BadScene
 from solver.job.load import load
 from solver.state import State
@@ -47,7 +47,7 @@ def test_gaps_stay_open(tmp_path, law, integrator, solver):
         # stages of SDIRK2 push differently, which is not in the energy
         assert energy(part, state) <= before + (1e-3 if integrator == "backward_euler" else 0.1)
         before = energy(part, state)
-    gap = OPEN_FRACTION * part.contacts[0].activation
+    gap = GapBounds.open_fraction * part.contacts[0].activation
     assert 0.95 * gap < nearest < 1.001 * gap
     assert part.coordinates.positions(state.q, state.time)[:27, 2].min() < 2.0 * gap
 

@@ -179,13 +179,13 @@ def test_what_glides_a_hair_above_a_triangle_does_not_meet_it(gap):
     across = (x[2] - x[1]) + (x[3] - x[1])
     away, when, pairs = x.copy(), np.empty(2), np.arange(8, dtype=np.int32).reshape(2, 4)
     away[[0, 4, 5]] += 0.1 * across
-    impact_times(0, 2, x, away, pairs, 1, when)
+    impact_times(0, 2, x, away, pairs, 1, 100_000, when)
     assert np.isinf(when).all()
     toward = away.copy()
     down = np.cross(x[2] - x[1], x[3] - x[1])
     down *= -np.sign(down @ (x[0] - x[1])) / np.linalg.norm(down)
     toward[[0, 4, 5]] += 4.0 * gap * down
-    impact_times(0, 2, x, toward, pairs, 1, when)
+    impact_times(0, 2, x, toward, pairs, 1, 100_000, when)
     assert when == pytest.approx(np.full(2, 0.9 / 4.0), rel=1e-4 if gap > 1e-9 else 2e-3)
 
 

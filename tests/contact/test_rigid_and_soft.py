@@ -219,7 +219,7 @@ def test_bones_feel_nothing_at_corners_that_touch_nothing(tmp_path):
         mine = world.split_state(state)[0]
         x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
         lin = part.linearise_at(x, np.zeros_like(x), mine.time)
-        loaded = loads.loaded_prescribed(lin, stage)
+        loaded = loads.find_loaded_prescribed(lin, stage)
         every = loads.on_prescribed(lin, stage, columns, np.arange(len(prescribed)))
         assert np.array_equal(loads.on_prescribed(lin, stage, columns, loaded), every[loaded])
         assert not np.delete(every, loaded, axis=0).any()

@@ -47,7 +47,7 @@ def ends(part, h=H):
 def test_what_is_before_it_goes_along_and_nothing_else_moves(tmp_path, turn):
     part = pushed(tmp_path / "job", turn=turn)
     at_start, end = ends(part)
-    x = part.taken_along(at_start, end)
+    x = part.carry_along(at_start, end)
     assert part.largest_step(at_start, x) == 1.0
     near, far = (x[body.nodes] - at_start[body.nodes] for body in part.bodies_in_world)
     assert np.abs(near).max() > 0.029 and np.abs(far).max() > 0.029  # the second one is hit by the first
@@ -56,7 +56,7 @@ def test_what_is_before_it_goes_along_and_nothing_else_moves(tmp_path, turn):
     # away from them it moves alone
     alone = pushed(tmp_path / "away", way=(-0.03, 0.0, 0.0))
     at_start, end = ends(alone)
-    x = alone.taken_along(at_start, end)
+    x = alone.carry_along(at_start, end)
     assert np.array_equal(x[alone.coordinates.is_free], at_start[alone.coordinates.is_free])
     assert not np.array_equal(x, at_start)
 
@@ -67,7 +67,7 @@ def test_what_has_no_room_bends_or_is_pinned_is_not_taken_along(tmp_path):
     pinned = pushed(tmp_path / "held", pinned=[26])
     bent = pushed(tmp_path / "bent", bends=True)
     for part in (between, pinned, bent):
-        assert part.taken_along(*ends(part)) is None
+        assert part.carry_along(*ends(part)) is None
 
 
 def test_pins_take_their_own_body_along_and_what_that_meets(tmp_path):
@@ -79,7 +79,7 @@ def test_pins_take_their_own_body_along_and_what_that_meets(tmp_path):
     other = soft("Other", *box(size=(0.2, 0.2, 0.2), at=(0.21, 0.0, 0.0)), arrays)
     part = nodes_of(load(contact_job(tmp_path / "job", [body, other], [], arrays, step=H, end=2, **QUICK)))
     at_start, end = ends(part)
-    x = part.taken_along(at_start, end)
+    x = part.carry_along(at_start, end)
     assert np.allclose(x - at_start, [0.03, 0.0, 0.0])
 
 
@@ -177,8 +177,8 @@ def test_both_sides_of_what_is_blocked_are_named(tmp_path):
     part = pushed(tmp_path / "job", near=1e-4, pinned=[26])
     x, _ = ends(part)
     near, wall = part.bodies_in_world[0].nodes, part.obstacles[0].nodes
-    assert part.blocked_at(near.start + 26, x) == ('the pin of "Near"', '"Wall"')
-    assert part.blocked_at(wall.start, x) == ('"Wall"', '"Near"')
+    assert part.name_blocking_pair(near.start + 26, x) == ('the pin of "Near"', '"Wall"')
+    assert part.name_blocking_pair(wall.start, x) == ('"Wall"', '"Near"')
     far = x + [0.0, 0.0, 0.0]
     far[wall] -= [1.0, 0.0, 0.0]
-    assert part.blocked_at(wall.start, far) == ('"Wall"', "")
+    assert part.name_blocking_pair(wall.start, far) == ('"Wall"', "")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solver.fields.mirrored import whole_sets
+from solver.fields.mirrored import find_mirrored_sets
 
 #: two nodes each side of the middle of a line, the inner ones close to each other, and the middle itself
 NODES = np.array([[x, 0.0, 0.0] for x in (-1.0, -0.1, 0.1, 1.0, 0.0)])
@@ -10,7 +10,7 @@ IMAGES = np.array([[0, 1, 2, 3, 4], [3, 2, 1, 0, 4]])  #: by no mirror and by th
 
 
 def sets_of(spacing, most=2, usable=(True,) * 5):
-    return {tuple(nodes) for nodes in whole_sets(NODES, IMAGES, np.array(usable), spacing, most).tolist()}
+    return {tuple(nodes) for nodes in find_mirrored_sets(NODES, IMAGES, np.array(usable), spacing, most).tolist()}
 
 
 def test_no_two_places_of_a_set_are_nearer_than_a_spacing():

@@ -54,13 +54,13 @@ def test_contact_and_friction_that_do_not_agree_are_reported_where_and_when_it_s
     biped.job(tmp_path / "job")
     world = build_mechanisms(load(tmp_path / "job"))
     stages, state, h, ran_out, reported, places = solved_stages(world), world.initial_state(), 1 / 120, [], [], []
-    judge = ConstraintRows.unsettled
+    judge = ConstraintRows.find_unsettled
 
     def noted(outside, answer, at):
         ran_out.extend([] if answer.off is None else [float(answer.off.max())])
         return judge(outside, answer, at)
 
-    monkeypatch.setattr(ConstraintRows, "unsettled", noted)
+    monkeypatch.setattr(ConstraintRows, "find_unsettled", noted)
     for _ in range(200):
         state = world.step(state, h)
         solution = stages[-1].constraint_solution

@@ -95,7 +95,7 @@ def test_what_joints_carry_does_no_work_with_loops_and_drives(tmp_path, driven):
     at = BearingContacts(world.constraints.bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
     along = 0.005 * state.memory[FRICTION]
     solved = rows.solve(at.rows.G.T @ along)
-    transmitted = Bisp.transmitted(rows, solved, at, along)
+    transmitted = Bisp.compute_reactions(rows, solved, at, along)
     assert along.shape == (5,) and np.abs(along[:4]).min() > 0.0
     assert np.abs(np.einsum("ma,ma->m", rows.S, transmitted)).max() < 1e-10 * np.abs(transmitted).max()
     # the loop pulls on its two bodies as the joints feel it

@@ -6,7 +6,7 @@ from matrix import some
 from surfaces import box, globe, hand, joined, mouth
 
 from solver.embedding.bind import bind
-from solver.embedding.fused import fused
+from solver.embedding.fused import find_fused_pairs
 from solver.meshing.parting import part_sheets
 from solver.meshing.surface import clean
 from solver.meshing.tetrahedralize import tetrahedralize
@@ -79,7 +79,7 @@ def test_closed_lips_of_a_head_open(gap):
     volume = tetrahedralize(vertices, triangles, "tetwild", {}, name="Head")
     embedding = bind(volume.nodes, volume.tets, vertices, triangles)
     edge = mean_edge(volume.nodes, boundary_faces(volume.tets)[0])
-    assert not len(fused(embedding, vertices, triangles, edge))
+    assert not len(find_fused_pairs(embedding, vertices, triangles, edge))
     inner = (np.abs(vertices[:, 0]) < 0.03) & (vertices[:, 1] < 0.03)
     upper, lower = (np.flatnonzero(inner & (np.abs(vertices[:, 2] - z) < 1e-9)) for z in (gap / 2, -gap / 2))
     assert len(upper) > 5 and len(lower) > 5

@@ -85,7 +85,7 @@ def test_steps_that_win_less_than_rounding_are_taken_whole(ratio, monkeypatch):
 def test_a_crushed_body_recovers_in_a_few_iterations():
     body, nodes, _ = bar(m=6, points=100, pinned=False)
     body.stepping = STRETCHED
-    state = body.placed(nodes * [0.5, 1.1, 1.0])
+    state = body.fit_state(nodes * [0.5, 1.1, 1.0])
     body.step(state, 1 / 10)
     decrements = body.last[0].decrements
     assert len(decrements) <= 10 and decrements[-1] < 1e-8 * decrements[0]

@@ -260,9 +260,9 @@ def test_a_factor_is_extrapolated_while_no_element_changes_its_clamping(monkeypa
     for same in (True, False):
         world.stage_solver.forget_past()
         clamps = iter([[True], [same]])
-        monkeypatch.setattr(world, "clamped", lambda x, time, clamps=clamps: np.array(next(clamps)))
+        monkeypatch.setattr(world, "find_clamped_elements", lambda x, time, clamps=clamps: np.array(next(clamps)))
         stage = NodeStage(H, 1.0, 1.0, 2 * H, state.q, np.zeros_like(world.rest),
-                      world.coordinates.prescribed_velocity(H, H), inertia=0.0)
+                      world.coordinates.compute_prescribed_velocity(H, H), inertia=0.0)
         base = world.coordinates.positions(state.q, 2 * H)
         base[world.coordinates.prescribed] -= H * stage.w
         problem = StageProblem(world, world.stage_method.system, stage, base, world.coordinates.prescribed)

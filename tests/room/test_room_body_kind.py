@@ -13,7 +13,7 @@ from test_room_touching_part import Weight, cushion_and_weight
 from worlds import world_of
 
 from solver import catalogue
-from solver.build.cloth import motion_of, pinned_vertices
+from solver.build.cloth import find_pinned_vertices, motion_of
 from solver.build.cloth_interfaces import interface_of
 from solver.build.fields import Prepared
 from solver.build.material_data import MaterialData
@@ -30,7 +30,7 @@ from solver.job.hashes import hashes, settings
 from solver.job.kinds.interface import BodyKind
 from solver.job.load import load
 from solver.job.validate_volume import check_surface
-from solver.meshing.volume import SIDES, connected_nodes, unique_edges
+from solver.meshing.volume import SIDES, find_connected_nodes, find_edges
 from solver.simulate import bake
 
 GRAVITY, STIFFNESS, MASS = 9.81, 400.0, 0.05
@@ -78,7 +78,7 @@ class PreparedTruss(Prepared):
 
     @property
     def bars(self):
-        return unique_edges(self.triangles, SIDES)
+        return find_edges(self.triangles, SIDES)
 
     @property
     def count(self):
@@ -89,12 +89,13 @@ class PreparedTruss(Prepared):
         bars = Bars(self.bars + np.int32(start), rest, params["bar_stiffness"])
         return MaterialData(ClothElements([bars]), np.full(self.count, params["bar_stiffness"]),
                             np.full(nodes, params["bead_mass"]),
-                            [part + start for part in connected_nodes(self.triangles, nodes)], params["bar_stiffness"])
+                            [part + start for part in find_connected_nodes(self.triangles, nodes)],
+                            params["bar_stiffness"])
 
     def vertices_at(self, job, nodes, painted):
         return nodes
 
-    def prescribed_motion(self, job, nodes):
+    def read_prescribed_motion(self, job, nodes):
         return motion_of(job, self.body, self.volume.nodes, nodes)
 
     def resistance(self, edge):
@@ -103,7 +104,7 @@ class PreparedTruss(Prepared):
 
 def prepare_truss(job, body, volume, report):
     triangles, notes = np.asarray(job.array(body.surface.triangles), np.int32), []
-    pinned = pinned_vertices(job, body, volume.nodes, triangles, notes)
+    pinned = find_pinned_vertices(job, body, volume.nodes, triangles, notes)
     fields = Fields({}, np.zeros(0), no_attachments(), pinned, {}, None,
                     motion_of(job, body, volume.nodes, pinned), tuple(notes))
     return PreparedTruss(body, volume, None, fields, triangles)
@@ -127,7 +128,7 @@ class TrussKind(BodyKind):
 
     def size(self, job, tets_hash):
         vertices, faces = (len(job.array(name)) for name in (self.body.surface.vertices, self.body.surface.triangles))
-        bars = len(unique_edges(np.asarray(job.array(self.body.surface.triangles)), SIDES))
+        bars = len(find_edges(np.asarray(job.array(self.body.surface.triangles)), SIDES))
         return BodySize.of_counts(self.name, vertices, faces, vertices, bars)
 
     @property

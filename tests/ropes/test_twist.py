@@ -6,7 +6,7 @@ from rope_jobs import baked, rope_job
 
 from solver.forces.ropes.bends import RodBends
 from solver.forces.ropes.links import Springy, Strand
-from solver.forces.ropes.twist import RodTwist, pinned_strands, wound
+from solver.forces.ropes.twist import RodTwist, build_winding, find_pinned_strands
 
 B, C = 2.0e-3, 1.5e-3
 
@@ -51,7 +51,7 @@ def spiral(count=12):
 def open_strand(angle, count=12):
     rest = spiral(count)
     edges = np.stack([np.arange(count - 1), np.arange(1, count)], axis=1).astype(np.int32)
-    return RodTwist(pinned_strands(edges, np.array([0, count - 1]), rest), rest, C, wound(angle)), rest
+    return RodTwist(find_pinned_strands(edges, np.array([0, count - 1]), rest), rest, C, build_winding(angle)), rest
 
 
 def test_force_is_the_slope_of_the_energy_and_stiffness_that_of_the_force():
@@ -90,7 +90,7 @@ def lowest(angle, count=80):
     """The lowest eigenvalue of a twisted ring's stiffness but for the six rigid motions, hardly stretching [N/m]."""
     x, edges = ring(count)
     bends = np.stack([np.roll(edges[:, 0], 1), edges[:, 0], edges[:, 1]], axis=1)
-    twist = RodTwist(pinned_strands(edges, np.zeros(0, int), x), x, C, wound(angle))
+    twist = RodTwist(find_pinned_strands(edges, np.zeros(0, int), x), x, C, build_winding(angle))
     side = np.linalg.norm(x[1] - x[0])
     links = Springy(Strand(edges, np.full(count, side), np.ones(count), 0.01), {"axial_stiffness": 50.0})
     force = total(twist, x)[1]

@@ -13,7 +13,8 @@ SOLVER = Path(__file__).resolve().parents[2] / "solver"
 ROOMS = "iteration nonlinear world coupling parts integrators".split()
 #: functions that factor or pose a stage, advance along a direction, or solve a program of rows
 SOLVES = frozenset(
-    "factor factor_for_directions refactor_columns pose pose_at posed_at solve_at search solve_with "
+    "factor factor_for_directions refactor_columns pose pose_at posed_at solve_at search solve_with _search_step "
+    "_search_mixed_step "
     "step_along".split())
 
 #: every loop in which that happens, by file and function, and why it is no configuration of `iterate`
@@ -149,11 +150,11 @@ WRITES = {
     "nonlinear/quasistatic_factors.py factor self._linear.true": "its own linear solver",
     "nonlinear/reused_factor.py _made_single linear.factored": "counts factors of a linear solver",
     "nonlinear/reused_factor.py factor linear.factored": "counts factors of a linear solver",
-    "parts/conjac/conjac.py _condensed self._single.too_soft": "its own single precision",
+    "parts/conjac/conjac.py _condense self._single.too_soft": "its own single precision",
     "parts/conjac/conjac.py forget_past self._single.too_soft": "its own single precision",
     "parts/conjac/reduced_precision.py condense showing.factored": "counts factors of a linear solver",
     "parts/eol/sliding_cloth.py step_with_reaction self.step_log.substeps": "the log's counts",
-    "parts/eol/solving.py _counted self.step_log": "the log's counts",
+    "parts/eol/solving.py _count_solution self.step_log": "the log's counts",
     "parts/eol/solving.py _separate self.step_log.barrier_iterations": "the log's counts",
     "parts/joints/jointed.py _add_forces self.on_rates.force": "its own forces on rates, overwritten in each stage",
     "parts/joints/jointed.py by_inertia self.springs.between": "its own springs' blocks, overwritten in each stage",

@@ -50,7 +50,8 @@ BESIDE = ("scripts", "benchmarks/peer_programs.py")
 #: folders of tests whose identifiers are terms, too
 TESTS = ("addon", "live", "farm", "setup", "cli", "job", "frames", "room", "nonlinear", "rows", "scenes", "embedding",
          "materials", "bearings", "ropes", "assembly", "constraints", "fields", "forces", "projective", "coordinates",
-         "meshing", "cloth", "mechanism", "contact")
+         "meshing", "cloth", "mechanism", "contact", "integrators", "modes",
+         "linear", "reshape")
 
 
 def words(text):

@@ -16,11 +16,6 @@ from . import bodies_kernels, convex_kernels
 from .convex import Shapes
 from .ground import NOWHERE, Ground, combine_friction
 
-NEAR = 1.0e-3  #: relative to a shape's extent: nearer shapes are in contact at any speed
-SEPARATION_SPEED = 1.0  #: [m/s] at which overlapping bodies separate, at most
-
-UNSEEN = 1.0e-3  #: [m/s] that bodies may have after their separation
-
 
 @dataclass(frozen=True)
 class RigidContacts:
@@ -63,6 +58,9 @@ class RigidContacts:
 class ContactSet:
     """Contacts of rigid bodies, found once at the start of a step, as rows that are constant in all of its stages."""
 
+    negligible_speed = 1.0e-3  #: [m/s] that bodies may have after their separation
+    separation_speed = 1.0  #: [m/s] at which overlapping bodies separate, at most
+
     normals: Rows
     tangents: Rows
     N: Vec  #: Jacobian of the normals, (k, m)
@@ -79,15 +77,15 @@ class ContactSet:
         positions.
 
         The stage ends at `time` [s] at coordinates base + dt u, base (m,), dt [s]. Overlaps at the start of the step
-        separate by position corrections, at most at SEPARATION_SPEED, which do not change velocities; the second return
-        value is None where both are equal. An overlap of an earlier stage's end is not corrected.
+        separate by position corrections, at most at `separation_speed`, which do not change velocities; the second
+        return value is None where both are equal. An overlap of an earlier stage's end is not corrected.
         """
         target_speed = self.normals.target
         gap = self.gap + target_speed * (self.end - time)
-        separation = np.minimum(np.maximum(-self.gap - target_speed * self.h, 0.0) / self.h, SEPARATION_SPEED)
+        separation = np.minimum(np.maximum(-self.gap - target_speed * self.h, 0.0) / self.h, self.separation_speed)
         contact_target: Vec = -(gap + self.N @ (base - self.q)) / dt
-        at_rest_after = np.minimum(contact_target, target_speed + np.minimum(separation, UNSEEN))
-        if float(separation.max(initial=0.0)) <= UNSEEN:
+        at_rest_after = np.minimum(contact_target, target_speed + np.minimum(separation, self.negligible_speed))
+        if float(separation.max(initial=0.0)) <= self.negligible_speed:
             return at_rest_after, None
         return at_rest_after, np.minimum(contact_target, target_speed + separation)
 
@@ -95,6 +93,8 @@ class ContactSet:
 @dataclass(frozen=True)
 class Colliders:
     """All colliding objects: s shapes of bodies and obstacles, and the ground."""
+
+    nearness = 1.0e-3  #: relative to a shape's extent: nearer shapes are in contact at any speed
 
     shapes: Shapes
     body: Index  #: of each shape, −1 for obstacles, (s,)
@@ -200,7 +200,7 @@ class Colliders:
         for s, motion in self.motion.items():
             rate = motion.velocity(time)
             fast[s] = np.linalg.norm(rate[:3, 3]) + np.linalg.norm(rate[:3, :3]) * self._around[s]
-        slack: Vec = NEAR * self.extent + h * fast
+        slack: Vec = self.nearness * self.extent + h * fast
         return slack
 
     def _table(self, shape: Index, rows: Vec, time: float) -> RigidContacts:

@@ -12,12 +12,13 @@ from scipy.spatial import ConvexHull
 from ...state import Index, Vec
 
 FLAT = 1.0e-6  #: triangles of a hull whose normals differ by less are one face
-MOST_POINTS = 64  #: of one shape: a finer hull is thinned, since all pairs of edges may be tested
 
 
 @dataclass(frozen=True)
 class Convex:
     """The convex hull of a few points, grown by a radius: a sphere has one, a capsule two, a box eight."""
+
+    most_points = 64  #: of one shape: a finer hull is thinned, since all pairs of edges may be tested
 
     points: Vec  #: in the own frame [m], (p, 3)
     radius: float  #: [m]
@@ -48,10 +49,10 @@ class Convex:
 
     @classmethod
     def hull(cls, points: Vec) -> Convex:
-        """Return the convex hull of points, (n, 3) [m], thinned to MOST_POINTS. Raises scipy's QhullError where the
+        """Return the convex hull of points, (n, 3) [m], thinned to `most_points`. Raises scipy's QhullError where the
         points are in one plane."""
         whole = np.asarray(points, dtype=float)[ConvexHull(points).vertices]
-        corners = whole[_spread_points(whole, MOST_POINTS)]
+        corners = whole[_spread_points(whole, cls.most_points)]
         hull = ConvexHull(corners)
         used, number = np.unique(hull.simplices, return_inverse=True)
         points, triangles = corners[used], number.reshape(-1, 3)

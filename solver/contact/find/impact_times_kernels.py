@@ -8,7 +8,6 @@ from ...threads import inline, kernel
 from .distance_kernels import DIFFERENCE, FREE, SQUARE, WORK, nearest_in_triangle, nearest_on_edges
 from .near_kernels import REMAINING
 
-MOST = 100_000  #: advances of a pair at most
 BY_SPEED = 200  #: advances after which a separating plane is used: most pairs need a few
 ROUNDING = 1.0e-15  #: relative to coordinates: rounding of a distance along a direction
 
@@ -60,14 +59,15 @@ def _separate(position, step, is_point, work, near, direction):  # type: ignore[
     return fraction
 
 
-@kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, f8[::1])")
-def impact_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-untyped-def]
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, i8, f8[::1])")
+def impact_times(start, stop, x, end, nodes, points, most, out):  # type: ignore[no-untyped-def]
     """Write to `out`, (k,), the fractions of straight displacements after which pairs start to stop nearly touch.
 
     The fraction is infinite for pairs that do not touch. x, end: positions before and after, (n, 3) [m]. nodes: (k, 4),
-    of which the first `points` pairs are of a point and a triangle. Each advance is as long as no contact is possible
-    at the largest speed of corners: additive continuous collision detection, as in ipctk. After BY_SPEED advances it is
-    as long as a plane separates the two sides, which is far longer where they slide along each other.
+    of which the first `points` pairs are of a point and a triangle. Each advance, of which there are `most` at most, is
+    as long as no contact is possible at the largest speed of corners: additive continuous collision detection, as in
+    ipctk. After BY_SPEED advances it is as long as a plane separates the two sides, which is far longer where they
+    slide along each other.
     """
     position, initial, step, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
     own = np.arange(4).astype(np.int32)
@@ -92,7 +92,7 @@ def impact_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-un
         distances = np.sqrt(work[SQUARE])
         near, time = REMAINING * distances, 0.0
         out[k] = np.inf
-        for count in range(MOST):
+        for count in range(most):
             if (1.0 - time) * fastest <= (1.0 - REMAINING) * distances:
                 break
             advance = (1.0 - REMAINING) * distances / fastest

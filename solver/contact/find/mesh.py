@@ -33,8 +33,6 @@ ROUNDING = 1.0e-9  #: relative to lengths: larger differences are not due to rou
 REBUILD = 0.1  #: fraction of the nodes: a list is rebuilt if more are outside the skin
 SHORT = 0.15  #: fraction of the requested skin, for near pairs that are required at a few positions only
 LISTS = 2  #: number of cached lists: for the start of a stage and its predicted end
-ROUNDS = 24  #: in which nodes block each other; after these all nodes have one fraction
-FREE_ROUNDS = 4  #: first rounds, in which a node moves on until it touches a blocked node
 
 
 @dataclass(frozen=True)
@@ -55,6 +53,10 @@ class NearPairs:
 
 class Surfaces:
     """One mesh of all surfaces that may touch."""
+
+    most_advances = 100_000  #: of a pair in the search for its contact time; then it may move that far
+    rounds = 24  #: in which nodes block each other; after these all nodes have one fraction
+    free_rounds = 4  #: first rounds, in which a node moves on until it touches a blocked node
 
     def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, collide: Any = None,
                  serves_long: bool = True, wires: Index | None = None, quads: Index | None = None,
@@ -267,18 +269,16 @@ class Surfaces:
         """
         steps = np.ones(int(alike.max(initial=0)) + 1)
         number, positions = alike[self.nodes].astype(np.int64), start[self.nodes]
-        displacement = (end - start)[self.nodes]
-        pairs, points = self._candidates(positions, end[self.nodes])
-        when = np.empty(len(pairs))
-        tested = np.arange(len(pairs))
-        for count in range(ROUNDS):
+        displacement, (pairs, points) = (end - start)[self.nodes], self._candidates(positions, end[self.nodes])
+        when, tested = np.empty(len(pairs)), np.arange(len(pairs))
+        for count in range(self.rounds):
             # displacements get shorter from round to round: no other pairs come near, and those whose nodes move as
             # before
             when[tested] = self._times(positions, positions + steps[number, None] * displacement, pairs[tested],
                                       int(np.searchsorted(tested, points)))
             cut = np.empty_like(steps)
             # continue until contact, or as far as the most blocked node of the pair: until there nothing touched before
-            if not reduce_fractions(when, pairs, number, steps, count < FREE_ROUNDS, cut):
+            if not reduce_fractions(when, pairs, number, steps, count < self.free_rounds, cut):
                 break
             less, before, steps = np.empty(len(pairs), dtype=bool), steps, cut
             threads.parallel_for(mark_reduced, len(pairs), pairs, number, before, steps, less)
@@ -300,7 +300,7 @@ class Surfaces:
     def _times(self, before: Vec, after: Vec, pairs: Index, points: int) -> Vec:
         """Return the fractions of straight displacements after which pairs (k, 4) touch, (k,), see `impact_times`."""
         when = np.empty(len(pairs))
-        threads.parallel_for(impact_times, len(when), before, after, pairs, points, when)
+        threads.parallel_for(impact_times, len(when), before, after, pairs, points, self.most_advances, when)
         return when
 
     def _candidates(self, before: Vec, after: Vec) -> tuple[Index, int]:

@@ -19,7 +19,6 @@ from ...state import Index, Vec
 from .embedded_kernels import add_pairs, carry_values, gather_forces
 from .interface import Bounds, ContactLaw, FrictionForce, Gaps
 
-BODY_ROUNDS = 4  #: rounds in which fractions are reduced body by body; after these all bodies have the same
 CAPACITY = 16  #: initial capacity: pairs of nodes for each stencil
 
 
@@ -149,6 +148,8 @@ class EmbeddedFriction(EmbeddedForce):
 class Embedded(EmbeddedForce):
     """A contact law between surfaces with embedded vertices, as a law of the nodes alone."""
 
+    body_rounds = 4  #: rounds in which fractions are reduced body by body; after these all bodies have the same
+
     def __init__(self, inner: ContactLaw, embedded: EmbeddedVertices) -> None:
         """inner: contact law of the nodes followed by the embedded vertices."""
         super().__init__(inner, embedded)
@@ -238,7 +239,7 @@ class Embedded(EmbeddedForce):
         numbers = int(alike.max(initial=-1)) + 1
         of_all = np.concatenate([alike, numbers + np.arange(len(step_start) - count)]).astype(np.int32)
         steps = np.ones(numbers)
-        for _ in range(BODY_ROUNDS):
+        for _ in range(self.body_rounds):
             reached = self._embedded.positions(start + steps[alike, None] * (end - start))
             fractions = self.inner.largest_steps(step_start, reached, of_all)
             if fractions.min() == 1.0:

@@ -40,7 +40,7 @@ def length_of(material, t, k):  # type: ignore[no-untyped-def]
 
 
 @inline
-def unfolded(triangles, material, t, k, u, corner, position):  # type: ignore[no-untyped-def]
+def unfold_corner(triangles, material, t, k, u, corner, position):  # type: ignore[no-untyped-def]
     """Write to `position` where a corner of triangle u, unfolded about side k of t, is in the material space of t
     (2,).
 
@@ -122,7 +122,7 @@ def corners_across(triangles, material, longest, mates, t, a, b, corners, positi
             positions[k, 1, axis] = material[t, j, axis]
             positions[k, 2, axis] = material[t, own, axis]
         if k != cut_side:
-            unfolded(triangles, material, t, longest[t], u, opposite, positions[k, 2])
+            unfold_corner(triangles, material, t, longest[t], u, opposite, positions[k, 2])
     return count
 
 

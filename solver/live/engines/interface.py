@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ...build.filled import replace_meshers
 from ...job.folder import Job
 from ...job.schema import Scene
 from ...state import Vec
@@ -16,6 +17,13 @@ from ..pace import Effort
 
 #: (stage, body, progress, text), as a bake reports how it begins
 Report = Callable[[str, str | None, float | None, str], None]
+
+CELLS = 300  #: in the box of a soft body, about
+
+
+def in_cells(job: Job) -> Job:
+    """Return the job with coarse cells in its soft bodies, instead of the tetrahedra of its meshers."""
+    return replace_meshers(job, CELLS, by_bake=False)
 
 
 def nothing_rigid() -> Vec:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from msgspec import structs
 
 from ...build.fields import Prepared
-from ...build.filled import replace_meshers
 from ...build.soft_bodies import prepare_all
 from ...build.volumes import volumes_of
 from ...errors import BadInput
@@ -19,10 +18,8 @@ from ...job.schema_values import Choice
 from ...parts.projective.body import TargetRows
 from ..layers import Layers
 from ..projected import ProjectedBody
-from .interface import Inputs
+from .interface import Inputs, in_cells
 from .separate_bodies import SeparateBodiesEngine
-
-CELLS = 300  #: in the box of a soft body, about
 
 
 class ProjectiveEngine(SeparateBodiesEngine[ProjectedBody]):
@@ -66,7 +63,7 @@ def _is_uncoupled(scene: Scene) -> bool:
 
 def _by_projections(job: Job) -> Job:
     """Return the job with projective dynamics instead of its method, and cells instead of its mesher."""
-    job = replace_meshers(job, CELLS, by_bake=False)
+    job = in_cells(job)
     bodies = [structs.replace(body, method=None, integrator=None) for body in job.scene.bodies]
     return replace(job, scene=structs.replace(job.scene, bodies=bodies, method=Choice("projective"),
                                               integrator=Choice("bdf2")))

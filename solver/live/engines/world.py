@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...build.filled import replace_meshers
 from ...build.volumes import volumes_of
 from ...build.world import build
 from ...errors import Diverged, StepFailed
@@ -20,9 +19,8 @@ from ...world.nodes_part import NodesPart
 from ..leading import leading_of
 from ..pace import Effort
 from ..parts import LiveJoints, LiveNodes
-from .interface import GrabbedVertex, Hold, Inputs, Report, nothing_rigid
+from .interface import GrabbedVertex, Hold, Inputs, Report, in_cells, nothing_rigid
 
-CELLS = 300  #: in a body's box, about
 LONGER = 2  #: how many times longer the longest steps are
 LONGEST_RIGID = 1.0 / 72.0  #: of mechanisms alone [s]: they are shown sixty times a second though timers come late
 
@@ -51,7 +49,7 @@ class WorldEngine:
     def _build(self, job: Job) -> None:
         """Build the world of a job on coarse cells, with live parts and efforts. Raises a ConJacError that names the
         body."""
-        job = replace_meshers(job, CELLS, by_bake=False)
+        job = in_cells(job)
         built = build(job, self._report, volumes_of(job, self._report))
         self._job, self._world = job, built.world
         numbers = {body.name: k for k, body in enumerate(job.scene.bodies)}
@@ -64,11 +62,7 @@ class WorldEngine:
         self._shown = [next((k, soft, n) for k, soft in self._soft for n, body in enumerate(soft.part.bodies_in_world)
                             if body.name == name) for name in numbers]
         h = step_size(job.scene.time.fps, job.scene.time.step)[1]
-        self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", LONGER * h)]
-        if not self._soft:
-            self.efforts = [Effort("", h)]
-            if h < LONGEST_RIGID:
-                self.efforts.append(Effort("longer steps", min(LONGER * h, LONGEST_RIGID)))
+        self.efforts = _efforts(h, not self._soft)
 
     def _begin(self) -> State:
         """Return the initial state, with bodies moved to where their objects are now."""
@@ -210,3 +204,12 @@ class WorldEngine:
             self._state = started
             return
         self._state = replace(self._state, time=0.0, memory={})
+
+
+def _efforts(h: float, are_rigid: bool) -> list[Effort]:
+    """Return the efforts of steps of h seconds, the most accurate first. are_rigid: whether nothing in the scene is
+    soft."""
+    if not are_rigid:
+        return [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", LONGER * h)]
+    longer = [Effort("longer steps", min(LONGER * h, LONGEST_RIGID))] if h < LONGEST_RIGID else []
+    return [Effort("", h), *longer]

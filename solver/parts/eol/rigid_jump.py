@@ -19,7 +19,7 @@ DRAWN = 20.0
 THROWN = 50.0  #: [m/s]: where pins are faster behind the jump it is not over, and the cloth keeps its own speed
 
 
-def carried(cloth: Cloth, pins: Pins, time: float, h: float, step_log: StepLog) -> tuple[Cloth, Pins]:
+def follow_rigid_jump(cloth: Cloth, pins: Pins, time: float, h: float, step_log: StepLog) -> tuple[Cloth, Pins]:
     """Return the cloth and its pins; where all pins jump alike in the next h seconds, the cloth is displaced rigidly to
     where they jump to, with their velocity there. pins: positions, (p, 3) [m], at a time. time: of the start [s]."""
     pinned = (cloth.pin >= 0).nonzero()[0]

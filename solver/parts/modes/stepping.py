@@ -20,7 +20,7 @@ from ...state import Vec
 from .loads import StageLoads
 from .points import PAIRS, CubaturePoints
 
-HALVINGS = 8
+HALVINGS = 8  #: of a step, at most, until it lowers the potential; then the shortest is taken
 ENOUGH = 1.0e-4  #: of the slope: least decrease by a fraction of a step (Armijo)
 ROUNDING = 1.0e-13  #: of a potential and of gradients: what is won less than that is not seen
 

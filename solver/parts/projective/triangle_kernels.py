@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ...forces.cloth.membrane_kernels import rotated_strain
+from ...forces.cloth.membrane_kernels import split_rotation_and_strain
 from ...materials.lanes import LANES, put, vector
 from ...threads import inline, kernel
 
@@ -108,7 +108,7 @@ def project_triangles(  # type: ignore[no-untyped-def]
                 energy = work[DENSITY * LANES + lane]
                 if work[REGULAR * LANES + lane] == 0.0:
                     frame, strain = work[SCRATCH : SCRATCH + 9], work[SCRATCH + 9 : SCRATCH + 12]
-                    rotated_strain(x, corners[row], whole[row], frame, strain)
+                    split_rotation_and_strain(x, corners[row], whole[row], frame, strain)
                     d0, d1, d2 = f0 - frame[0], f1 - frame[1], f2 - frame[2]
                     t0, t1, t2 = g0 - frame[3], g1 - frame[4], g2 - frame[5]
                     energy += 0.5 * modulus * (d0 * d0 + d1 * d1 + d2 * d2 + t0 * t0 + t1 * t1 + t2 * t2)

@@ -114,7 +114,7 @@ def _across(a, b):  # type: ignore[no-untyped-def]
 
 
 @inline
-def _projected(x, inverse_mass, nodes, gradients, t, rows, phi, alpha, last):  # type: ignore[no-untyped-def]
+def _project(x, inverse_mass, nodes, gradients, t, rows, phi, alpha, last):  # type: ignore[no-untyped-def]
     """Move corners along rows ∂φ/∂F until the linearised φ + α λ is 0; return the change of the multiplier.
     [Macklin 2016]"""
     weight = 0.0
@@ -147,8 +147,8 @@ def solve_tets(start, stop, x, inverse_mass, nodes, gradients, compliance, rest,
                    _of_tet(x, x, nodes, gradients, t, 2))
         across = (_across(b, c), _across(c, a), _across(a, b))
         volume = a[0] * across[0][0] + a[1] * across[0][1] + a[2] * across[0][2]
-        multipliers[t, 0] += _projected(x, inverse_mass, nodes, gradients, t, across, volume - rest[t],
-                                        compliance[t, 0] * per_square, multipliers[t, 0])
+        multipliers[t, 0] += _project(x, inverse_mass, nodes, gradients, t, across, volume - rest[t],
+                                      compliance[t, 0] * per_square, multipliers[t, 0])
         a, b, c = (_of_tet(x, x, nodes, gradients, t, 0), _of_tet(x, x, nodes, gradients, t, 1),
                    _of_tet(x, x, nodes, gradients, t, 2))
         size = math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + b[0] * b[0] + b[1] * b[1] + b[2] * b[2]
@@ -158,8 +158,8 @@ def solve_tets(start, stop, x, inverse_mass, nodes, gradients, compliance, rest,
         one = 1.0 / size
         along = ((one * a[0], one * a[1], one * a[2]), (one * b[0], one * b[1], one * b[2]),
                  (one * c[0], one * c[1], one * c[2]))
-        multipliers[t, 1] += _projected(x, inverse_mass, nodes, gradients, t, along, size,
-                                        compliance[t, 1] * per_square, multipliers[t, 1])
+        multipliers[t, 1] += _project(x, inverse_mass, nodes, gradients, t, along, size,
+                                      compliance[t, 1] * per_square, multipliers[t, 1])
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], "
