@@ -128,7 +128,7 @@ MEETINGS = ("soft and soft", "soft and rigid", "soft and cloth", "sharp cloth an
 def momentum(world: World, state: State) -> np.ndarray:
     """Linear [N s] and angular about the origin [N m s] of all, (2, 3)."""
     out = np.zeros((2, 3))
-    for part, own in zip(world.parts, world.parted(state)):
+    for part, own in zip(world.parts, world.split_state(state)):
         if isinstance(part, NodesPart):
             x, v = part.nodes_at(own)
             p = part.mass[:, None] * v
@@ -219,8 +219,8 @@ def squeezed(cells: int, solver: dict[str, Any]) -> tuple[int, float]:
     assert isinstance(part, NodesPart)
     for _ in range(round(1.9 / SOFT_STEP)):
         state = advance(world, state, SOFT_STEP, 1)
-    x, _ = part.nodes_at(world.parted(state)[0])
-    found = part.contacts[0].active_pairs(x)
+    x, _ = part.nodes_at(world.split_state(state)[0])
+    found = part.contacts[0].find_active_pairs(x)
     force = np.zeros_like(x)
     np.add.at(force, found.nodes, found.forces)
     # plates are what the two obstacles' nodes are
@@ -258,7 +258,7 @@ def down_slope(friction: float, ratio: float, sharp: bool, seconds: float = 1.0)
     state, speeds = world.initial_state(), []
     for _ in range(round(seconds / CLOTH_STEP)):
         state = advance(world, state, CLOTH_STEP, 1)
-        part, own = world.parts[0], world.parted(state)[0]
+        part, own = world.parts[0], world.split_state(state)[0]
         if isinstance(part, EolCloth):
             speeds.append(float(part.cloth(own).mesh.v[:, 0].mean()))
         elif isinstance(part, NodesPart):
@@ -301,7 +301,7 @@ def towel(off: float, friction: float, itself: bool, seconds: float = 2.0) -> di
         except (StepFailed, ConJacError) as failure:
             row["failed"] = str(failure)[:200]
             break
-        mesh = part.cloth(world.parted(state)[0]).mesh
+        mesh = part.cloth(world.split_state(state)[0]).mesh
         if (mesh.on >= 0).any():
             along = mesh.material[:, 0]
             fold = float(along[mesh.on >= 0].mean())

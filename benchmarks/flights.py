@@ -80,12 +80,12 @@ def thrown(integrator: str, params: dict[str, Any], solver: str) -> tuple[World,
                     "integrator": {"kind": integrator, "params": params}, "stage_solver": {"kind": solver},
                     "gravity": [0.0, 0.0, 0.0], "time": {"start": 1, "end": 25, "fps": 24, "step": H_FLESH},
                     "bodies": [flesh], "mechanisms": [arm]}, arrays)
-    soft, bones = world.parted(world.initial_state())
+    soft, bones = world.split_state(world.initial_state())
     at = tree(world).posture(bones.q, bones.u, bones.memory)
     turn, twist = at.E[0, :3, :3], at.twist[0]
     body: Any = world.parts[0]
     rigid = np.cross(turn @ twist[:3], body.rest - at.E[0, :3, 3]) + turn @ twist[3:]
-    return world, world.merged([replace(soft, u=rigid[body.coordinates.free].ravel()), bones])
+    return world, world.merge_states([replace(soft, u=rigid[body.coordinates.free].ravel()), bones])
 
 
 def tree(world: World) -> Any:
@@ -95,7 +95,7 @@ def tree(world: World) -> Any:
 
 def momenta(world: World, state: State) -> tuple[np.ndarray, np.ndarray]:
     """Linear [N s], and angular about the common centre of mass [N m s], (3,) each."""
-    soft, bones = world.parted(state)
+    soft, bones = world.split_state(state)
     body: Any = world.parts[0]
     at = tree(world).posture(bones.q, bones.u, bones.memory)
     x = body.coordinates.positions(soft.q, soft.time, soft.carrier_motion)

@@ -199,7 +199,7 @@ def run(job: Any, step: float | None = None) -> dict[str, Any]:
         print(f"frame {frame}: {time.process_time() - at:.2f} s, {len(world.parts)} groups, {len(halved)} steps cut"
               + (f", as {halved[-1][1]}" if halved else ""), file=sys.stderr, flush=True)
         looks = {}
-        for part, own in zip(world.parts, world.parted(state)):
+        for part, own in zip(world.parts, world.split_state(state)):
             if not isinstance(part, NodesPart):
                 raise TypeError("all parts have to be soft bodies")
             x, v = part.nodes_at(own)

@@ -65,7 +65,8 @@ def measured(part: EolCloth, world: World, timeline: Timeline) -> dict[str, Any]
             began = time.thread_time()
             state = advance(whole, state, timeline.step, 1, halved=halved, largest=timeline.largest_deformation)
             times.append(time.thread_time() - began)
-            cloth = part.cloth(world.parted(state)[world.parts.index(part)] if part.steps.needs_reactions else state)
+            own = world.split_state(state)[world.parts.index(part)] if part.steps.needs_reactions else state
+            cloth = part.cloth(own)
             faces = max(faces, len(cloth.mesh.faces))
             fraction = max(fraction, float(((cloth.mesh.on >= 0) & ~cloth.free).mean()))
     took = sum(times)

@@ -48,7 +48,7 @@ class Watch:
     def look(self, world: Any, state: Any, frame: int) -> None:
         """At the skins of the tetrahedra, and of what they meet, in a frame."""
         self.step_log["frames"] += 1
-        for part, mine in zip(world.parts, world.parted(state)):
+        for part, mine in zip(world.parts, world.split_state(state)):
             for law in getattr(part, "contacts", ()):
                 x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
                 near = law.contact_forces(x)[:, -1]  # before the exact test: the step's own answer to the same question

@@ -90,7 +90,7 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
     folder = place.job_folder(bodies[0])
     job, cache = load(folder), place.cache_of(folder)
     world = build(job, lambda *_: None)[0]
-    parts = zip(world.parts, world.parted(world.initial_state()))
+    parts = zip(world.parts, world.split_state(world.initial_state()))
     soft, state = next((part, state) for part, state in parts if getattr(part, "contacts", ()))
     law, scene = soft.contacts[0], bpy.context.scene
     if isinstance(law, Embedded):
@@ -114,7 +114,7 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
                 x[rows] = start[rows] @ move[:3, :3].T + move[:3, 3]
         if law.surfaces.intersection(x) is not None:
             return 0.0
-        nearest = min(nearest, float(np.sqrt(law.active_pairs(x).work[:, SQUARE].min(initial=np.inf))))
+        nearest = min(nearest, float(np.sqrt(law.find_active_pairs(x).work[:, SQUARE].min(initial=np.inf))))
     return nearest
 
 

@@ -130,7 +130,7 @@ def imported():
             if isinstance(node, ast.ImportFrom) and node.level:
                 home = ".".join([*here[:-node.level], *(node.module or "").split(".")])
                 for one in node.names:
-                    found[home, one.name].append(".".join(here))
+                    found[home, one.name].append(".".join(here).removesuffix(".__init__"))
     return found
 
 
@@ -140,10 +140,16 @@ def importers(file, name):
     return [home, *imported()[home, name]]
 
 
+@cache
+def tree_of(module):
+    """Return the syntax tree of a module of the solver."""
+    path = Path(importlib.import_module(module).__file__)
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def fields(module, name):
     """Return (class, field) of a module whose classes have a constant as the value of a field."""
-    path = SOLVER.parent.joinpath(*module.split(".")).with_suffix(".py")
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(module)):
         for item in node.body if isinstance(node, ast.ClassDef) else ():
             for target in item.targets if isinstance(item, ast.Assign) else ():
                 pairs = (zip(target.elts, item.value.elts)
@@ -152,8 +158,27 @@ def fields(module, name):
                 yield from ((node.name, field.id) for field, value in pairs if getattr(value, "id", "") == name)
 
 
+def defaults(module, name):
+    """Return (function, positions of its defaults, keywords) of a module that have a constant as their default."""
+    for node in tree_of(module).body:
+        if isinstance(node, ast.FunctionDef):
+            yield (node.name, [k for k, one in enumerate(node.args.defaults) if getattr(one, "id", "") == name],
+                   [argument.arg for argument, one in zip(node.args.kwonlyargs, node.args.kw_defaults)
+                    if getattr(one, "id", "") == name])
+
+
+def set_default(monkeypatch, function, positions, keywords, value):
+    """Give some of a function's parameters another default."""
+    if positions:
+        monkeypatch.setattr(function, "__defaults__", tuple(
+            value if k in positions else one for k, one in enumerate(function.__defaults__)))
+    if keywords:
+        monkeypatch.setattr(function, "__kwdefaults__", function.__kwdefaults__ | dict.fromkeys(keywords, value))
+
+
 def set_constant(monkeypatch, file, name, value):
-    """Give a constant of a file of the solver another value, wherever it is imported, or a field of a class."""
+    """Give a constant of a file of the solver another value, wherever it is imported or the default of a function's
+    parameter, or a field of a class."""
     owner, _, field = name.rpartition(".")
     if owner:
         home = importlib.import_module("solver." + file.removesuffix(".py").replace("/", "."))
@@ -162,5 +187,7 @@ def set_constant(monkeypatch, file, name, value):
     for module in importers(file, name):
         loaded = importlib.import_module(module)
         monkeypatch.setattr(loaded, name, value)
+        for function, positions, keywords in defaults(module, name):
+            set_default(monkeypatch, getattr(loaded, function), positions, keywords, value)
         for owner, field in fields(module, name):
             monkeypatch.setattr(getattr(loaded, owner), field, value)

@@ -240,7 +240,7 @@ def bend(arm: Arm, h: float, betas: dict[str, float]) -> dict[str, Bent]:
             began = time.perf_counter()
             states[method] = world.step(replace(states[method], time=k * h), h)
             ms[method].append(1e3 * (time.perf_counter() - began))
-            soft, joints = world.parted(states[method])
+            soft, joints = world.split_state(states[method])
             angles[method].append(joints.q)
             speeds[method].append(world.parts[0].velocity(soft)[arm.muscle.middle])
     return {method: Bent(np.array(angles[method]), float(np.median(ms[method])), np.array(speeds[method]))

@@ -25,7 +25,7 @@ def frames(arm: muscle.Arm) -> list[tuple[float, np.ndarray, np.ndarray]]:
     state, found, rises = world.initial_state(), [], arm.activation()
     for k in range(round(MOMENTS[-1] / H) + 1):
         if any(abs(k * H - moment) < 1e-9 for moment in MOMENTS):
-            soft, flesh = world.parted(state)[0], world.parts[0]
+            soft, flesh = world.split_state(state)[0], world.parts[0]
             active = rises[min(round(k * H * muscle.FPS * muscle.SAMPLES), len(rises) - 1)]
             found.append((float(active), flesh.coordinates.positions(soft.q, soft.time), world.poses(state)["pose"]))
         state = world.step(state, H)

@@ -52,16 +52,16 @@ class FleshOnBones(Coupling, SteppedSoft):
     def initial_state(self) -> State:
         """Return the joined state of both parts at the start frame. Raises Diverged."""
         joints = self.jointed.initial_state()
-        return self.merged([self.soft.initial_state(self._states.carrier_motion(joints)), joints])
+        return self.merge_states([self.soft.initial_state(self._states.carrier_motion(joints)), joints])
 
-    def parted(self, state: State) -> list[State]:
+    def split_state(self, state: State) -> list[State]:
         """Return the soft bodies' state, with attached nodes at their bones, and the joints' state."""
-        return self._states.parted(state)
+        return self._states.split_state(state)
 
-    def merged(self, states: Sequence[State]) -> State:
+    def merge_states(self, states: Sequence[State]) -> State:
         """Return the joined state of both parts, with one history. Raises BadInput where only one of the states has a
         history."""
-        return self._states.merged(states)
+        return self._states.merge_states(states)
 
     def begin(self, state: State, h: float) -> None:
         """Prepare the contact laws for a step from a state."""
@@ -71,19 +71,19 @@ class FleshOnBones(Coupling, SteppedSoft):
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the joined state after the integrator's step of h seconds, before exact constraints are projected.
         Raises StepFailed."""
-        soft, joints = self.parted(state)
+        soft, joints = self.split_state(state)
         on_soft, on_bones = (inputs.external_forces.get(k) for k in range(2))
-        start, external_force = self.soft.damped_start(soft, h, on_soft, self.integrator.remembered_rates)
+        start, external_force = self.soft.damp_start(soft, h, on_soft, self.integrator.remembered_rates)
         recall(self.soft.links, soft)
         before = [start, joints]
         self.system.free_bones.start_step(on_soft is None and on_bones is None)
         with (self.soft.with_external_force(external_force),
               self.jointed.with_external_force(on_bones, inputs.drive_lead)):
-            after = self.jointed.impacts.step(self.integrator, self.system, self.merged(before), h)
-            flesh, bones = self.system.free_bones.restore_momenta(before, self.parted(after), h)
+            after = self.jointed.impacts.step(self.integrator, self.system, self.merge_states(before), h)
+            flesh, bones = self.system.free_bones.restore_momenta(before, self.split_state(after), h)
         if self.soft.links:
             flesh = remembering(self.soft.links, flesh, self._states.positions(after))
-        return self.merged([self.soft.with_loss_memory(flesh, soft, h), bones])
+        return self.merge_states([self.soft.with_loss_memory(flesh, soft, h), bones])
 
     def judge(self, before: State, after: State, h: float, inputs: StepInputs) -> tuple[State, StepInputs | None]:
         """Return the joined state with exact constraints projected and None, or `before` and the inputs to repeat the
@@ -93,7 +93,7 @@ class FleshOnBones(Coupling, SteppedSoft):
         Where that correction is blocked by contact the step is repeated with drive rates that lead to the target, so
         that soft bodies are moved aside. Raises StepFailed after `max_tries` attempts, and where positions diverge.
         """
-        soft, joints = self.parted(after)
+        soft, joints = self.split_state(after)
         constraints, posed = self.jointed.constraints, joints.tree_stage
         drive_errors = np.zeros(0) if constraints is None or posed is None else constraints.drive_errors(joints, posed)
         solved = self._flesh.positions(soft.q, soft.time, soft.carrier_motion)
@@ -110,7 +110,7 @@ class FleshOnBones(Coupling, SteppedSoft):
                              f"are blocked{nearest(self.soft.contact_forces_at(solved))}", None, BLOCKED_REMEDY)
         self.soft.refuse_blow_up(soft)
         self.soft.note_remarks(soft)
-        return self.merged([soft, joints]), None
+        return self.merge_states([soft, joints]), None
 
     def forget_past(self) -> None:
         """Discard the factor of the last stage; the parts discard their own caches."""

@@ -32,7 +32,7 @@ class JoinedStates:
         """Return the motion of attached nodes in a state of the joints."""
         return self._flesh.attached.carrier_motion(self._skeleton.bodies(carrier))
 
-    def parted(self, state: State) -> list[State]:
+    def split_state(self, state: State) -> list[State]:
         """Return the soft bodies' state, with attached nodes at their bones, and the joints' state."""
         soft, joints = self.split(state)
         flesh, bones = dict(soft.memory), dict(joints.memory)
@@ -50,7 +50,7 @@ class JoinedStates:
         return (State(state.time, state.q[: self._cut], state.u[: self._cut], flesh),
                 State(state.time, state.q[self._cut :], state.u[self._cut :], bones, tree_stage=state.tree_stage))
 
-    def merged(self, states: Sequence[State]) -> State:
+    def merge_states(self, states: Sequence[State]) -> State:
         """Return the joined state of soft bodies and joints, with one history. Raises BadInput where only one of them
         has a history."""
         soft, jointed = states
@@ -66,5 +66,5 @@ class JoinedStates:
 
     def positions(self, state: State) -> Vec:
         """Return positions of all nodes in a joined state, (n, 3) [m]."""
-        soft = self.parted(state)[0]
+        soft = self.split_state(state)[0]
         return self._flesh.positions(soft.q, soft.time, soft.carrier_motion)

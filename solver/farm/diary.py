@@ -13,8 +13,8 @@ from ..errors import ConJacError
 from ..job.files import open_regular, write_whole
 
 FILE = "said.json"
-EVERY = 2.0  # s between two writes
-LONGEST = 1 << 16  # bytes
+EVERY = 2.0  #: [s] between two messages of a running task that are written
+LONGEST = 1 << 16  #: [bytes] of the file that are read
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from ..errors import EXIT_ENVIRONMENT
 FORMATS = {"abc": "ExportAlembic", "shapekeys": "ExportShapeKeys"}
 SPECIFICATION = "jobtemplate-2023-09"
 BLENDER_SCRIPT, ISLANDS_FILE = "in_blender.py", "islands.json"  #: of a bundle
-GRACE = 120  # s that a running step has to end after a cancellation
-ROOM = 1.5  # times the memory of the estimate
+GRACE = 120  #: [s] that a running step has to end after a cancellation
+ROOM = 1.5  #: times the memory of the estimate: what a task asks a worker for
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from ..state import Index, Vec
 
-PAINTED = 0.5
+PAINTED = 0.5  #: weight above which a vertex or node is part of a spot
 SAME = 1.0e-9  #: relative tolerance of equal distances
 
 

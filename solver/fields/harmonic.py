@@ -13,9 +13,9 @@ from ..meshing.closest import closest_weights, vertex_normals
 from ..meshing.volume import boundary_faces, shape_gradients
 from ..state import Index, Vec
 
-CANDIDATES = 12  # triangles to compare for each boundary node
-MOST_SAMPLES = 400_000
-UNSOLVED = 1e-6  # largest residual, of the largest term of an equation
+CANDIDATES = 12  #: samples whose triangles are compared for each boundary node
+MOST_SAMPLES = 400_000  #: of all triangles, at most, unless these are more
+UNSOLVED = 1e-6  #: largest residual, of the largest term of an equation
 
 
 def harmonic_extension(nodes: Vec, tets: Index, vertices: Vec, triangles: Index, painted: Vec) -> Vec:

@@ -12,8 +12,8 @@ from .. import catalogue
 from ..job import schema
 from ..state import Vec
 
-NEIGHBOURS = 16
-STIFFENING = 1e-3  # ε, regularisation of a flat neighbourhood
+NEIGHBOURS = 16  #: nearest vertices that a node is fitted to
+STIFFENING = 1e-3  #: ε, regularisation of a flat neighbourhood
 CHUNK = 100_000  # node-samples at a time
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ..state import Index, Vec
 from .rigid_structs import BodySystem, ForceWeights, SpringTable
@@ -38,6 +39,12 @@ class Springs:
         #: bodies that springs connect, other than parent and child, (p, 2)
         self.pairs: Index = np.array(list(far), dtype=np.int32).reshape(-1, 2)
         self.between: Vec = np.zeros((len(far), 6, 6))  #: blocks of the matrix between these bodies
+
+    def pull(self, row: int, point: npt.ArrayLike, stiffness: float, damping: float) -> None:
+        """Change the first point, (3,) [m], stiffness [N/m] and damping [N s/m] of a spring in all following
+        evaluations."""
+        self.point[row, 0] = point
+        self.law[row, :2] = stiffness, damping
 
     def __len__(self) -> int:
         return len(self.body)

@@ -24,12 +24,13 @@ from ..errors import CacheBusy, CacheUnwritable
 from ..job.files import BRING_BACK, CAREFUL, NotRegular, create, is_link, make_folder, open_regular, unwritable
 
 LOCK, FRESH, TURN = "lock", "lock.new", "lock.turn"
-SETTLE = 10.0  # s: an empty lock file younger than this is one that an older ConJac is writing
-BEAT = 5.0  # s between two signs of life
-EXPIRY = 300.0  # s without one: a file server may show a time a minute late, and one library call may take as long
-REBOOT = 30.0  # s, where the name is this machine's: most likely it was rebooted, which takes longer
-PATIENCE = 5.0  # s to wait for a turn
-LONGEST_LOCK = 4096  # bytes: no lock is longer
+SETTLE = 10.0  #: [s] an empty lock file younger than this is one that an older ConJac is writing
+BEAT = 5.0  #: [s] between two signs of life
+#: [s] without a sign of life: a file server may show a time a minute late, and one library call may take as long
+EXPIRY = 300.0
+REBOOT = 30.0  #: [s] of the same where the name is this machine's: most likely it was rebooted, which takes longer
+PATIENCE = 5.0  #: [s] to wait for a turn
+LONGEST_LOCK = 4096  #: [bytes] of a lock file that are read: no lock is longer
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ class AcquiredLock:
 
 
 @contextlib.contextmanager
-def acquired(folder: Path) -> Iterator[AcquiredLock]:
+def acquire(folder: Path) -> Iterator[AcquiredLock]:
     """Lock the cache while the block runs, and yield the lock; that of a process that died is taken over.
 
     The folder is made where there is none; the one around it must exist. Raises CacheBusy where another process has the

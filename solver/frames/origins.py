@@ -10,7 +10,7 @@ from ..job.folder import Job
 from ..state import Vec
 
 HALF_STEP = 2.0**-24  # of single precision, relative to a number
-FINE, COARSE = 1e-5, 1e-4  # of a body's size: largest rounding where it starts, and from which one is reported
+FINE, COARSE = 1e-5, 1e-4  #: of a body's size: largest rounding where it starts, and from which one is reported
 
 
 class Origins:

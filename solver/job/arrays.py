@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .files import open_regular
 
 LONGEST = 2**31  # of an axis; ConJac writes no longer array
-MEMBERS = 10_000  # of an archive
+MEMBERS = 10_000  #: arrays of an archive
 
 
 class Unreadable(ValueError):

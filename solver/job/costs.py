@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+#: tetrahedra of a bar; operations of its factorization and size of the factor that were measured
 MEASURED_TETS, MEASURED_FLOPS, MEASURED_FACTOR_BYTES = 30e3, 4e9, 0.05 * 2**30
-FLOPS_GROW, FACTOR_GROWS = 1.97, 1.35  # exponents of the count of tetrahedra
+FLOPS_GROW, FACTOR_GROWS = 1.97, 1.35  #: exponents of the number of tetrahedra
+#: of a factorization; of the assembly [s]
 FLOPS_PER_SECOND, FILL_SECONDS_PER_TET = 25e9, 5e-7
-BYTES_PER_TET = 1.6e3  # element and pattern arrays
-MULTIGRID_SECONDS_PER_TET, MULTIGRID_BYTES_PER_TET = 7e-6, 0.6e3  # a dozen columns at once, as ConJac's
+BYTES_PER_TET = 1.6e3  #: element and pattern arrays
+MULTIGRID_SECONDS_PER_TET, MULTIGRID_BYTES_PER_TET = 7e-6, 0.6e3  #: of a step, a dozen columns at once
 SLOWER = 3.0  #: a direct factor that is so many times slower is not taken
 MEMORY_FRACTION = 0.5  #: of the machine's that a bake may take
 

@@ -18,8 +18,8 @@ from . import schema, schema_values
 from .arrays import Unreadable, header_of, read_npy
 from .files import NotRegular
 
-LARGE = 16 << 20  # bytes; larger arrays stay on disk and are read where they are touched
-FARTHEST = 1e30  # frames are in single precision, and products of ten lengths must be finite
+LARGE = 16 << 20  #: [bytes]: larger arrays stay on disk and are read where they are touched
+FARTHEST = 1e30  #: largest number of a job: frames are in single precision, and products of ten lengths must be finite
 
 
 def refuse(what: str, where: str, remedy: str = "", kind: type[BadInput] = BadScene) -> BadInput:
@@ -90,7 +90,7 @@ class Job:
             self._loaded[name] = read_array(self.array_path(name, where), name, where, self.path)
         return self._loaded[name]
 
-    def described(self, name: str, where: str = "$") -> tuple[str, tuple[int, ...]]:
+    def describe_array(self, name: str, where: str = "$") -> tuple[str, tuple[int, ...]]:
         """Return the kind ("f", "i" or another of numpy) and the shape of an array, from its header alone.
 
         Raises BadScene, NoSuchThing."""

@@ -9,12 +9,11 @@ import msgspec
 
 from ..errors import NoSuchThing
 from . import schema
-from .files import open_regular
+from .files import LARGEST_JSON, open_regular
 from .folder import Job, refuse
 from .validate import check
 
 SCENE = "scene.json"
-LARGEST = 256 << 20  # of a scene.json [bytes]
 
 
 def load(path: Path | str) -> Job:
@@ -46,9 +45,9 @@ def read_scene(path: Path) -> dict[str, Any]:
     """
     try:
         with open_regular(path) as stream:
-            content = stream.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise refuse(f"{path.name} is larger than {LARGEST >> 20} MB", "$", "Put long lists into arrays")
+            content = stream.read(LARGEST_JSON + 1)
+        if len(content) > LARGEST_JSON:
+            raise refuse(f"{path.name} is larger than {LARGEST_JSON >> 20} MB", "$", "Put long lists into arrays")
         raw = msgspec.json.decode(content)
     except FileNotFoundError as error:
         raise NoSuchThing(f"there is no {path}", "Give the folder that holds a job's scene.json") from error

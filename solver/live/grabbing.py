@@ -82,6 +82,12 @@ def around(x: Vec, position: Vec, radius: float) -> tuple[Index, Vec]:
     return nodes.astype(np.int32), weights / weights.sum()
 
 
+def radius_of(given: float, size: float) -> float:
+    """Return the radius of the grabbed part [m]. given: that of the hand [m], 0 where it has none. size: of the body
+    [m]."""
+    return given or REACH * size
+
+
 def strength_of(mass: float, size: float) -> float:
     """Return the stiffness of a grab of strength 1 [N/m] on a body. mass: of the body [kg]. size: of the body [m]."""
     return mass * GRAVITY / (LIFTS * size)

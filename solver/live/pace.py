@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 FULL = 0.85  #: fraction of its time that stepping may take: the rest is for drawing and what else runs
-EASY = 0.6  #: what the next better effort may have cost when it was last tried, for another try
 FORGET, LONGEST = 1.5, 30.0  #: seconds after which what a better effort cost is worth another look; twice that each
 #: time it was too much
 PROVEN = 120  #: steps after which an effort counts as one that keeps pace
@@ -78,8 +77,8 @@ class Timekeeper:
         if (cost > FAR or self._steps >= STEPS and self._cost[k] > FULL) and k + 1 < len(self.efforts):
             self._patience[k] = min(2.0 * self._patience[k], LONGEST)
             self._choose(k + 1)
-        elif k and self._steps >= STEPS and self._cost[k] < FULL and (
-                self._cost[k - 1] < EASY or self._now - self._looked[k - 1] > self._patience[k - 1]):
+        elif (k and self._steps >= STEPS and self._cost[k] < FULL
+              and self._now - self._looked[k - 1] > self._patience[k - 1]):
             self._choose(k - 1)
         elif self._steps == PROVEN:
             self._patience[k] = FORGET

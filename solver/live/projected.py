@@ -11,21 +11,20 @@ import numpy as np
 from ..build.constraint_drafts import projective_draft
 from ..build.draft_obstacles import touching_nodes
 from ..build.fields import Prepared
-from ..build.pressures import pressures
 from ..contact.find.ground import Ground
-from ..coordinates.prescribed import StepMotion, transformed
+from ..coordinates.prescribed import StepMotion, transform_points
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
-from ..parts.projective.body import ProjectiveBody, TargetRows
+from ..parts.projective.body import ProjectiveBody, StepSettings, TargetRows
 from ..state import State, Vec
 from ..world.constraint_drafts import FIRM, NEAR
 from .bumps import Clearances, planes_before
 from .engines.interface import GrabbedVertex, Hold, Inputs, Report
-from .grabbing import REACH, Grabbed, around, strength_of
+from .grabbing import Grabbed, around, radius_of, strength_of
 from .layers import Layer, neighbours
 from .leading import leading_of
 from .played import PlayedBody
-from .skins import RESTS
+from .skins import friction_of
 
 
 class ProjectedBody(PlayedBody):
@@ -60,12 +59,12 @@ class ProjectedBody(PlayedBody):
                 self._soft_pins.append((path, start))
         # the artist moves colliders, which the draft does not know
         self._draft = replace(draft, touches=None, motion=self._path, pulls=pulls,
-                              pressures=pressures([prepared], np.zeros(2, np.int32), self.body.rest))
+                              pressures=prepared.own_forces(job, self.body.rest, 0))
         self._ground = self._floor = draft.ground  #: of the scene, and in the present step
         self._touching = np.setdiff1d(touching_nodes(prepared), self.body.prescribed)
         self._thickness = prepared.thickness or 0.0
-        self._friction = RESTS if prepared.body.friction is None else prepared.body.friction
-        triangles = prepared.skin if prepared.body.cloth is not None else np.zeros((0, 3), np.int32)
+        self._friction = friction_of(prepared.body.friction)
+        triangles = prepared.skin if prepared.kind.is_sheet else np.zeros((0, 3), np.int32)
         edge = mean_edge(self.body.rest, triangles) if len(triangles) else 0.0
         #: sheet for contact with others; only cloth has triangles
         self.layer = Layer(neighbours(triangles, len(self.body.rest)), triangles, len(self.body.rest), edge,
@@ -105,34 +104,34 @@ class ProjectedBody(PlayedBody):
         self._hands = {}
         state = self._draft.initial_state()
         if self._inputs is not None:
-            x = transformed(self._inputs.carrier(self._number), state.q.reshape(-1, 3))
-            x[self.body.prescribed] = self._prescribed(self._inputs)
+            x = transform_points(self._inputs.carrier(self._number), state.q.reshape(-1, 3))
+            x[self.body.prescribed] = self._place_prescribed(self._inputs)
             state = State(state.time, x.ravel(), state.u, state.memory)
         self.state = state
 
-    def _prescribed(self, inputs: Inputs) -> Vec:
+    def _place_prescribed(self, inputs: Inputs) -> Vec:
         """Return positions of pinned nodes, (p, 3) [m]."""
         if self._leading is not None and len(inputs.pinned):
             return self._leading.at(self._start, inputs.pinned)
-        return transformed(inputs.carrier(self._number), self._start)
+        return transform_points(inputs.carrier(self._number), self._start)
 
     def step(self, h: float, iterations: int, inputs: Inputs, contact_rows: Sequence[TargetRows] = ()) -> None:
         """Advance by h seconds in `iterations` iterations. Raises StepFailed; the state is then unchanged.
 
         contact_rows: half-spaces of other sheets, with weights relative to those of ground and colliders.
         """
-        body, before, time = self.body, self._inputs or inputs, self.state.time
-        self._path.set_step(time, h, self._prescribed(before), self._prescribed(inputs))
+        before, time = self._inputs or inputs, self.state.time
+        self._path.set_step(time, h, self._place_prescribed(before), self._place_prescribed(inputs))
         for path, start in self._soft_pins:
-            path.set_step(time, h, *(transformed(moment.carrier(self._number), start) for moment in (before, inputs)))
-        x, y, z = inputs.gravity.tolist()
-        body.gravity, body.iterations = (x, y, z), iterations
+            path.set_step(time, h, *(transform_points(moment.carrier(self._number), start)
+                                     for moment in (before, inputs)))
         if inputs.ground is not None and self._ground.exists:
             self._floor = Ground(inputs.ground[0], inputs.ground[1], self._ground.friction)
-        stiffness = FIRM * body.diagonal(h)
-        rows = [rows_of_sheet.weighed(stiffness[rows_of_sheet.nodes]) for rows_of_sheet in contact_rows]
+        stiffness = FIRM * self.body.diagonal(h)
+        rows = [rows_of_sheet.scale_weights(stiffness[rows_of_sheet.nodes]) for rows_of_sheet in contact_rows]
         rows = [*self._on_colliders(h, inputs, stiffness), *rows, *self._hand_rows()]
-        state = self._draft.step_among(self.state, h, self._floor, TargetRows.joined(rows))
+        state = self._draft.step_among(self.state, h, self._floor, TargetRows.join(rows),
+                                       StepSettings(inputs.gravity, iterations))
         self.state, self._inputs = state, inputs
 
     def _on_colliders(self, h: float, inputs: Inputs, stiffness: Vec) -> list[TargetRows]:
@@ -154,7 +153,7 @@ class ProjectedBody(PlayedBody):
         self._hands = {hold.id: self._hands[hold.id] for hold in grabs if hold.id in self._hands}
         for hold in grabs:
             if hold.id not in self._hands:
-                nodes, weights = around(x[free], hold.start, hold.radius or REACH * self._size)
+                nodes, weights = around(x[free], hold.start, radius_of(hold.radius, self._size))
                 vertex = int(np.linalg.norm(positions - hold.start, axis=1).argmin())
                 self._hands[hold.id] = (Grabbed(free[nodes], weights, x, hold.start), vertex,
                                        positions[vertex] - hold.start)

@@ -55,6 +55,11 @@ class Skin:
         return unit_normals(vertices, self.corners)
 
 
+def friction_of(given: float | None) -> float:
+    """Return Coulomb's coefficient of a body. given: in the scene; None where there is none."""
+    return RESTS if given is None else given
+
+
 def middles(vertices: Vec, triangles: Index, spacing: float) -> tuple[Vec, Index]:
     """Return points spread over triangles, (k, 3) [m], and the triangle of each, (k,). None is on an edge.
 

@@ -11,9 +11,9 @@ from ..errors import BadMesh
 from ..state import Index, Vec
 from .grid import box_tets
 from .surface import Surface
-from .volume import used_nodes
+from .volume import drop_unused_nodes
 
-MOST_CELLS = 2_000_000
+MOST_CELLS = 2_000_000  #: in the box around a surface
 FLAT = 0.2  #: of its longest side, that a box has at least: a sheet would get cells without number
 SAMPLES = 2.0  #: points in the length of a cell on each triangle
 
@@ -36,10 +36,7 @@ class Cells:
         """Return nodes (k, 3) [m] and tets (e, 4). Raises BadMesh where there would be too many cells."""
         edge = settings["edge_length"]
         low, high = vertices.min(axis=0), vertices.max(axis=0)
-        counts = np.maximum(np.ceil((high - low) / edge), 1).astype(int)
-        if np.prod(counts.astype(float)) > MOST_CELLS:
-            raise BadMesh(f"an edge length of {edge:.3g} m gives more than two million cells",
-                          "Make the edge length larger", where="mesher.params.edge_length")
+        counts = cell_counts(high - low, edge)
         # the grid is centred on the body
         origin = 0.5 * (low + high) - 0.5 * edge * counts
         points = spread(vertices, triangles, edge / SAMPLES)[0]
@@ -48,7 +45,17 @@ class Cells:
         on_surface[tuple(cell.T)] = True
         filled = ndimage.binary_fill_holes(on_surface)
         nodes, tets = box_tets((counts[0], counts[1], counts[2]), edge * counts, origin)
-        return used_nodes(nodes, tets[np.repeat(filled.ravel(), 6)])
+        return drop_unused_nodes(nodes, tets[np.repeat(filled.ravel(), 6)])
+
+
+def cell_counts(box: Vec, edge: float) -> Index:
+    """Return the numbers of cells along the sides of a box, (3,). box: its sides [m], (3,). edge: of a cell [m]. Raises
+    BadMesh where there would be too many."""
+    counts: Index = np.maximum(np.ceil(box / edge), 1).astype(int)
+    if np.prod(counts.astype(float)) > MOST_CELLS:
+        raise BadMesh(f"an edge length of {edge:.3g} m gives more than two million cells",
+                      "Make the edge length larger", where="mesher.params.edge_length")
+    return counts
 
 
 def cell_edge(box: Vec, count: int) -> float:

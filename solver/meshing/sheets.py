@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from ..state import Index, Mask, Vec
 from .closest import vertex_normals
-from .surface import Surface, enclosed_volumes
+from .surface import Surface, measure_enclosed_volumes
 from .volume import SIDES
 from .winding import winding_numbers
 
-PAIRS = 4_000_000  # of points and triangles of winding numbers, a second or two
-MOST_POINTS = 500
-ENCLOSED = 0.2  # of a half: a cap of 60 degrees of a sphere, or a tube half as long as it is wide
-THIN = 0.02  # of the box diagonal
-LONG_BORDER = 10.0  # length squared by area: 16 of a square, 6 of half a sphere, 3 of a box without its lid
+PAIRS = 4_000_000  #: of points and triangles of winding numbers, a second or two
+MOST_POINTS = 500  #: of winding numbers, however few triangles there are
+ENCLOSED = 0.2  #: of a half: a cap of 60 degrees of a sphere, or a tube half as long as it is wide
+THIN = 0.02  #: of the box diagonal: thickness of a fold, at most
+LONG_BORDER = 10.0  #: length squared by area: 16 of a square, 6 of half a sphere, 3 of a box without its lid
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def find_sheets(surface: Surface) -> Sheets:
     rows = np.flatnonzero((border > 0.0)[part])
     if len(rows):
         # as many points of each triangle as its fraction of the area, and one of every part as long as they last
-        count = int(np.clip(PAIRS // len(triangles), 100, MOST_POINTS))
+        count = _point_count(len(triangles))
         along = np.cumsum(area[rows])
         spread = rows[np.searchsorted(along, (np.arange(count) + 0.5) / count * along[-1])]
         first = np.unique(part[rows], return_index=True)[1]
@@ -70,13 +70,18 @@ def find_sheets(surface: Surface) -> Sheets:
     return Sheets(is_sheet, is_sheet[part], float(of_part[is_sheet].sum() / of_part.sum()))
 
 
+def _point_count(triangles: int) -> int:
+    """Return the number of points at which the winding numbers of so many triangles are evaluated."""
+    return int(np.clip(PAIRS // triangles, 100, MOST_POINTS))
+
+
 def _own_volumes(surface: Surface, a: Vec, b: Vec, c: Vec, area: Vec, of_part: Vec) -> Vec:
     """Return the volume of each part with its border closed towards its own centre, (parts,)."""
     part, middle = surface.part, (a + b + c) / 3.0
     centre = np.stack([np.bincount(part, area * middle[:, i]) for i in range(3)], axis=1) / of_part[:, None]
     corners = np.stack([a, b, c], axis=1) - centre[part][:, None]
-    volumes: Vec = np.bincount(part, enclosed_volumes(corners.reshape(-1, 3),
-                                                      np.arange(3 * len(a)).reshape(-1, 3)))  # type: ignore[assignment]
+    volumes: Vec = np.bincount(part, measure_enclosed_volumes(corners.reshape(-1, 3),
+                                                              np.arange(3 * len(a)).reshape(-1, 3)))  # type: ignore[assignment]
     return volumes
 
 
@@ -98,7 +103,7 @@ def border_edges(triangles: Index) -> tuple[Index, NDArray[np.int64]]:
     return edges[border], border // 3
 
 
-def thickened(vertices: Vec, triangles: Index, thickness: float) -> tuple[Vec, Index]:
+def thicken(vertices: Vec, triangles: Index, thickness: float) -> tuple[Vec, Index]:
     """Return sheets as closed plates: both sides half a thickness away, and a rim along the border. The result is (2k,
     3) vertices, for k vertices used, and their triangles.
 

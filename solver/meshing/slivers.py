@@ -10,7 +10,6 @@ import numpy as np
 from ..state import Index, Mask, Vec
 
 LINE = 1.0e-3  #: sine of the angle at a corner that lies on the opposite edge
-ROUNDS = 1000  #: a row of vertices along one side takes a round each
 
 
 def without_slivers(vertices: Vec, triangles: Index) -> Index:
@@ -21,7 +20,7 @@ def without_slivers(vertices: Vec, triangles: Index) -> Index:
     other diagonal: no vertex moves, the number of triangles is unchanged, and a closed surface is still closed.
     """
     triangles = triangles.copy()
-    for _ in range(ROUNDS):
+    for _ in range(len(triangles)):  # a row of vertices along one side takes a round each
         flat, longest = _on_a_line(vertices, triangles)
         if not flat.any() or not _swap(vertices, triangles, flat.nonzero()[0], longest):
             break

@@ -11,26 +11,26 @@ from numpy.typing import NDArray
 
 from .. import catalogue
 from ..errors import BadMesh, ConJacError, MesherFailed
-from ..job.estimate import guessed_tets
-from .accepted import Filled, Unusable, accepted
+from ..job.body_size import estimate_tets
+from .accepted import Filled, Unusable, accept_mesh
 from .child import ChildFailed, ChildTooSlow, Report, TimedReport, run_mesher
-from .parting import parted
-from .sheets import find_sheets, thickened
+from .parting import Parted, part_sheets
+from .sheets import find_sheets, thicken
 from .surface import Surface, clean
 from .volume import Volume
 
 __all__ = ["Volume", "fillable", "tetrahedralize"]
 
-MOST_TETS = 5e6
-EDGE_FRACTION = 0.05  # of the box diagonal: the edge length where none is given
-SECONDS, SECONDS_PER_TET, MOST_SECONDS = 45.0, 0.003, 600.0  # of the first try: twice what clean meshes take
-CLEARANCE = 3.0  # of the envelope: sheets with less between them would be meshed as one
-LAST_TRY = 0.6  # of that
-QUICKEST = 0.002  # seconds a tetrahedron of clean meshes
-FEWEST = 30  # tetrahedra of a loose part
-MANY_PARTS = 100
-UNSURE = 1.3  # so much longer than there is it may seem to take
-MOSTLY = 0.8  # of the area: where more than this encloses nothing, filling the rest is not what was meant
+MOST_TETS = 5e6  #: that an edge length may give
+EDGE_FRACTION = 0.05  #: of the box diagonal: the edge length where none is given
+SECONDS, SECONDS_PER_TET, MOST_SECONDS = 45.0, 0.003, 600.0  #: of the first try: twice what clean meshes take
+CLEARANCE = 3.0  #: of the envelope: sheets with less between them would be meshed as one
+LAST_TRY = 0.6  #: time of the last try, of that of the first
+QUICKEST = 0.002  #: seconds a tetrahedron of clean meshes
+FEWEST = 30  #: tetrahedra of a loose part
+MANY_PARTS = 100  #: loose parts from which on they are what takes long
+UNSURE = 1.3  #: times the time that there is: so long it may seem to take
+MOSTLY = 0.8  #: of the area: where more than this encloses nothing, filling the rest is not what was meant
 
 
 def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, params: Mapping[str, float], *,
@@ -58,13 +58,18 @@ def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, param
         surface, notes = fillable(vertices, triangles, name, values["sheet_thickness"])
         _refuse_too_many(surface, values)
         settings = mesher.settings(surface, values)
-        separated = parted(surface, CLEARANCE * settings.get("envelope", 0.0) * surface.diagonal / surface.scale)
+        separated = _separate_sheets(surface, settings)
         volume = separated.back(_in_two_tries(mesher, entry.label, separated.surface, settings, say,
                                           _time_for(surface, values, seconds or mesher.seconds)))
         return replace(volume, notes=(*notes, *volume.notes))
     except ConJacError as error:
         error.object = error.object or name
         raise
+
+
+def _separate_sheets(surface: Surface, settings: Mapping[str, float]) -> Parted:
+    """Return the surface with room for the mesher's envelope between its sheets."""
+    return part_sheets(surface, CLEARANCE * settings.get("envelope", 0.0) * surface.diagonal / surface.scale)
 
 
 def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float) -> tuple[Surface, list[str]]:
@@ -81,7 +86,7 @@ def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float)
     positions, solid = surface.vertices * surface.scale + surface.centre, surface.triangles[~sheets.triangles]
     what = "an open sheet that encloses" if count == 1 else f"{count} open sheets or loose faces that enclose"
     if thickness > 0.0:
-        plates, around = thickened(positions, surface.triangles[sheets.triangles], thickness)
+        plates, around = thicken(positions, surface.triangles[sheets.triangles], thickness)
         whole = clean(np.concatenate([positions, plates]), np.concatenate([solid, around + len(positions)]), name)
         return whole, [f"The mesh has {what} nothing: thickened to {thickness:.3g} m"]
     if sheets.fraction > MOSTLY:
@@ -101,12 +106,18 @@ class _Time:
     tets: int  #: least number of tetrahedra
     is_enough: bool  #: whether these may be made in that time
 
+    @property
+    def tries(self) -> list[tuple[float, str]]:
+        """Return the time limits of all tries [s], and their names."""
+        last = LAST_TRY * self.seconds
+        return [(self.seconds, "first try"), (last, "last try")] if self.is_enough else [(last, "coarser")]
+
 
 def _time_for(surface: Surface, params: Mapping[str, float], seconds: float | None = None) -> _Time:
     """Return the time limit and size of a surface's meshing. seconds: of the first try; None: from the number of
     tetrahedra."""
-    expected, needed = guessed_tets(surface.vertices * surface.scale, surface.triangles,
-                                    {"edge_length": params.get("edge_length", 0.0)})
+    expected, needed = estimate_tets(surface.vertices * surface.scale, surface.triangles,
+                                     {"edge_length": params.get("edge_length", 0.0)})
     needed = max(needed, FEWEST * surface.parts)
     usual = min(SECONDS + SECONDS_PER_TET * expected, MOST_SECONDS)
     return _Time(seconds or usual, needed, QUICKEST * needed < UNSURE * usual)
@@ -119,17 +130,16 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
     failures: list[Exception] = []
     notes: list[str] = []
     fragmented: Filled | None = None
-    tries = [(time.seconds, "first try"), (LAST_TRY * time.seconds, "last try")]
     if not time.is_enough:
-        tries, settings = [(tries[1][0], "coarser")], mesher.retry(settings, True)
+        settings = mesher.retry(settings, True)
         notes = [f"{label} made coarser tetrahedra than asked for: some {time.tets} would have taken too long"]
         report(None, f"{label}: some {time.tets} tetrahedra would take too long; trying coarser ones")
-    for seconds, which in tries:
+    for seconds, which in time.tries:
         spent: list[float] = []
         try:
             nodes, tets = run_mesher(mesher, surface.vertices, surface.triangles, settings, seconds,
-                                     _timed(report, seconds, which, spent))
-            filled = accepted(nodes, tets, surface)
+                                     _time_report(report, seconds, which, spent))
+            filled = accept_mesh(nodes, tets, surface)
         except (ChildFailed, Unusable) as failure:
             if fragmented is not None:
                 break
@@ -163,7 +173,7 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
                   "Make the mesh closed and thicker, for instance with a Remesh or Solidify modifier") from last
 
 
-def _timed(report: Report, seconds: float, which: str, spent: list[float]) -> TimedReport:
+def _time_report(report: Report, seconds: float, which: str, spent: list[float]) -> TimedReport:
     """Return a report that includes the time of this try, ten times. seconds: its limit [s]. spent: receives the time
     so far [s]."""
     def timed(done: float | None, words: str, had: float) -> None:
@@ -193,7 +203,7 @@ def _looks(surface: Surface) -> str:
             f"{surface.diagonal:.2g} m across")
 
 
-def _expected_tets(surface: Surface, params: Mapping[str, float]) -> float:
+def _estimate_tets(surface: Surface, params: Mapping[str, float]) -> float:
     """Return the approximate number of tetrahedra of the edge length that fill the surface."""
     edge = params.get("edge_length", 0.0) or EDGE_FRACTION * surface.diagonal
     return abs(surface.volume) * surface.scale**3 * 6.0 * float(np.sqrt(2.0)) / edge**3
@@ -201,7 +211,7 @@ def _expected_tets(surface: Surface, params: Mapping[str, float]) -> float:
 
 def _refuse_too_many(surface: Surface, params: Mapping[str, float]) -> None:
     """Raise BadMesh where the edge length results in more than `MOST_TETS` tetrahedra."""
-    expected = _expected_tets(surface, params)
+    expected = _estimate_tets(surface, params)
     if expected > MOST_TETS:
         raise BadMesh(f"an edge length of {params['edge_length']:.3g} m gives about {expected:.1e} tetrahedra",
                       "Make the edge length larger", where="mesher.params.edge_length")

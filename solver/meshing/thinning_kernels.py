@@ -12,7 +12,6 @@ RING = 24  #: triangles around a vertex at most; one with more stays
 LEAST_COSINE = 0.5  #: cosine of the angle by which a triangle may turn in a collapse
 LEAST_QUALITY = 0.15  #: of a new triangle, 1 where its sides are equal; or that of the worst one before
 RUNGS = 3  #: tolerances, each twice as large as the one before, so that what is flat goes first
-SWEEPS = 40  #: through all vertices, at each tolerance
 
 _CORNERS = "i4[:,::1], i4[::1], i4[::1]"  #: triangles (t, 3), head (n,), after (3 t,)
 
@@ -175,7 +174,7 @@ def collapse(x, triangles, head, after, vertex, onto, slots, around, count, poin
 
 
 @kernel(f"void(f8[:,::1], {_CORNERS}, f8, f8, i4[::1], i4[::1], i4[::1])")
-def thin(x, triangles, head, after, tolerance, longest, first, following, of):  # type: ignore[no-untyped-def]
+def collapse_edges(x, triangles, head, after, tolerance, longest, first, following, of):  # type: ignore[no-untyped-def]
     """Collapse edges onto one of their ends where every removed vertex is within a tolerance [m] of the remaining
     triangles and no new edge is longer than `longest` [m]: the flattest first, and no two neighbours in one sweep.
 
@@ -186,7 +185,8 @@ def thin(x, triangles, head, after, tolerance, longest, first, following, of):  
     points, changed, number = np.empty(len(x), np.int32), np.zeros(len(x), np.int32), 0
     for rung in range(RUNGS):
         within = tolerance * 0.5 ** (RUNGS - 1 - rung)
-        for _ in range(SWEEPS):
+        removed = 1
+        while removed > 0:
             number += 1
             removed = 0
             for vertex in range(len(x)):
@@ -212,8 +212,6 @@ def thin(x, triangles, head, after, tolerance, longest, first, following, of):  
                 removed += 1
                 for i in range(count):
                     changed[around[i]] = number
-            if removed == 0:
-                break
     for t in range(len(triangles)):
         p = first[t]
         while p >= 0:

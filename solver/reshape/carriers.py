@@ -11,9 +11,9 @@ from ..meshing.volume import FACES
 from ..state import Index, Mask, Vec
 from .cuts.interface import Cut, Shape
 
-NEAR = 32  # number of tetrahedra that are tried for each point
-REACH = 3.0  # of a tetrahedron's radius: farther points are not embedded in it
-INSIDE = -1.0e-9
+NEAR = 32  #: number of tetrahedra that are tried for each point
+REACH = 3.0  #: of a tetrahedron's radius: farther points are not embedded in it
+INSIDE = -1.0e-9  #: least barycentric weight of a point in a tetrahedron, but for rounding
 CHUNK = 4_000
 
 

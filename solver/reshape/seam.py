@@ -8,7 +8,7 @@ import numpy as np
 
 from ..state import Index, Vec
 
-SNAP = 1.0e-6  # of an edge: a cut this near to its end goes through the vertex
+SNAP = 1.0e-6  #: of an edge: a cut this near to its end goes through the vertex
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..state import State, Vec
-from ..world.ground_friction import FORCE
-from ..world.half_life_damping import CONTACT_TIME
-from ..world.sliding_damping import PAST
-
-#: entries of a part's memory with a row for each node: nodes of bodies, then nodes of obstacles
-PER_NODE = (FORCE, CONTACT_TIME, PAST)
+from ..world.node_memory import reorder_memory
 
 Counts = Mapping[str, int]  #: nodes of each obstacle by name, in their order
 
@@ -39,9 +34,9 @@ class ObstacleRows:
         parts: numbers of the parts of its world that touch obstacles. Rows of changed obstacles are zero.
         """
         memory = dict(state.memory)
-        for key in (f"{part}/{name}" for part in parts for name in PER_NODE):
-            if key in memory:
-                memory[key] = self._rows(memory[key])
+        for prefix in (f"{part}/" for part in parts):
+            own = {key.removeprefix(prefix): value for key, value in state.memory.items() if key.startswith(prefix)}
+            memory |= {prefix + key: value for key, value in reorder_memory(own, self._rows).items()}
         return replace(state, memory=memory)
 
     def _rows(self, then: Vec) -> Vec:

@@ -8,7 +8,7 @@ from ..state import Index, Vec
 from .runs import Runs
 from .sheet_mesh import SheetMesh
 
-FLAT = 1.0e-9  # relative to a gradient's size: no sliding in directions in which the cloth has collapsed
+FLAT = 1.0e-9  #: relative to a gradient's size: no sliding in directions in which the cloth has collapsed
 
 
 def gradients_at(mesh: SheetMesh, vertices: Index) -> Vec:

@@ -38,13 +38,14 @@ class Working:
     """
 
     def __init__(self, mesh: SheetMesh, points: int | None = None, ends: Index | None = None,
-                 straight: float = STRAIGHT, thinnest: float = THINNEST) -> None:
+                 straight: float | None = None, thinnest: float | None = None) -> None:
         """points: number of point features; None if all features in `on` are points. ends: points at the ends of each
-        edge feature, (E, 2), as `Features.edges`. straight: sin of the angle below which a border is straight.
-        thinnest: lower
-        bound of tan of angles in material space after a flip or a collapse."""
+        edge feature, (E, 2), as `Features.edges`. straight: sin of the angle below which a border is straight,
+        by default STRAIGHT. thinnest: lower bound of tan of angles in material space after a flip or a collapse, by
+        default THINNEST."""
         self._from = mesh
-        self.straight, self.thinnest = straight, thinnest
+        self.straight = STRAIGHT if straight is None else straight
+        self.thinnest = THINNEST if thinnest is None else thinnest
         n, m = len(mesh.x), len(mesh.faces)
         # features with a number past the given ends have none
         known = int(mesh.on.max(initial=-1)) + 1 if points is None else points

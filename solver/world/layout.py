@@ -29,7 +29,7 @@ class Layout:
         self._where = [slice(first, end) for first, end in zip(ends, ends[1:])]
         self._numbers = {str(k): k for k in range(len(self._where))}
 
-    def parted(self, state: State) -> list[State]:
+    def split_state(self, state: State) -> list[State]:
         """Return the state of each part. Raises BadInput where the memory has keys of other parts."""
         memories: list[dict[str, Vec]] = [{} for _ in self._where]
         for key, value in state.memory.items():
@@ -48,7 +48,7 @@ class Layout:
             if len(values) != count:
                 raise ValueError(f"it has {len(values)} {what}, and the simulation has {count}")
 
-    def merged(self, states: Sequence[State], before: State | None = None) -> State:
+    def merge_states(self, states: Sequence[State], before: State | None = None) -> State:
         """Return the state of the world from the state of each part. before: has memory that belongs to no part."""
         memory = {} if before is None else {key: value for key, value in before.memory.items() if "/" not in key}
         for k, state in enumerate(states):

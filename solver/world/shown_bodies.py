@@ -28,7 +28,7 @@ class ShownBodies(ABC):
         self._output_slices = self._body_slices()
 
     @abstractmethod
-    def parted(self, state: State) -> list[State]:
+    def split_state(self, state: State) -> list[State]:
         """Return the state of each part, with attached nodes moved by their carriers."""
 
     def _body_slices(self) -> list[tuple[int, int, slice, slice]]:
@@ -77,14 +77,14 @@ class ShownBodies(ABC):
 
     def output(self, state: State, frame: int) -> Vec:
         """Return the vertices of all bodies in object space at a frame, (v, 3) [m]."""
-        of_parts = [part.output(part_state, frame) for part, part_state in zip(self.parts, self.parted(state))]
+        of_parts = [part.output(part_state, frame) for part, part_state in zip(self.parts, self.split_state(state))]
         if not self._output_slices:
             return np.zeros((0, 3))
         return np.concatenate([of_parts[k][part_state] for k, _, part_state, _ in self._output_slices])
 
     def longest(self, state: State) -> Vec:
         """Return the largest length of an edge of each body, relative to rest, (b,); 0 where it is not measured."""
-        values = [part.longest(part_state) for part, part_state in zip(self.parts, self.parted(state))]
+        values = [part.longest(part_state) for part, part_state in zip(self.parts, self.split_state(state))]
         return np.array([values[k][number] for k, number, _, _ in self._output_slices])
 
     def stress(self, state: State) -> Vec | None:
@@ -92,7 +92,7 @@ class ShownBodies(ABC):
 
         Rows are in the order of `output`, and zero for bodies without these; None where no body has them.
         """
-        values = [part.stress(part_state) for part, part_state in zip(self.parts, self.parted(state))]
+        values = [part.stress(part_state) for part, part_state in zip(self.parts, self.split_state(state))]
         width = next((rows.shape[1] for rows in values if rows is not None), 0)
         if not width:
             return None
@@ -110,12 +110,13 @@ class ShownBodies(ABC):
     def sheets(self, state: State, frame: int) -> dict[int, SheetRecord]:
         """Return the meshes of remeshed cloth at a frame, by the index of the body in `bodies`."""
         numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._output_slices)}
-        return {numbers[k, number]: sheet for k, (part, part_state) in enumerate(zip(self.parts, self.parted(state)))
+        states = self.split_state(state)
+        return {numbers[k, number]: sheet for k, (part, part_state) in enumerate(zip(self.parts, states))
                 for number, sheet in part.sheets(part_state, frame).items()}
 
     def poses(self, state: State) -> dict[str, Vec] | None:
         """Return the arrays of `JointsPart.poses`; None in a world without mechanisms."""
-        values = (part.poses(part_state) for part, part_state in zip(self.parts, self.parted(state)))
+        values = (part.poses(part_state) for part, part_state in zip(self.parts, self.split_state(state)))
         return next((poses for poses in values if poses is not None), None)
 
     def contact_forces(self, state: State) -> Vec | None:
@@ -124,7 +125,7 @@ class ShownBodies(ABC):
 
     def contact_forces_by_part(self, state: State) -> list[Vec | None]:
         """Return position in world [m], force [N] and distance [m] of the contacts of each part, (k, 7) or None."""
-        return [part.contact_forces(part_state) for part, part_state in zip(self.parts, self.parted(state))]
+        return [part.contact_forces(part_state) for part, part_state in zip(self.parts, self.split_state(state))]
 
     def liveliness(self, state: State) -> Vec | None:
         """Return body index, strain-rate activity [1/s] and awake (1 or 0) of each dynamic node, (3, m).
@@ -133,7 +134,7 @@ class ShownBodies(ABC):
         """
         numbers = {(k, number): i for i, (k, number, _, _) in enumerate(self._output_slices)}
         rows_of_parts = []
-        for k, (part, part_state) in enumerate(zip(self.parts, self.parted(state))):
+        for k, (part, part_state) in enumerate(zip(self.parts, self.split_state(state))):
             values = part.liveliness(part_state)
             if values is not None:
                 values = values.copy()

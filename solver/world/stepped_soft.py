@@ -33,4 +33,4 @@ class SteppedSoft(Subsystem):
     def error(self, before: State, after: State, h: float) -> float:
         """Return the largest error of a soft node in a step of h seconds, relative to the size of its body."""
         soft = cast(NodesPart, self.parts[0])
-        return soft.error_by(self.integrator, self.parted(before)[0], self.parted(after)[0], h)
+        return soft.error_by(self.integrator, self.split_state(before)[0], self.split_state(after)[0], h)

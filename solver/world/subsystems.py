@@ -30,11 +30,11 @@ class Subsystems:
         self.solved: list[tuple[Subsystem, tuple[int, ...]]] = [*uncoupled, *coupled]
         self._count = len(parts)
 
-    def parted(self, states: list[State]) -> list[State]:
+    def move_attached_nodes(self, states: list[State]) -> list[State]:
         """Return the state of each part, with attached nodes moved by their carriers."""
         states = list(states)
         for subsystem, numbers in self.solved:
-            for k, own in zip(numbers, subsystem.parted(subsystem.merged([states[k] for k in numbers]))):
+            for k, own in zip(numbers, subsystem.split_state(subsystem.merge_states([states[k] for k in numbers]))):
                 states[k] = own
         return states
 
@@ -42,7 +42,7 @@ class Subsystems:
         """Return the state of each part at the start frame. Raises Diverged."""
         states: dict[int, State] = {}
         for subsystem, numbers in self.solved:
-            states |= zip(numbers, subsystem.parted(subsystem.initial_state()))
+            states |= zip(numbers, subsystem.split_state(subsystem.initial_state()))
         return [states[k] for k in range(self._count)]
 
     def controller(self, tolerance: float, largest: int) -> Controller:
@@ -55,12 +55,12 @@ class Subsystems:
 
         before, after: state of each part.
         """
-        return max(subsystem.error(subsystem.merged([before[k] for k in numbers]),
-                                   subsystem.merged([after[k] for k in numbers]), h)
+        return max(subsystem.error(subsystem.merge_states([before[k] for k in numbers]),
+                                   subsystem.merge_states([after[k] for k in numbers]), h)
                    for subsystem, numbers in self.solved)
 
-    def advanced(self, states: Sequence[State], advance: Advance, without: Collection[int] = (),
-                 external_forces: Mapping[int, Vec] | None = None) -> list[State]:
+    def advance(self, states: Sequence[State], advance: Advance, without: Collection[int] = (),
+                external_forces: Mapping[int, Vec] | None = None) -> list[State]:
         """Return the state of each part after all subsystems have advanced, one after the other.
 
         without: first parts of subsystems that do not advance. external_forces: on parts, by their index. Raises
@@ -70,8 +70,9 @@ class Subsystems:
         for subsystem, numbers in self.solved:
             if numbers[0] not in without:
                 inputs = StepInputs({own: forces[k] for own, k in enumerate(numbers) if k in forces})
-                end = naming_part(numbers[0], advance, subsystem, subsystem.merged([after[k] for k in numbers]), inputs)
-                for k, own in zip(numbers, subsystem.parted(end)):
+                start = subsystem.merge_states([after[k] for k in numbers])
+                end = naming_part(numbers[0], advance, subsystem, start, inputs)
+                for k, own in zip(numbers, subsystem.split_state(end)):
                     after[k] = own
         return after
 

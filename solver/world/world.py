@@ -48,7 +48,7 @@ class World(ShownBodies):
         of_part = [coupling for coupling in self.couplings if any(coupled is before for coupled in coupling.parts)]
         after = [coupling for coupling in self.couplings if coupling not in of_part]
         for coupling in of_part:
-            after += coupling.replaced(before, part, couplings)
+            after += coupling.replace_part(before, part, couplings)
         return self._again(parts, after if of_part else [*after, *couplings])
 
     def with_parts(self, parts: Sequence[Part], couplings: Sequence[Coupling]) -> World:
@@ -66,14 +66,14 @@ class World(ShownBodies):
 
     # one state
 
-    def parted(self, state: State) -> list[State]:
+    def split_state(self, state: State) -> list[State]:
         """Return the state of each part, with attached nodes moved by their carriers."""
-        return self._subsystems.parted(self._layout.parted(state))
+        return self._subsystems.move_attached_nodes(self._layout.split_state(state))
 
     def states_of(self, groups: Sequence[Sequence[int]], state: State) -> list[State]:
         """Return the states of smaller worlds from a state of this world. groups: indices of the parts of each."""
-        states = self._layout.parted(state)
-        return [Layout([self.parts[k].unknowns for k in numbers]).merged([states[k] for k in numbers])
+        states = self._layout.split_state(state)
+        return [Layout([self.parts[k].unknowns for k in numbers]).merge_states([states[k] for k in numbers])
                 for numbers in groups]
 
     def state_of(self, groups: Sequence[Sequence[int]], states: Sequence[State], before: State) -> State:
@@ -83,12 +83,12 @@ class World(ShownBodies):
         """
         by_part: dict[int, State] = {}
         for numbers, state in zip(groups, states):
-            by_part |= zip(numbers, Layout([self.parts[k].unknowns for k in numbers]).parted(state))
-        return self.merged([by_part[k] for k in range(len(self.parts))], before)
+            by_part |= zip(numbers, Layout([self.parts[k].unknowns for k in numbers]).split_state(state))
+        return self.merge_states([by_part[k] for k in range(len(self.parts))], before)
 
-    def merged(self, states: Sequence[State], before: State | None = None) -> State:
+    def merge_states(self, states: Sequence[State], before: State | None = None) -> State:
         """Return the state of the world from the state of each part. before: has memory that belongs to no part."""
-        return self._layout.merged(states, before)
+        return self._layout.merge_states(states, before)
 
     def check(self, state: State) -> None:
         """Check a state that was read from a file.
@@ -96,20 +96,21 @@ class World(ShownBodies):
         Raises ValueError, LookupError or BadInput where it does not fit the parts.
         """
         self._layout.check(state)
-        for part, own in zip(self.parts, self._layout.parted(state)):
+        for part, own in zip(self.parts, self._layout.split_state(state)):
             part.check(own)
 
     def initial_state(self) -> State:
         """Return the state at the start frame. Raises Diverged."""
-        return self.merged(self._subsystems.initial_states())
+        return self.merge_states(self._subsystems.initial_states())
 
     def step(self, state: State, h: float) -> State:
         """Return the state after a step of h seconds. Raises StepFailed; the old state remains valid."""
-        return self.merged(self._subsystems.advanced(self._layout.parted(state), stepping(h)), state)
+        return self.merge_states(self._subsystems.advance(self._layout.split_state(state), stepping(h)), state)
 
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """Return the state after h seconds, with a more robust step of the part that failed. Raises StepFailed."""
-        return self.merged(self._subsystems.advanced(self._layout.parted(state), rescuing(h, failure)), state)
+        ends = self._subsystems.advance(self._layout.split_state(state), rescuing(h, failure))
+        return self.merge_states(ends, state)
 
     # the loop's protocol
 
@@ -127,32 +128,32 @@ class World(ShownBodies):
 
     def error(self, before: State, after: State, h: float) -> float:
         """Return the largest error of a subsystem in a step of h seconds, relative to a body's size."""
-        return self._subsystems.error(self._layout.parted(before), self._layout.parted(after), h)
+        return self._subsystems.error(self._layout.split_state(before), self._layout.split_state(after), h)
 
     def deformation(self, before: State, after: State) -> float:
         """Return the largest relative change of an edge in a step, by velocities."""
         return max(part.deformation(subsystem, other)
-                   for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
+                   for part, subsystem, other in zip(self.parts, self.split_state(before), self.split_state(after)))
 
     def most_deformed(self, before: State, after: State) -> tuple[float, str | None]:
         """Return the largest relative change of an edge in a step, by displacement, and the name of its body."""
         largest = (part.most_deformed(subsystem, other)
-                   for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
+                   for part, subsystem, other in zip(self.parts, self.split_state(before), self.split_state(after)))
         return max(largest, key=lambda one: one[0])
 
     def impact_change(self, before: State, after: State) -> tuple[float, str | None]:
         """Return the largest change of velocity by an impact, relative to the admissible one, and its body's name."""
         largest = (part.impact_change(subsystem, other)
-                   for part, subsystem, other in zip(self.parts, self.parted(before), self.parted(after)))
+                   for part, subsystem, other in zip(self.parts, self.split_state(before), self.split_state(after)))
         return max(largest, key=lambda one: one[0])
 
     def in_contact(self, state: State) -> bool:
         """Return whether surfaces are in contact at a state."""
-        return any(part.in_contact(own) for part, own in zip(self.parts, self.parted(state)))
+        return any(part.in_contact(own) for part, own in zip(self.parts, self.split_state(state)))
 
     def check_step_size(self, after: State, h: float) -> None:
         """Raise StepFailed where a part needs a shorter step than h seconds, with the index of that part."""
-        for k, (part, part_state) in enumerate(zip(self.parts, self.parted(after))):
+        for k, (part, part_state) in enumerate(zip(self.parts, self.split_state(after))):
             try:
                 part.check_step_size(part_state, h)
             except StepFailed as failure:
@@ -162,16 +163,16 @@ class World(ShownBodies):
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """Return the error for the artist, from the part that owns the named body, or else the part that failed."""
         k = failure.part
-        candidates: Sequence[int] = range(len(self.parts)) if k is None else [k, *self._solved_with(k)]
+        candidates: Sequence[int] = range(len(self.parts)) if k is None else [k, *self._find_solved_with(k)]
         k = next((k for k in candidates if failure.object is not None and self.parts[k].owns(failure.object)),
                  candidates[0])
-        states = self.parted(state)
-        blocked_by = (self.parts[i].blocked_by(states[i]) for i in candidates)
-        failure.remedy = failure.remedy or next(filter(None, blocked_by), "")
+        states = self.split_state(state)
+        remedies = (self.parts[i].suggest_remedy(states[i]) for i in candidates)
+        failure.remedy = failure.remedy or next(filter(None, remedies), "")
         return self.parts[k].explain(failure, states[k], frame)
 
-    def _solved_with(self, k: int) -> list[int]:
+    def _find_solved_with(self, k: int) -> list[int]:
         """Return the indices of the parts whose unknowns are in one system with those of part k."""
-        coupled = (coupling.solved_with(self.parts[k]) for coupling in self.couplings
+        coupled = (coupling.find_parts_solved_with(self.parts[k]) for coupling in self.couplings
                    if any(part is self.parts[k] for part in coupling.parts))
         return [number_of(self.parts, part) for part in next(coupled, [self.parts[k]])]

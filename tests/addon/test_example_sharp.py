@@ -76,10 +76,10 @@ def test_jaws_keeps_out_of_itself_wherever_its_chaos_leads(scene, tmp_path, seed
 def test_what_stands_on_a_tablecloth_stays_whichever_way_its_border_crumples(scene, tmp_path, seed, a_second):  # noqa: F811
     """The far border that hung over the table's end once threw the goblet over in two of five of these."""
     world, timeline = world_of("tablecloth", tmp_path)
-    states = world.parted(world.initial_state())
+    states = world.split_state(world.initial_state())
     number = next(k for k, part in enumerate(world.parts) if isinstance(part, EolCloth))
     states[number] = start_beside(world.parts[number], seed, -8.0, -6.0)
-    state, steps = world.merged(states), round(a_second / timeline.fps)
+    state, steps = world.merge_states(states), round(a_second / timeline.fps)
     start = world.poses(state)["pose"]
     # when frame 18 comes there is no cloth below them any more
     for k in range(17 * steps):

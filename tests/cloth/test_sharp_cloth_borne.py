@@ -59,7 +59,7 @@ def ways(world, above, steps, h=H):
     state, cloth = world.initial_state(), world.parts[-1]
     for _ in range(steps):
         state = advance(world, state, h, 1)
-        own, (thing, sheet) = None, world.parted(state)
+        own, (thing, sheet) = None, world.split_state(state)
         if hasattr(cloth, "steps"):
             own, now = cloth.cloth(sheet).mesh, cloth.steps.obstacles.at(state.time, h)
             assert cloth.steps.contact.intersecting_pair(own, now) is None
@@ -75,13 +75,13 @@ def test_what_cloth_does_to_others_is_given_with_a_step(tmp_path, what):
     state = start = world.initial_state()
 
     def gains():
-        return world.parts[0].acceleration(world.parted(start)[0])
+        return world.parts[0].acceleration(world.split_state(start)[0])
 
     before = gains()
     for _ in range(8):
         world.forget_past()  # a program's warm start changes roundings
         last, state = state, world.step(state, H)
-    assert np.abs(world.parted(state)[1].memory["acts"]).max() > 0.01
+    assert np.abs(world.split_state(state)[1].memory["acts"]).max() > 0.01
     assert np.array_equal(gains(), before)
     world.forget_past()
     again = world.step(last, H)
@@ -119,7 +119,7 @@ def test_what_is_soft_lies_on_cloth_on_a_table(tmp_path, what):
     state, cloth = world.initial_state(), world.parts[-1]
     for step in range(36):
         state = advance(world, state, H, 1)
-        soft, sheet = world.parted(state)
+        soft, sheet = world.split_state(state)
         own, now = cloth.cloth(sheet).mesh, cloth.steps.obstacles.at(state.time, H)
         assert cloth.steps.contact.intersecting_pair(own, now) is None
         x, v = soft.q.reshape(-1, 3), soft.u.reshape(-1, 3)
@@ -136,8 +136,8 @@ def test_a_cloth_pulled_off_quickly_leaves_what_stands_on_it(tmp_path):
     x = np.column_stack([vertices[:, :2] - [0.25, 0.3], np.full(len(vertices), 1.5 * THICK)])
     pinned = np.flatnonzero(vertices[:, 0] > 0.6 - 1e-9)
     time = np.arange(33) / 48
-    gone = np.where(time < 0.2, np.maximum(time - 0.1, 0.0) ** 2 / 0.2, time - 0.15)
-    way = np.column_stack([pull * gone, np.zeros(33), -0.02 * np.minimum(time / 0.1, 1.0)])
+    distance = np.where(time < 0.2, np.maximum(time - 0.1, 0.0) ** 2 / 0.2, time - 0.15)
+    way = np.column_stack([pull * distance, np.zeros(33), -0.02 * np.minimum(time / 0.1, 1.0)])
     cloth = cloth_body("Cloth", x, triangles, arrays, pinned=pinned, motion=x[pinned] + way[:, None], area_density=0.15,
                        thickness=THICK, eulerian={})
     cloth |= {"friction": friction, "touches": ["Cloth", "Rig", "Table"]}

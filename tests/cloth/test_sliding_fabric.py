@@ -65,15 +65,15 @@ def whole(lower):
 def test_inertia_is_that_of_the_kinetic_energy():
     sheet = wild()
     made = Assembler([limp()], np.zeros(3)).assemble(sheet, 0.0)
-    u, M = made.unknowns.flat(sheet.v, sheet.slide), whole(made.matrix)
+    u, M = made.unknowns.join(sheet.v, sheet.slide), whole(made.matrix)
     assert made.unknowns.count == 3 * len(sheet.x) + 2 * (sheet.on >= 0).sum()
     assert 0.5 * u @ M @ u == pytest.approx(kinetic(sheet), rel=1e-12)
     assert np.allclose(M @ u, made.rhs, rtol=0, atol=1e-12 * np.abs(made.rhs).max())
     # the energy is a square of the rates: its slope is exact by differences
     way = np.random.default_rng(0).normal(size=len(u))
-    ahead, behind = (kinetic(moving(sheet, *made.unknowns.parted(u + s * way))) for s in (1.0, -1.0))
+    ahead, behind = (kinetic(moving(sheet, *made.unknowns.split(u + s * way))) for s in (1.0, -1.0))
     assert way @ M @ u == pytest.approx((ahead - behind) / 2.0, rel=1e-10)
-    v, slide = made.unknowns.parted(u)
+    v, slide = made.unknowns.split(u)
     assert np.array_equal(v, sheet.v) and np.array_equal(slide, sheet.slide)
 
 
@@ -88,15 +88,15 @@ def turning(sheet):
     parts = []
     for h in (1.0, 0.0):
         made = Assembler([limp()], np.zeros(3)).assemble(sheet, h)
-        parts.append(made.unknowns.parted(made.rhs))
-    return tuple(one - other for one, other in zip(*parts))
+        parts.append(made.unknowns.split(made.rhs))
+    return tuple(first - second for first, second in zip(*parts))
 
 
 def momenta(sheet, time):
     """M u as (n, 3) and (n, 2) where the sheet is after a time with the rates that it has."""
     there = replace(sheet, x=sheet.x + time * sheet.v, material=sheet.material + time * sheet.slide)
     made = Assembler([limp()], np.zeros(3)).assemble(there, 0.0)
-    return made.unknowns.parted(made.rhs)
+    return made.unknowns.split(made.rhs)
 
 
 def test_what_turns_with_the_cloth_is_lagranges():
@@ -142,7 +142,7 @@ def force_of(sheet, exact):
     h = 1.0
     still = moving(sheet, np.zeros_like(sheet.v), np.zeros_like(sheet.slide))
     made = Assembler([fabric(exact=exact)], np.zeros(3)).assemble(still, h)
-    return made, *made.unknowns.parted(made.rhs)
+    return made, *made.unknowns.split(made.rhs)
 
 
 def test_the_exact_force_is_the_slope_of_the_energy():
@@ -235,7 +235,7 @@ def test_a_fold_resists_no_cloth_that_slides_through_it():
     bends = EolElements(limp().membrane, fabric(bend=3e-4).bending, DENSITY)
     still = moving(sheet, np.zeros_like(v), np.zeros_like(material))
     made = Assembler([bends], np.zeros(3)).assemble(still, 1.0)
-    f, along = made.unknowns.parted(made.rhs)
+    f, along = made.unknowns.split(made.rhs)
     assert np.abs((f * sheet.v).sum()) > 1e-3  # what corners alone would have to do
     assert (f * sheet.v).sum() + (along * sheet.slide).sum() == pytest.approx(0.0, abs=1e-15)
 

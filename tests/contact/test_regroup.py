@@ -26,7 +26,7 @@ def jelly(arrays, **more):
 def job(folder, beside=(), **scene):
     """A jelly that falls on a sheet, and what is beside it."""
     arrays = {}
-    bodies = [jelly(arrays), *(one(arrays) for one in beside)]
+    bodies = [jelly(arrays), *(make_body(arrays) for make_body in beside)]
     return contact_job(folder, bodies, [obstacle("Floor", *sheet(2.0, 3), arrays)], arrays, end=13, **scene)
 
 
@@ -112,7 +112,7 @@ def test_groups_that_come_near_merge_and_touch(tmp_path, alone):
             merged = frame
             assert state.memory[GROUPS].tolist() == [0, 1, 1]
         if len(world.parts) == 2:
-            part, own = world.parts[1], world.parted(state)[1]
+            part, own = world.parts[1], world.split_state(state)[1]
             assert part.contacts[0].surfaces.intersection(part.nodes_at(own)[0]) is None
     assert merged is not None and 7 < merged < 12
     x = world.output(state, 12)
@@ -130,7 +130,7 @@ def test_a_resumed_bake_has_the_groups_of_an_unbroken_one(tmp_path):
     resumed_alike(jobs, 6, 13, then=(12,))
 
 
-def test_a_rigid_ball_that_comes_near_is_felt(tmp_path):
+def test_a_rigid_ball_that_comes_near_has_an_effect(tmp_path):
     ball = {**BALL, "position": [0.05, 0.03, 1.2]}
     folder = job(tmp_path / "job", mechanisms=[{"name": "M", "bodies": [ball]}])
     loaded = load(folder)

@@ -81,12 +81,12 @@ def test_a_law_on_rates_acts_on_bones_with_flesh(room, tmp_path):
     [part, jointed] = world.parts
     state = world.initial_state()
     moment = jointed.tree.inertia[:, 2, 2]
-    soft = world.parted(state)[0]
+    soft = world.split_state(state)[0]
     x = part.coordinates.positions(soft.q, 0.0, soft.carrier_motion) - [0.4, 0.0, 0.0]
     heavier = moment[1] + part.mass @ (x[:, 0]**2 + x[:, 1]**2)
     for _ in range(100):
         state = world.step(state, 1e-3)
-    joints = world.parted(state)[1]
+    joints = world.split_state(state)[1]
     direction = np.array([1.0, -2.0])
     frequency = np.sqrt(30.0 * (direction**2 @ (1.0 / np.array([moment[0], heavier]))))
     # apart they swing at this frequency, and the mean of both, weighed with what they are worth, goes on as it was

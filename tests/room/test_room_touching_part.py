@@ -81,7 +81,7 @@ class Weight(SteppedPart):
         A = np.array([self.inertia.momentum(unit).ravel() for unit in units])
         J = np.array([self.inertia.velocities(impulse)[under, 2] for impulse in units])
         spread = np.linalg.solve(A, J)
-        return J.T @ spread, -h * spread.T @ self.inertia.gathered(self.inertia.forces).ravel()
+        return J.T @ spread, -h * spread.T @ self.inertia.gather_impulses(self.inertia.forces).ravel()
 
     def output(self, state, frame):
         return self.nodes + state.q
@@ -145,12 +145,12 @@ def test_momentum_goes_from_one_to_the_other(with_weight, tmp_path):
     """A weight hits a free cushion without gravity; the impulse that the next step returns is part of the sum."""
     world = world_of(load(cushion_and_weight(tmp_path / "job", pinned=False, gravity=1e-9)))
     soft, weight = world.parts
-    falling = world.parted(world.initial_state())
+    falling = world.split_state(world.initial_state())
     falling[1] = State(0.0, np.zeros(3), np.array([0.0, 0.0, -0.5]))
-    state, sums, speeds = world.merged(falling), [], []
+    state, sums, speeds = world.merge_states(falling), [], []
     for _ in range(12):
         state = world.step(state, 1 / 96)
-        flesh, own = world.parted(state)
+        flesh, own = world.split_state(state)
         velocities = soft.nodes_at(flesh)[1]
         owed = own.memory["owed"]
         sums.append(soft.mass @ velocities + weight.mass * own.u + owed.sum(axis=0))

@@ -66,7 +66,7 @@ def test_a_coupling_joins_its_history(twice, tmp_path):
     ends = {}
     for kind in ("bdf2", "twice"):
         world = world_of(load(hung("vanilla", integrator={"kind": kind})(tmp_path / kind)))
-        ends[kind] = world.parted(run(world, 1 / 96, 6))
+        ends[kind] = world.split_state(run(world, 1 / 96, 6))
     for own, reference in zip(ends["twice"], ends["bdf2"]):
         assert [len(own.memory[key]) for key in (COORDINATES, RATES)] == [len(own.q), len(own.u)]
         assert own.q == pytest.approx(reference.q, abs=1e-7)

@@ -15,7 +15,7 @@ def bent(world, seconds, h=H):
     state, angles = world.initial_state(), []
     for _ in range(round(seconds / h)):
         state = world.step(state, h)
-        angles.append(world.parted(state)[1].q)
+        angles.append(world.split_state(state)[1].q)
     return np.array(angles), state
 
 
@@ -40,7 +40,7 @@ def test_four_unknowns_of_the_flat_arm_move_and_the_fifth_does_not():
     assert world.parts[0].condensation._all_awake.unknowns == 3 and world.parts[1].tree.rates == 2
     assert world.parts[0].mass.sum() > world.parts[1].tree.inertia[:, 5, 5].sum()  # the muscle outweighs the bones
     angles, state = bent(world, 0.8)
-    soft = world.parted(state)[0]
+    soft = world.split_state(state)[0]
     x = world.parts[0].coordinates.positions(soft.q, soft.time, soft.carrier_motion)
     middle = np.abs(world.parts[0].rest[:, 1]) < 1e-12
     assert np.abs(x[middle, 1]).max() < 1e-13 and np.abs(x - world.parts[0].rest).max() > 0.01

@@ -49,7 +49,7 @@ def test_each_by_itself_moves_as_all_in_one_matrix(tmp_path, monkeypatch, integr
     rubbed = 0
     for _ in range(10):
         ours, wanted = apart.step(ours, H), whole.step(wanted, H)
-        rubbed += FORCE in whole.parted(wanted)[0].memory
+        rubbed += FORCE in whole.split_state(wanted)[0].memory
     assert (rubbed > 1) == (ground is not None)
     near = 1e-9 if integrator == "semi_implicit" else 1e-6
     assert np.abs(ours.q - wanted.q).max() <= near * np.abs(wanted.q - whole.initial_state().q).max()

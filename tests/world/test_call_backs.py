@@ -32,7 +32,7 @@ def followed(folder, scene):
     world = world_of(load(SCENES[scene](folder)))
     ends = [world.step(world.initial_state(), 1 / 96)]
     found = call_backs(lambda: ends.append(world.step(ends[0], 1 / 96)))
-    pairs = (part.contact_forces(state) for part, state in zip(world.parts, world.parted(ends[1])))
+    pairs = (part.contact_forces(state) for part, state in zip(world.parts, world.split_state(ends[1])))
     return found, sum(len(forces) for forces in pairs if forces is not None)
 
 

@@ -33,17 +33,17 @@ def thrown(folder, kind="semi_implicit", method="vanilla", *, keep=None, gravity
         for key, one in zip(("bodies", "joints"), more):
             change(job, f"mechanisms.0.{key}", [*written[key], one])
     world = world_of(job)
-    soft, bones = world.parted(world.initial_state())
+    soft, bones = world.split_state(world.initial_state())
     at = world.parts[1].tree.posture(bones.q, bones.u, bones.memory)
     turn, twist = at.E[0, :3, :3], at.twist[0]
     rigid = np.cross(turn @ twist[:3], world.parts[0].rest - at.E[0, :3, 3]) + turn @ twist[3:]
     soft = replace(soft, u=rigid[world.parts[0].coordinates.free].ravel())
-    return world, world.merged([soft, bones])
+    return world, world.merge_states([soft, bones])
 
 
 def momenta(world, state):
     """Linear, and angular about the centre of mass, (3,) each; and the whole mass."""
-    soft, bones = world.parted(state)
+    soft, bones = world.split_state(state)
     tree = world.parts[1].tree
     at, mass = tree.posture(bones.q, bones.u, bones.memory), world.parts[0].mass
     x = world.parts[0].coordinates.positions(soft.q, soft.time, soft.carrier_motion)
@@ -58,7 +58,7 @@ def momenta(world, state):
 
 
 def kinetic(world, state):
-    soft, bones = world.parted(state)
+    soft, bones = world.split_state(state)
     return (0.5 * world.parts[0].mass @ np.square(world.parts[0].velocity(soft)).sum(axis=1)
             + replace(world.parts[1], notes=[]).energy(bones))
 
@@ -132,7 +132,7 @@ def test_what_flies_is_at_its_place_to_the_integrator_s_order(tmp_path):
     """A velocity that restores momentum is of the order of a step's error."""
     def end(steps):
         world, state = thrown(tmp_path / str(steps), "sdirk2", bodies__0__material=SOFT)
-        return world.parts[0].nodes_at(world.parted(run(world, state, steps, 0.1 / steps))[0])[0]
+        return world.parts[0].nodes_at(world.split_state(run(world, state, steps, 0.1 / steps))[0])[0]
 
     exact = end(96)
     off = [np.abs(end(steps) - exact).max() for steps in (12, 24)]
@@ -165,7 +165,7 @@ def test_a_stop_that_is_struck_in_flight_takes_no_linear_momentum(tmp_path, kind
                           mechanisms__0__joints__1__high=[0.005])
     linear, angular, _ = momenta(world, state)
     after = world.step(state, H)
-    assert world.parts[1].impacts.count and world.parted(after)[1].q[-1] == pytest.approx(0.005, abs=1e-6)
+    assert world.parts[1].impacts.count and world.split_state(after)[1].q[-1] == pytest.approx(0.005, abs=1e-6)
     linear_then, angular_then, _ = momenta(world, after)
     assert np.abs(linear_then - linear).max() <= 1e-9 * np.abs(linear).max()
     assert np.abs(angular_then - angular).max() <= 0.05 * np.abs(angular).max()
@@ -232,7 +232,7 @@ def test_what_bones_carry_flies_on_with_them_where_steps_change_their_length(tmp
     totals = []
     for h in (0.02, 0.02, 0.005, 0.03, 0.01, 0.002):
         state = world.step(state, h)
-        soft, bones = world.parted(state)
+        soft, bones = world.split_state(state)
         at = world.parts[1].tree.posture(bones.q - h * bones.u, bones.u, bones.memory)
         attached, v = world.parts[0].coordinates.attached, world.parts[0].velocity(soft)
         v[attached.nodes] = attached.velocities(at.E, at.twist)

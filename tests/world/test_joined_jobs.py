@@ -82,7 +82,7 @@ def test_a_job_steps_as_the_arrays_do(tmp_path, method):
     for _ in range(10):
         state = world.step(state, h)
         soft, joints = carried_step(arrays, chain, soft, joints, h)
-    mine, others = world.parted(state)
+    mine, others = world.split_state(state)
     assert np.abs(others.q - joints.q).max() <= 1e-9 and np.abs(joints.q).min() > 0.05
     x = world.parts[0].coordinates.positions(mine.q, mine.time, mine.carrier_motion)
     assert np.abs(x - arrays.coordinates.positions(soft.q, soft.time, soft.carrier_motion)).max() <= 1e-9
@@ -95,15 +95,15 @@ def test_what_is_asked_of_one_state_is_no_answer_to_another(tmp_path):
     late = early
     for _ in range(6):
         late = world.step(late, 1 / 48)
-    soft = world.parted(early)[0]
+    soft = world.split_state(early)[0]
     at_once = world.parts[0].velocity(soft), world.parts[0].evaluate(
         world.parts[0].coordinates.positions(soft.q, soft.time, soft.carrier_motion), soft.time)[0]
-    world.parted(late)
+    world.split_state(late)
     world.step(late, 1 / 48)
     again = world.parts[0].velocity(soft), world.parts[0].evaluate(
         world.parts[0].coordinates.positions(soft.q, soft.time, soft.carrier_motion), soft.time)[0]
     assert all(np.array_equal(a, b) for a, b in zip(at_once, again))
-    assert np.abs(world.parts[0].velocity(world.parted(late)[0]) - at_once[0]).max() > 0.1
+    assert np.abs(world.parts[0].velocity(world.split_state(late)[0]) - at_once[0]).max() > 0.1
 
 
 def test_a_step_with_flesh_leaves_bones_as_they_are_alone(tmp_path):
@@ -113,7 +113,7 @@ def test_a_step_with_flesh_leaves_bones_as_they_are_alone(tmp_path):
     asked = np.eye(jointed.unknowns)
 
     def alone():
-        return jointed.condensation.by_inertia(jointed.linearise(world.parted(state)[1]), 0.0)(asked)
+        return jointed.condensation.by_inertia(jointed.linearise(world.split_state(state)[1]), 0.0)(asked)
 
     before = alone()
     world.step(state, 1 / 48)
@@ -150,7 +150,7 @@ def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
     job = arm_job(tmp_path, kind="free", gravity=[0, 0, -9.81], rate=(0.0, 0.0))
     world = world_of(job)
     tree, state = world.parts[1].tree, world.initial_state()
-    soft, joints = world.parted(state)
+    soft, joints = world.split_state(state)
     # all of it turns about its common centre at 6 rad/s
     spin = np.array([1.0, 2.0, 6.0])
     E = tree.posture(joints.q, joints.u, joints.memory).E
@@ -160,10 +160,10 @@ def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
     u = np.zeros_like(joints.u)
     u[:6] = [*spin, *np.cross(spin, -centre)]  # the joint's frame stands in the origin
     free = world.parts[0].coordinates.free
-    state = world.merged([replace(soft, u=np.cross(spin, x - centre)[free].ravel()), replace(joints, u=u)])
+    state = world.merge_states([replace(soft, u=np.cross(spin, x - centre)[free].ravel()), replace(joints, u=u)])
 
     def momentum(state):
-        soft, joints = world.parted(state)
+        soft, joints = world.split_state(state)
         at = tree.posture(joints.q, joints.u, joints.memory)
         x, v = world.parts[0].coordinates.positions(soft.q, soft.time,
                                                     soft.carrier_motion), world.parts[0].velocity(soft)
@@ -221,7 +221,7 @@ def test_nodes_on_a_body_that_moves_as_told_move_as_it_does(tmp_path):
     state = world.initial_state()
     for _ in range(6):
         state = world.step(state, 1 / 48)
-    mine = world.parted(state)[0]
+    mine = world.split_state(state)[0]
     x = soft.coordinates.positions(mine.q, mine.time)
     nodes, _ = box_tets(CELLS)
     left, right = (np.load(job / "arrays" / f"{name}.npy") for name in ("left", "right"))
@@ -298,7 +298,7 @@ def test_flesh_on_bones_says_why_it_has_no_acceleration_of_its_own(tmp_path):
     world = scene_world(load(arm_job(tmp_path)))
     [ride] = world.couplings
     with pytest.raises(BadScene, match="solved together.*Use an integrator that begins with no accelerations"):
-        ride.system.acceleration(ride.merged(world.parted(world.initial_state())))
+        ride.system.acceleration(ride.merge_states(world.split_state(world.initial_state())))
 
 
 def test_what_flesh_and_bones_remember_stands_in_one_layout(tmp_path):
@@ -307,10 +307,10 @@ def test_what_flesh_and_bones_remember_stands_in_one_layout(tmp_path):
     state = world.initial_state()
     for k in range(3):
         state = world.step(replace(state, time=k / 48), 1 / 48)
-    flesh, bones = world.parted(state)
+    flesh, bones = world.split_state(state)
     assert {key.partition("/")[0] for key in state.memory} == {"0", "1"}
     assert len(flesh.memory["bdf2.q"]) == len(flesh.q) and len(bones.memory["bdf2.q"]) == len(bones.q) == 7
-    again = world.merged(world.parted(state), state)
+    again = world.merge_states(world.split_state(state), state)
     assert again.memory.keys() == state.memory.keys() and np.array_equal(again.q, state.q)
     # one part of both, as it was before: joints with keys of their own, or the whole history with the flesh
     whole = np.concatenate([flesh.memory["bdf2.q"], bones.memory["bdf2.q"]])
@@ -345,7 +345,7 @@ def test_flesh_that_flies_with_bones_is_braked_by_a_ground_that_rubs(tmp_path, k
         state, touched = world.initial_state(), 0
         for _ in range(12):
             state = world.step(state, 1 / 96)
-            touched += len(world.parts[0].touching(world.parted(state)[0])) > 0
+            touched += len(world.parts[0].touching(world.split_state(state)[0])) > 0
         assert touched > 3
         ends.append(state.u @ state.u)
     assert ends[1] < 0.8 * ends[0], ends

@@ -193,8 +193,8 @@ def thrown(folder, kind, method, steps, h=1 / 100):
         {"name": "Flight", "child": "Upper", "kind": "free", "position": bone["position"],
          "rate": [0.0, 0.0, 0.0, 0.3, 0.0, 0.0]}]}])
     world = world_of(job)
-    soft, joints = world.parted(world.initial_state())
-    states = [world.merged([replace(soft, u=np.tile([0.3, 0.0, 0.0], len(soft.u) // 3)), joints])]
+    soft, joints = world.split_state(world.initial_state())
+    states = [world.merge_states([replace(soft, u=np.tile([0.3, 0.0, 0.0], len(soft.u) // 3)), joints])]
     for k in range(steps):
         states.append(world.step(replace(states[-1], time=k * h), h))
     return world, states
@@ -202,7 +202,7 @@ def thrown(folder, kind, method, steps, h=1 / 100):
 
 def forward(world, state):
     """Momentum along x of flesh and bone [N s]."""
-    soft, joints = world.parted(state)
+    soft, joints = world.split_state(state)
     at = world.parts[1].tree.posture(joints.q, joints.u, joints.memory)
     of_bone = 0.3 * (at.E[0, :3, :3] @ at.twist[0, 3:])[0]
     return float(world.parts[0].mass @ world.parts[0].velocity(soft)[:, 0]) + of_bone
@@ -223,7 +223,7 @@ def test_bones_feel_what_rubs_on_the_flesh(tmp_path, kind, method):
     # in the end it stands on its ground, and wobbles
     feet = world.parts[0].rest[:, 2] < 1e-9
     places = [world.parts[0].coordinates.positions(soft.q, soft.time, soft.carrier_motion)[feet, 0]
-              for soft, _ in map(world.parted, states)]
+              for soft, _ in map(world.split_state, states)]
     slid, later = (places[50] - places[0]).mean(), (places[70] - places[50]).mean()
     assert 0.005 < slid < 0.03 and abs(later) < 0.2 * slid
 
@@ -254,15 +254,15 @@ def test_a_history_goes_over_to_new_charts(tmp_path):
     """Flesh and bones that turn through the air for a third of a second: BDF2 keeps their spin, chart after chart."""
     world = world_of(arm_job(tmp_path, kind="free", integrator={"kind": "bdf2"}, gravity=[0.0, 0.0, 0.0]))
     tree, state = world.parts[1].tree, world.initial_state()
-    soft, joints = world.parted(state)
+    soft, joints = world.split_state(state)
     x = world.parts[0].coordinates.positions(soft.q, 0.0, soft.carrier_motion)
     spin, u = np.array([1.0, 2.0, 6.0]), np.zeros_like(joints.u)
     u[:3] = spin
     turning = np.cross(spin, x)[world.parts[0].coordinates.free].ravel()
-    state = world.merged([replace(soft, u=turning), replace(joints, u=u)])
+    state = world.merge_states([replace(soft, u=turning), replace(joints, u=u)])
 
     def angular(state):
-        soft, joints = world.parted(state)
+        soft, joints = world.split_state(state)
         at, total = tree.posture(joints.q, joints.u, joints.memory), np.zeros(3)
         for R, t, I, phi in zip(at.E[:, :3, :3], at.E[:, :3, 3], tree.inertia, at.twist):
             h = I @ phi

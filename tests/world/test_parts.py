@@ -81,7 +81,7 @@ def test_a_state_goes_apart_and_together_again(tmp_path):
     state = run(world, 3)
     assert {key.partition("/")[0] for key in state.memory} == {"0", "1"}
     marked = State(state.time, state.q, state.u, {**state.memory, "control.units": np.ones(1)})
-    again = world.merged(world.parted(marked), marked)
+    again = world.merge_states(world.split_state(marked), marked)
     assert np.array_equal(again.q, state.q) and np.array_equal(again.u, state.u)
     assert again.memory.keys() == marked.memory.keys()
 
@@ -89,10 +89,10 @@ def test_a_state_goes_apart_and_together_again(tmp_path):
 def test_what_fails_is_told_by_its_own_part(tmp_path):
     world = world_of(load(bodies_job(tmp_path, 2)))
     state = world.initial_state()
-    first, second = world.parted(state)
+    first, second = world.split_state(state)
     torn = replace(second, q=np.where(np.arange(len(second.q)) % 2, 1e6, -1e6) * np.ones(len(second.q)))
     with pytest.raises(StepFailed) as failed:
-        world.step(world.merged([first, torn]), H)
+        world.step(world.merge_states([first, torn]), H)
     assert failed.value.part == 1
     assert world.explain(failed.value, state, 7).object == "Ear 1"
 
@@ -104,7 +104,7 @@ def test_a_part_from_outside_moves_beside_a_soft_body(tmp_path):
     assert "a pendulum of 0.2 m" in world.notes
     assert np.array_equal(world.output(state, 1)[:-2], soft.output(run(soft, 96), 1))
     # T/2 = π √(l/g) (1 + θ²/16) is 0.455 s: it passes its middle twice in a second
-    assert world.parted(state)[1].memory["swings"] == [2]
+    assert world.split_state(state)[1].memory["swings"] == [2]
     end = world.output(state, 1)[-1]
     assert np.linalg.norm(end) == pytest.approx(0.2)
 
@@ -114,7 +114,7 @@ def test_each_part_of_a_world_keeps_its_own_integrator(tmp_path):
     alone = [world_of(load(box_job(tmp_path / kind, name=kind, method={"kind": "vanilla"}, integrator={"kind": kind})))
              for kind in ("backward_euler", "sdirk2")]
     together = World([part for world in alone for part in world.parts])
-    states = together.parted(run(together, 3))
+    states = together.split_state(run(together, 3))
     for world, state in zip(alone, states):
         world.forget_past()
         own = run(world, 3)
@@ -142,7 +142,7 @@ def test_a_part_that_nothing_steps_is_refused(tmp_path):
 def test_a_part_is_stepped_by_another_integrator_as_another_subsystem(tmp_path):
     """The first one keeps its own."""
     [part] = world_of(load(SCENES["bdf2"](tmp_path / "job"))).parts
-    other = part.stepped_by(SSDIRK2({}), None)
+    other = part.with_integrator(SSDIRK2({}), None)
     before = part.initial_state()
     by_first, by_other = (one.step(before, H) for one in (part, other))
     part.forget_past()

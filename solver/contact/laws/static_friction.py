@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...node_records import PointPerListedNode
 from ...state import Index, Vec
 from .interface import along
 
 #: memory: nodes in contact, (k,), and their anchors relative to the reference point of the ground, (3 k,) [m]
 STUCK_NODES, ANCHORS = "friction.gripping", "friction.anchors"
+ANCHORS_RECORD = PointPerListedNode(STUCK_NODES, ANCHORS)
 
 #: tangential stiffness of an anchor relative to the ground's: 2 (1 − ν)/(2 − ν) for two equal bodies in contact, ν =
 #: 0.25. From a third on a body moves along with a belt as it should; above one, stresses that friction locks in as a
@@ -55,7 +57,7 @@ class StaticFriction:
         stiffness = self._secant_stiffness(self._offset(x)[1])
         blocks[self.nodes] -= stiffness[:, None, None] * (np.eye(3) - self.normal[:, :, None] * self.normal[:, None, :])
 
-    def remembered(self, x: Vec) -> dict[str, Vec]:
+    def record_anchors(self, x: Vec) -> dict[str, Vec]:
         """Return the entries of memory at positions x of all nodes, (n, 3) [m]: nodes in contact and their anchors.
 
         Sliding nodes have dragged their anchors along.
@@ -80,4 +82,4 @@ def with_anchors(memory: Mapping[str, Vec], friction: StaticFriction | None, x: 
     """Return a copy of memory with the anchors of friction at positions x of all nodes, (n, 3) [m], in place of the
     earlier ones; without anchors if friction is None."""
     others = {key: value for key, value in memory.items() if key not in (STUCK_NODES, ANCHORS)}
-    return others if friction is None else others | friction.remembered(x)
+    return others if friction is None else others | friction.record_anchors(x)

@@ -17,7 +17,6 @@ from .supernodal import Supernodes
 Long: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.int8]
 HEADROOM = 1.5  #: times the memory for updates of a factor that is made whole: a layout without as much is not used
-VALUES_HEADROOM = 2.0  #: times the memory for L of such a factor, where later patterns leave gaps between blocks
 #: subtrees that cost less than one part in so many are made as a whole, since update matrices take memory; the first
 #: that fits
 PARTS = (512, 128)
@@ -70,11 +69,12 @@ class FrontLayout:
 
     @classmethod
     def _in_parts(cls, inside: Supernodes, parts: int) -> FrontLayout:
-        whole, least = _whole(inside, parts)
+        whole, least = _sum_subtrees(inside, parts)
         stores_update = ((inside.parent < 0) | (whole[inside.parent] > least)).astype(np.int8)
         of_values, of_updates = _sizes(inside)
         stacked = int(HEADROOM * stack_updates(inside, of_updates * (1 - stores_update))[1])
-        in_values = MemoryBlocks.of_all(of_values, VALUES_HEADROOM)
+        # L takes less memory than updates do, and gaps between its blocks grow with each pattern
+        in_values = MemoryBlocks.of_all(of_values, 2.0 * HEADROOM - 1.0)
         in_updates = MemoryBlocks.of_all(of_updates * stores_update, HEADROOM)
         return cls(inside, in_values, in_updates, stacked, np.ones_like(stores_update), stores_update, parts)
 
@@ -88,7 +88,7 @@ class FrontLayout:
         most = int(MOST_UPDATES * self.in_values.end) - self.stacked
         return replace(self, in_updates=replace(self.in_updates, most=max(self.in_updates.most, most)))
 
-    def whole(self) -> FrontLayout:
+    def with_all_fronts(self) -> FrontLayout:
         """Return this layout with all fronts to be factored."""
         return replace(self, made=np.ones_like(self.made))
 
@@ -118,7 +118,7 @@ class FrontLayout:
         made, before, stores_update = np.empty(count, np.int8), np.empty(count, np.int32), np.empty(count, np.int8)
         find_valid_fronts(inside.first, inside.rows_start, inside.rows, inside.permutation, inside.parent, changed,
                           old.first, old.rows_start, old.rows, old.permutation, old.parent, row_of_unknown, owner,
-                          self.stores_update, *_whole(inside, self.parts), made, before, stores_update)
+                          self.stores_update, *_sum_subtrees(inside, self.parts), made, before, stores_update)
         of_values, of_updates = _sizes(inside)
         in_values = self.in_values.after(of_values, before)
         in_updates = self.in_updates.after(of_updates * stores_update, before)
@@ -141,7 +141,7 @@ def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:
     return starts, int(size)
 
 
-def _whole(inside: Supernodes, parts: int) -> tuple[Long, int]:
+def _sum_subtrees(inside: Supernodes, parts: int) -> tuple[Long, int]:
     """Return the cost of each supernode with its subtree, (s,), and the least cost of a subtree whose fronts keep their
     values: that of all over `parts`."""
     lengths = np.diff(inside.rows_start).astype(np.int64)

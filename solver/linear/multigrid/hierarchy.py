@@ -6,14 +6,14 @@ solves take too long.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from ...state import Vec
 from ..blocks import Blocks, smooth_from_zero
-from .aggregates import MODES, aggregates, rigid_modes, tentative
+from .aggregates import MODES, aggregates, make_rigid_modes, tentative
 
 DENSE = 900  #: unknowns that are solved with directly
 POWER = 12  #: iterations towards the largest eigenvalue
@@ -55,7 +55,7 @@ class Hierarchy:
         Raises NotDefinite.
         """
         count = len(matrix.first) - 1
-        modes = rigid_modes(np.zeros((count, 3)) if positions is None else positions)
+        modes = make_rigid_modes(np.zeros((count, 3)) if positions is None else positions)
         self.levels: list[Level] = []
         while (len(matrix.first) - 1) * matrix.height > DENSE:
             number, owner = aggregates(matrix)
@@ -156,7 +156,9 @@ def _with_pivots(matrix: Blocks) -> Blocks:
         fixed = blocks.copy()
         group, which = np.nonzero(empty)
         fixed[group, which, which] = 1.0
-        matrix.values[row == matrix.column] = fixed.reshape(len(fixed), -1)
+        values = matrix.values.copy()
+        values[row == matrix.column] = fixed.reshape(len(fixed), -1)
+        return replace(matrix, values=values)
     return matrix
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ...build.filled import replace_meshers
 from ...job.folder import Job
 from ...job.schema import Scene
 from ...state import Vec
@@ -16,6 +17,13 @@ from ..pace import Effort
 
 #: (stage, body, progress, text), as a bake reports how it begins
 Report = Callable[[str, str | None, float | None, str], None]
+
+CELLS = 300  #: in the box of a soft body, about
+
+
+def in_cells(job: Job) -> Job:
+    """Return the job with coarse cells in its soft bodies, instead of the tetrahedra of its meshers."""
+    return replace_meshers(job, CELLS, by_bake=False)
 
 
 def nothing_rigid() -> Vec:
@@ -64,7 +72,7 @@ class Inputs:
         return replace(self, bumps=tuple(replace(bump, before=known[id(bump.shape)].before) if id(bump.shape) in known
                                          else bump for bump in self.bumps))
 
-    def reached(self) -> Inputs:
+    def end_step(self) -> Inputs:
         """Return the inputs after a step: colliders start the next one at the end of their motion."""
         return replace(self, bumps=tuple(replace(bump, before=bump.matrix) for bump in self.bumps))
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...build.filled import filled
 from ...build.volumes import volumes_of
 from ...build.world import build
 from ...errors import Diverged, StepFailed
@@ -20,9 +19,8 @@ from ...world.nodes_part import NodesPart
 from ..leading import leading_of
 from ..pace import Effort
 from ..parts import LiveJoints, LiveNodes
-from .interface import GrabbedVertex, Hold, Inputs, Report, nothing_rigid
+from .interface import GrabbedVertex, Hold, Inputs, Report, in_cells, nothing_rigid
 
-CELLS = 300  #: in a body's box, about
 LONGER = 2  #: how many times longer the longest steps are
 LONGEST_RIGID = 1.0 / 72.0  #: of mechanisms alone [s]: they are shown sixty times a second though timers come late
 
@@ -51,7 +49,7 @@ class WorldEngine:
     def _build(self, job: Job) -> None:
         """Build the world of a job on coarse cells, with live parts and efforts. Raises a ConJacError that names the
         body."""
-        job = filled(job, CELLS, by_bake=False)
+        job = in_cells(job)
         built = build(job, self._report, volumes_of(job, self._report))
         self._job, self._world = job, built.world
         numbers = {body.name: k for k, body in enumerate(job.scene.bodies)}
@@ -64,25 +62,21 @@ class WorldEngine:
         self._shown = [next((k, soft, n) for k, soft in self._soft for n, body in enumerate(soft.part.bodies_in_world)
                             if body.name == name) for name in numbers]
         h = step_size(job.scene.time.fps, job.scene.time.step)[1]
-        self.efforts = [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", LONGER * h)]
-        if not self._soft:
-            self.efforts = [Effort("", h)]
-            if h < LONGEST_RIGID:
-                self.efforts.append(Effort("longer steps", min(LONGER * h, LONGEST_RIGID)))
+        self.efforts = _efforts(h, not self._soft)
 
     def _begin(self) -> State:
         """Return the initial state, with bodies moved to where their objects are now."""
-        parts = self._world.parted(self._world.initial_state())
+        parts = self._world.split_state(self._world.initial_state())
         for k, soft in self._soft:
-            parts[k] = soft.moved_to_objects(parts[k], self._inputs)
-        return replace(self._world.merged(parts), time=0.0)
+            parts[k] = soft.move_to_objects(parts[k], self._inputs)
+        return replace(self._world.merge_states(parts), time=0.0)
 
     @property
     def positions(self) -> Vec:
         """Return the vertices of the artist's meshes in world space, concatenated by body [m], (n, 3)."""
         if not self._shown:
             return np.zeros((0, 3))
-        parts, x = self._world.parted(self._state), dict[int, Vec]()
+        parts, x = self._world.split_state(self._state), dict[int, Vec]()
         for k, soft, _ in self._shown:
             if k not in x:
                 x[k] = soft.positions(parts[k])
@@ -106,7 +100,7 @@ class WorldEngine:
     def _vertex(self, part: int, number: int, position: Vec) -> tuple[int, Vec]:
         """Return the number, among the vertices of all bodies, of the vertex of one body that is nearest to a position
         (3,) [m], and its offset from that position, (3,) [m]. part: index of the part. number: of its body."""
-        parts, first = self._world.parted(self._state), 0
+        parts, first = self._world.split_state(self._state), 0
         for k, soft, n in self._shown:
             own = soft.vertices(soft.positions(parts[k]), n)
             if (k, n) == (part, number):
@@ -131,12 +125,12 @@ class WorldEngine:
             rigid.prepare(inputs)
         self._inputs = inputs
         try:
-            self._state = replace(self._advanced(h, variant), time=self._state.time + h)
+            self._state = replace(self._advance(h, variant), time=self._state.time + h)
         except Diverged as failure:
             if self._soft and variant < 2:
                 self._choose(2)  # the most dissipative step, once
                 with suppress(Diverged):
-                    self._state = replace(self._advanced(h, 2), time=self._state.time + h)
+                    self._state = replace(self._advance(h, 2), time=self._state.time + h)
                     return
             self._notes.append(f"Restarted: {failure.what}")
             self.restarts += 1
@@ -150,14 +144,14 @@ class WorldEngine:
         """Select the integrator of soft bodies, as in `LiveNodes.choose`, and clear their memory where it changes."""
         changed = [soft.choose(variant) for _, soft in self._soft]
         if any(changed):
-            parts = self._world.parted(self._state)
+            parts = self._world.split_state(self._state)
             for k, soft in self._soft:
                 parts[k] = replace(parts[k], memory={})
                 if soft.part is not self._world.parts[k]:
                     self._world = self._world.with_part(k, soft.part)
-            self._state = self._world.merged(parts, self._state)
+            self._state = self._world.merge_states(parts, self._state)
 
-    def _advanced(self, h: float, variant: int) -> State:
+    def _advance(self, h: float, variant: int) -> State:
         """Return the state after h seconds, in substeps where one step fails. Raises Diverged where these fail, too."""
         time = self._job.scene.time
         if variant:
@@ -170,7 +164,7 @@ class WorldEngine:
         """Make pulled points follow the artist's hand in a step of h seconds."""
         if not (grabs or any(soft.holds for _, soft in self._soft) or any(rigid.holds for _, rigid in self._rigid)):
             return
-        parts = self._world.parted(self._state)
+        parts = self._world.split_state(self._state)
         x = {k: soft.positions(parts[k]) for k, soft in self._soft}
         for k, rigid in self._rigid:
             rigid.hold([hold for hold in grabs if hold.rigid >= 0], parts[k])
@@ -210,3 +204,12 @@ class WorldEngine:
             self._state = started
             return
         self._state = replace(self._state, time=0.0, memory={})
+
+
+def _efforts(h: float, are_rigid: bool) -> list[Effort]:
+    """Return the efforts of steps of h seconds, the most accurate first. are_rigid: whether nothing in the scene is
+    soft."""
+    if not are_rigid:
+        return [Effort("", h), Effort("fewer iterations", h), Effort("longer steps", LONGER * h)]
+    longer = [Effort("longer steps", min(LONGER * h, LONGEST_RIGID))] if h < LONGEST_RIGID else []
+    return [Effort("", h), *longer]

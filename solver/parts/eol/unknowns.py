@@ -103,11 +103,11 @@ class Unknowns:
         np.take(blocks.ravel(), where, out=pattern.data)
         return pattern
 
-    def flat(self, v: Vec, slide: Vec) -> Vec:
+    def join(self, v: Vec, slide: Vec) -> Vec:
         """Return rates, (m,), of velocities ẋ, (n, 3) [m/s], and Ẋ, (n, 2) [m/s]."""
         return np.concatenate([v, slide], axis=1).ravel()[self._present]
 
-    def parted(self, u: Vec) -> tuple[Vec, Vec]:
+    def split(self, u: Vec) -> tuple[Vec, Vec]:
         """Return velocities ẋ, (n, 3) [m/s], and Ẋ, (n, 2) [m/s], zero where a vertex does not slide, of rates, (m,).
         """
         both = np.zeros(MOST * len(self.slides))

@@ -57,7 +57,7 @@ class TargetRows:
         """Return the rows with their targets at `seconds` before the step's end."""
         return replace(self, targets=self.targets - seconds * self.velocities) if seconds else self
 
-    def weighed(self, factors: Vec) -> TargetRows:
+    def scale_weights(self, factors: Vec) -> TargetRows:
         """Return the rows with weights multiplied by `factors`, (k,)."""
         return replace(self, weights=factors * self.weights)
 
@@ -66,7 +66,7 @@ class TargetRows:
         return TargetRows(self.nodes[some] + np.int32(shift), *(getattr(self, name)[some] for name in COLUMNS[1:]))
 
     @classmethod
-    def joined(cls, several: Sequence[TargetRows]) -> TargetRows:
+    def join(cls, several: Sequence[TargetRows]) -> TargetRows:
         """Return the rows of several tables in one table; at least one table is required."""
         several = [table for table in several if len(table.nodes)] or list(several[:1])
         if len(several) == 1:
@@ -87,6 +87,17 @@ class ProjectiveState:
     v: Vec  #: [m/s], (n, 3)
     time: float = 0.0  #: [s]
     past: tuple[Vec, Vec, float] | None = None  #: x, v and length of the previous step, for BDF2
+
+
+@dataclass(frozen=True)
+class StepSettings:
+    """Gravity and number of iterations of one step, where they are not those of the body."""
+
+    gravity: Vec | None = None  #: [m/s²], (3,)
+    iterations: int | None = None
+
+
+DEFAULT = StepSettings()
 
 
 @dataclass
@@ -141,20 +152,21 @@ class ProjectiveBody:
         return out
 
     def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
-             positions: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
+             positions: Vec | None = None, touching: Touching | None = None, settings: StepSettings = DEFAULT
+             ) -> ProjectiveState:
         """Return the state after h seconds. Raises StepFailed where a position is not finite or the matrix is not
         positive definite; the given state is not modified.
 
         force: in addition to gravity, (n, 3) [N]. points: springs and contacts of single nodes. positions: of
         prescribed nodes at the end, (p, 3) [m]; None: unchanged. touching: returns further contacts from positions
-        without constraints and those at the start, (n, 3) [m] each.
+        without constraints and those at the start, (n, 3) [m] each. settings: gravity and iterations of this step.
         """
         base, v_hat, b = self._inertia(state, h)
         bh = b * h
         kappa = 1.0 / bh**2
         predicted = base + bh * v_hat
         begin = state.x
-        load = self.mass[:, None] * np.asarray(self.gravity)
+        load = self.mass[:, None] * np.asarray(self.gravity if settings.gravity is None else settings.gravity)
         if force is not None:
             load = load + force
         x = predicted + load / (kappa * self.mass[:, None] + 1.0e-300)
@@ -162,9 +174,10 @@ class ProjectiveBody:
         rows = [NOTHING if points is None else points]
         if touching is not None:
             rows.append(touching(x, begin))
-        joined = TargetRows.joined(rows)
-        x = self._iterated(x, _StepTerms(kappa, predicted, load, base, self.mass_damping / bh, joined, begin,
-                                         h * joined.velocities))
+        joined = TargetRows.join(rows)
+        iterations = self.iterations if settings.iterations is None else settings.iterations
+        x = self._iterate(x, _StepTerms(kappa, predicted, load, base, self.mass_damping / bh, joined, begin,
+                                         h * joined.velocities), iterations)
         if not np.isfinite(x).all():
             raise StepFailed("a position is not a number")
         return ProjectiveState(x, (x - base) / bh, state.time + h, (state.x, state.v, h))
@@ -177,12 +190,12 @@ class ProjectiveBody:
             return (4.0 * state.x - past[0]) / 3.0, (4.0 * state.v - past[1]) / 3.0, 2.0 / 3.0
         return state.x, state.v, 1.0
 
-    def _iterated(self, x: Vec, terms: _StepTerms) -> Vec:
-        """Return positions after the iterations, (n, 3) [m]; the potential falls in each.
+    def _iterate(self, x: Vec, terms: _StepTerms, iterations: int) -> Vec:
+        """Return positions after so many iterations, (n, 3) [m]; the potential falls in each.
 
         [Notes, Implicit Integration] [Liu 2017]"""
         diagonal = np.asarray(np.bincount(terms.points.nodes, terms.points.weights, len(self.rest)), dtype=float)
-        matrix = self._factored(terms.kappa + terms.drag)
+        matrix = self._factor(terms.kappa + terms.drag)
         matrix.add(diagonal[self.free])
 
         def solve(rhs: Vec) -> Vec:
@@ -191,14 +204,14 @@ class ProjectiveBody:
         self._pairs.clear(3 * len(self.free))
         at = self._measure(x, terms, np.zeros(len(terms.points.nodes)))
         self.energies = [at.energy]
-        for _ in range(self.iterations):
+        for _ in range(iterations):
             move = self._pairs.direction(-at.net, solve)
-            trial, trial_at = self._moved(x, move, terms, at)
+            trial, trial_at = self._move(x, move, terms, at)
             if not trial_at.lagged < at.energy and len(self._pairs):
                 # discard the secant pairs: a step with the constant matrix alone never raises the potential
                 self._pairs.clear(3 * len(self.free))
                 move = solve(at.net)
-                trial, trial_at = self._moved(x, move, terms, at)
+                trial, trial_at = self._move(x, move, terms, at)
             self._pairs.add(move, at.net - trial_at.net)
             x, at = trial, trial_at
             self.energies.append(at.energy)
@@ -206,7 +219,7 @@ class ProjectiveBody:
                 break
         return x
 
-    def _moved(self, x: Vec, move: Vec, terms: _StepTerms, at: _Measured) -> tuple[Vec, _Measured]:
+    def _move(self, x: Vec, move: Vec, terms: _StepTerms, at: _Measured) -> tuple[Vec, _Measured]:
         """Return positions after a displacement of the free nodes, (3 f,) [m], and the potential there."""
         if len(self.free) == len(x):
             trial = x + move.reshape(-1, 3)
@@ -215,7 +228,7 @@ class ProjectiveBody:
             trial[self.free] += move.reshape(-1, 3)
         return trial, self._measure(trial, terms, at.limits)
 
-    def _factored(self, inertia: float) -> GlobalMatrix:
+    def _factor(self, inertia: float) -> GlobalMatrix:
         """Return the matrix with masses times `inertia` [1/s²], from a cache of the last few step sizes. Raises
         StepFailed."""
         matrix = self._factors.pop(inertia, None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import BadInput, NoFreeNode, StepFailed
 from ...state import Index, Vec
-from ..projective.body import NOTHING, ProjectiveState, TargetRows, Touching
+from ..projective.body import DEFAULT, NOTHING, ProjectiveState, StepSettings, TargetRows, Touching
 from .kernels import solve_points
 from .tables import CompliantTable
 
@@ -50,23 +50,26 @@ class CompliantBody:
         return scale
 
     def step(self, state: ProjectiveState, h: float, force: Vec | None = None, points: TargetRows | None = None,
-             positions: Vec | None = None, touching: Touching | None = None) -> ProjectiveState:
+             positions: Vec | None = None, touching: Touching | None = None, settings: StepSettings = DEFAULT
+             ) -> ProjectiveState:
         """Return the state after h seconds. Arguments are those of `ProjectiveBody.step`. Raises StepFailed where a
         position is not finite; the given state is not modified."""
         short = h / self.substeps
-        pull = np.asarray(self.gravity) + (0.0 if force is None else force * self._inverse_mass[:, None])
+        gravity = np.asarray(self.gravity if settings.gravity is None else settings.gravity)
+        pull = gravity + (0.0 if force is None else force * self._inverse_mass[:, None])
         remaining = np.exp(-self.mass_damping * short)
         x, v, at_start = state.x, state.v, state.x[self.prescribed]
         for k in range(self.substeps):
             end = at_start if positions is None else at_start + (k + 1) / self.substeps * (positions - at_start)
             now = None if points is None else points.before(h - (k + 1) * short)
-            x, v = self._short_step(x, remaining * v + short * pull, short, end, now, touching)
+            x, v = self._short_step(x, remaining * v + short * pull, short, end, now, touching,
+                                    self.iterations if settings.iterations is None else settings.iterations)
         if not np.isfinite(x).all():
             raise StepFailed("a position is not a number")
         return ProjectiveState(x, v, state.time + h)
 
     def _short_step(self, x_start: Vec, v: Vec, h: float, positions: Vec, points: TargetRows | None,
-                    touching: Touching | None) -> tuple[Vec, Vec]:
+                    touching: Touching | None, iterations: int) -> tuple[Vec, Vec]:
         """Return positions [m] and velocities [m/s] after a substep of h seconds, (n, 3) each. x_start: positions at
         its start. v: velocities under external forces. positions: of prescribed nodes at its end, (p, 3) [m]."""
         x = x_start + h * v
@@ -74,11 +77,11 @@ class CompliantBody:
         rows = [NOTHING if points is None else points]
         if touching is not None:
             rows.append(touching(x, x_start))
-        joined = TargetRows.joined(rows)
+        joined = TargetRows.join(rows)
         compliance, multipliers = 1.0 / np.maximum(joined.weights, 1.0e-300), np.zeros((len(joined.nodes), 3))
         for constraint in self.constraints:
             constraint.restart()
-        for _ in range(self.iterations):
+        for _ in range(iterations):
             for constraint in self.constraints:
                 constraint.sweep(x, x_start, self._inverse_mass, h, self.stiffness_damping)
             solve_points(x, x_start, self._inverse_mass, joined.nodes, compliance, joined.targets, joined.normals,
