@@ -38,7 +38,7 @@ from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.parts.interface import Mesh
-from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.bodies import BodyInWorld, lump_mass
 from solver.world.nodes import Nodes
 
 SECONDS, H = 0.4, 0.01
@@ -98,7 +98,7 @@ def world_of(nodes: np.ndarray, tets: np.ndarray, *, young: float, integrator: s
     model = catalogue.find("material", material).load()
     elastic = Elastic(nodes, tets, model, model.constants(moduli, np.full(len(tets), 0.49)))
     volumes = tet_volumes(nodes, tets)
-    mass = lumped_mass(nodes, tets, volumes, np.full(len(tets), 1000.0))
+    mass = lump_mass(nodes, tets, volumes, np.full(len(tets), 1000.0))
     low = nodes[:, 2] < nodes[:, 2].min() + 0.1 * np.ptp(nodes[:, 2])
     pinned = np.flatnonzero(low & on_base).astype(np.int32)
     coordinates = FreeNodes(nodes, pinned, shaken(nodes, pinned, shift) if on_base else None)

@@ -24,7 +24,7 @@ from solver import threads  # isort: skip  # first: it sets what numba and BLAS 
 import numpy as np
 import scipy.linalg
 
-from benchmarks.chains import Ours, Theirs
+from benchmarks.chains import MuJoCo, Ours
 from benchmarks.report import Claim, claim, emit
 from benchmarks.run import PARTS
 from benchmarks.scenes import klann
@@ -44,7 +44,7 @@ def say(*words: object) -> None:
     print(*words, file=sys.stderr, flush=True)
 
 
-def step_ms(chains: list[Ours | Theirs], seconds: float, steps: int = STEPS) -> list[float]:
+def step_ms(chains: list[Ours | MuJoCo], seconds: float, steps: int = STEPS) -> list[float]:
     """Milliseconds of a step of each chain, medians over runs of `steps` steps that take turns; the first run warms.
 
     Of this thread's own time on a core, since both programs use one: what others run meanwhile does not count.
@@ -102,7 +102,7 @@ def beside_mujoco() -> Part:
     rows: dict[str, Any] = {}
     for joint, sizes in (("hinge", HINGES), ("ball", BALLS)):
         for count in sizes:
-            ours, theirs = Ours(count, joint), Theirs(count, joint)
+            ours, theirs = Ours(count, joint), MuJoCo(count, joint)
             if joint == "ball" and count >= 1000:  # a step takes it seconds
                 mine = step_ms([ours], 0.5, FEW)[0]
                 row = apart(ours, theirs)
@@ -120,7 +120,7 @@ def beside_mujoco() -> Part:
     return claims, {"mujoco": mujoco.__version__, "beside_mujoco": rows, "mujoco_blows_up_with": unstable}
 
 
-def apart(ours: Ours, theirs: Theirs) -> dict[str, float]:
+def apart(ours: Ours, theirs: MuJoCo) -> dict[str, float]:
     """How far both programs' rods are from each other after one step from rest [m]: whether it is the same chain."""
     ours.restart()
     theirs.restart()
@@ -137,7 +137,7 @@ def blows_up(integrator: str) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # it writes a log beside where it runs
         try:
-            chain = Theirs(100, "hinge", integrator)
+            chain = MuJoCo(100, "hinge", integrator)
             for _ in range(100):
                 chain.step()
         finally:

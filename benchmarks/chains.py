@@ -81,7 +81,7 @@ class Ours:
         return positions
 
 
-class Theirs:
+class MuJoCo:
     """Steps MuJoCo's."""
 
     def __init__(self, count: int, joint: str, integrator: str = "DISCRETE") -> None:

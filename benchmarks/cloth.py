@@ -110,7 +110,7 @@ def measured(part: Nodes, steps: int = STEPS, warm: int = WARM) -> dict[str, Any
         for name in ("fill", "measure"):
             setattr(one, name, clocked(spent, "elements", getattr(one, name)))
     for law in part.contacts:
-        for name in ("fill", "measure", "largest_step", "largest_steps", "lagged_friction"):
+        for name in ("fill", "measure", "largest_step", "largest_steps", "lag_friction"):
             if hasattr(law, name):
                 setattr(law, name, clocked(spent, "contact", getattr(law, name)))
     originals = {(one, name): getattr(one, name) for one in (part.linear, SingleFactor) for name in ("factor", "solve")}

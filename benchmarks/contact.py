@@ -66,7 +66,7 @@ RUNS, MOST_RUNS = 4, 8  #: of `self`, `clock` and `ducks`
 QUIET = 0.1  #: of a core, by other programs
 HEAPED = {"fifty": 36, "hundred": 48}  #: steps of 1/100 s after which most ducks lie on each other
 SOLVERS = ("newton_d", "hybrid_l1", "qlb", "quick")
-TIMED = ("measure", "fill", "largest_step", "largest_steps", "lagged_friction")  #: of a law: what contact costs
+TIMED = ("measure", "fill", "largest_step", "largest_steps", "lag_friction")  #: of a law: what contact costs
 
 
 def clocked(spent: list[float], function: Callable[..., Any]) -> Callable[..., Any]:
@@ -101,7 +101,7 @@ def stepped(part: Nodes, state: State, steps: int, h: float = H) -> tuple[State,
     x = part.coordinates.positions(state.q, state.time)
     row = {"ms": round(1e3 * whole / steps, 1), "contact_ms": round(1e3 * spent[0] / steps, 1),
             "factors": round((part.factored - factors) / steps, 2), "halved": len(halved),
-            "pairs": sum(len(law.active_pairs(x).nodes) for law in laws), "nodes": len(part.coordinates.free)}
+            "pairs": sum(len(law.find_active_pairs(x).nodes) for law in laws), "nodes": len(part.coordinates.free)}
     print(row, file=sys.stderr, flush=True)
     return state, row
 

@@ -46,7 +46,7 @@ class Distances(Barrier):
     def largest_steps(self, start: Vec, end: Vec, alike: Index) -> Vec:
         """Return the largest steps of each node, (n,)."""
         far = LOOKED_AT * self.edge
-        near = self.surfaces.near(start, far)
+        near = self.surfaces.find_near_pairs(start, far)
         square = np.empty(len(near.nodes))
         squares(0, len(square), start, near.nodes, near.points, square)
         bound = np.full(len(start), FRACTION * far)
@@ -68,9 +68,9 @@ class Distances(Barrier):
 class Cubic(Barrier):
     """W = Σ κ δ² LOG_AT_HALF / 3 (1 − d/δ)³."""
 
-    def active_pairs(self, x: Vec) -> ActivePairs:
+    def find_active_pairs(self, x: Vec) -> ActivePairs:
         """Pairs nearer than δ, forces and energy."""
-        found = super().active_pairs(x)
+        found = super().find_active_pairs(x)
         left, normals = self._left(found)
         factor = LOG_AT_HALF * found.stiffness
         forces = (factor * found.activation * left**2)[:, None, None] * found.work[:, :4, None] * normals[:, None, :]
@@ -78,7 +78,7 @@ class Cubic(Barrier):
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
         """With what resists along the normal, which is definite."""
-        found = self.active_pairs(x)
+        found = self.find_active_pairs(x)
         left, normals = self._left(found)
         size = 2.0 * LOG_AT_HALF * found.stiffness * left
         normal = np.einsum("ki,kj->kij", normals, normals).reshape(-1, 9)

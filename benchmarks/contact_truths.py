@@ -220,7 +220,7 @@ def squeezed(cells: int, solver: dict[str, Any]) -> tuple[int, float]:
     for _ in range(round(1.9 / SOFT_STEP)):
         state = advance(world, state, SOFT_STEP, 1)
     x, _ = part.nodes_at(world.split_state(state)[0])
-    found = part.contacts[0].active_pairs(x)
+    found = part.contacts[0].find_active_pairs(x)
     force = np.zeros_like(x)
     np.add.at(force, found.nodes, found.forces)
     # plates are what the two obstacles' nodes are

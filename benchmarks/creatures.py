@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.meshing.grid import box_tets
-from solver.meshing.volume import face_parts, used_nodes
+from solver.meshing.volume import drop_unused_nodes, face_parts
 
 Rod = tuple[tuple[float, float, float], tuple[float, float, float], float]  #: ends and radius [m]
 
@@ -64,7 +64,7 @@ def meshed(creature: Creature) -> tuple[np.ndarray, np.ndarray]:
             break
         edge *= float(np.cbrt(count / creature.tets))
     nodes, tets = box_tets((int(cells[0]), int(cells[1]), int(cells[2])), edge * cells, low)
-    nodes, tets = used_nodes(nodes, tets.reshape(len(taken), 6, 4)[taken].reshape(-1, 4))
+    nodes, tets = drop_unused_nodes(nodes, tets.reshape(len(taken), 6, 4)[taken].reshape(-1, 4))
     parts, _ = face_parts(tets)
     if parts != 1:
         raise ValueError(f"a creature of {parts} parts")

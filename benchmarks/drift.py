@@ -25,7 +25,7 @@ from benchmarks.holds import part_of, written
 from benchmarks.report import claim, emit
 from solver import catalogue
 from solver.constraints.enforcement.interface import RowSystem
-from solver.constraints.points.ends import BodyShape, bound
+from solver.constraints.points.ends import BodyShape, bind_points
 from solver.meshing.grid import box_tets
 from solver.state import Vec
 from solver.world.nodes import Nodes
@@ -46,7 +46,7 @@ def rod() -> Any:
     """A distance between two points."""
     rest = np.array([[0.0, 0.0, 0.0], [LENGTH, 0.0, 0.0]])
     none = {"tets": np.zeros((0, 4), np.int32), "skin": np.zeros((0, 3), np.int32), "wires": np.zeros((0, 2), np.int32)}
-    ends = [bound(BodyShape(str(k), np.array([k]), *none.values()), rest[k:k + 1], rest) for k in (0, 1)]
+    ends = [bind_points(BodyShape(str(k), np.array([k]), *none.values()), rest[k:k + 1], rest) for k in (0, 1)]
     return catalogue.find("constraint", "distance").load()(*ends, rest, {"at_most": False}, None)
 
 

@@ -35,7 +35,7 @@ ROUNDS = 3
 #: scenes and how many frames of each: jellies, cloth, nets, pins; what is in contact for most of them
 SCENES = {"bowl": 16, "stack": 16, "belly": 16, "crane": 24, "shirt": 6, "suzanne": 24, "rollers": 24, "drop": 24}
 FIELDS = ("touches_by_mesh", "simplify")  #: of a body in scene.json
-DRAWN = ("drawn_pinned", "drawn_above")  #: makers of what corrects frames
+DRAWN = ("build_pinned_vertices", "build_above_ground")  #: makers of what corrects frames
 
 
 def main() -> int:

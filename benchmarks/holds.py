@@ -45,7 +45,7 @@ from solver.job.load import load
 from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import tet_volumes
-from solver.world.bodies import lumped_mass
+from solver.world.bodies import lump_mass
 from solver.world.nodes import Nodes
 
 H, WARM, STEPS = 1 / 96, 6, 24
@@ -182,7 +182,7 @@ def one_stage(width: int) -> dict[str, Any]:
     material = catalogue.find("material", "stable_neo_hookean").load()
     count = len(tets)
     elastic = Elastic(nodes, tets, material, material.constants(np.full(count, 3e4), np.full(count, 0.45)))
-    mass = lumped_mass(nodes, tets, tet_volumes(nodes, tets), np.full(count, 1000.0))
+    mass = lump_mass(nodes, tets, tet_volumes(nodes, tets), np.full(count, 1000.0))
     forces, blocks = np.zeros((*elastic.tets.shape, 3)), np.zeros((len(elastic.tets), 6, 9))
     elastic.fill(nodes, True, forces, blocks)
     pinned = np.flatnonzero(nodes[:, 2] == 0.0)

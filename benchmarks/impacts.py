@@ -24,11 +24,11 @@ import numpy as np
 
 from benchmarks.report import claim, emit
 from solver.build.soft_bodies import assemble, prepare_all
-from solver.build.suggest import suggested
+from solver.build.suggest import suggest_spots
 from solver.errors import ConJacError
 from solver.job.load import load
 from solver.meshing.grid import box_tets
-from solver.meshing.volume import EDGES, unique_edges, used_nodes
+from solver.meshing.volume import EDGES, drop_unused_nodes, find_edges
 from solver.simulate import Halved, Timeline, advance_frame
 from solver.state import State
 from solver.stepping import LANDS
@@ -93,7 +93,7 @@ def torus() -> Shape:
     around = np.linalg.norm(nodes[:, :2], axis=1)
     away = np.hypot(around - 0.35, nodes[:, 2])
     inside = (away[tets] < 0.165).all(axis=1)
-    nodes, tets = used_nodes(nodes, tets[inside])
+    nodes, tets = drop_unused_nodes(nodes, tets[inside])
     return standing(nodes, tets, True)
 
 
@@ -143,7 +143,7 @@ def built(folder: Path, nodes: np.ndarray, tets: np.ndarray, stage_solver: dict[
 def world_of(nodes: np.ndarray, tets: np.ndarray, stage_solver: dict[str, Any], **body: Any) -> tuple[Nodes, Timeline]:
     with tempfile.TemporaryDirectory(prefix="conjac-impact-") as name:
         job = built(Path(name), nodes, tets, stage_solver, **body)
-        prepared = [suggested(job, one, lambda *_: None) for one in prepare_all(job, lambda *_: None)]
+        prepared = [suggest_spots(job, one, lambda *_: None) for one in prepare_all(job, lambda *_: None)]
         return assemble(job, prepared), Timeline.of(job.scene.time)
 
 
@@ -159,7 +159,7 @@ def seen(world: Nodes, timeline: Timeline) -> tuple[list[np.ndarray], State, int
 
 def longest(world: Nodes, frames: list[np.ndarray]) -> float:
     """Return the largest ratio of the length of an edge in any frame to its rest length."""
-    pairs = unique_edges(world.tets, EDGES)
+    pairs = find_edges(world.tets, EDGES)
     rest = np.linalg.norm(np.diff(world.rest[pairs], axis=1)[:, 0], axis=1)
     return max(float((np.linalg.norm(np.diff(x[pairs], axis=1)[:, 0], axis=1) / rest).max()) for x in frames)
 

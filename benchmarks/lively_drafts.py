@@ -58,7 +58,7 @@ def subspace(scene: Scene, world: Nodes, start: Vec) -> Callable[[float, int], l
         stepping=Stepping("sdirk2", scene.gravity, iterating=Iterating(iterations=int(ITERATIONS))))
 
     def run(h: float, steps: int) -> list[Moved]:
-        state, out = body.placed(start), []
+        state, out = body.fit_state(start), []
         for _ in range(steps + 1):
             out.append((body.positions(state), body.velocities(state)))
             state = body.step(state, h)

@@ -47,7 +47,7 @@ from solver.nonlinear.problem import StageProblem
 from solver.nonlinear.reused_factor import ReusedFactor
 from solver.parts.interface import Mesh
 from solver.state import State
-from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.bodies import BodyInWorld, lump_mass
 from solver.world.nodes import Nodes
 
 CELLS, CELL, H, STEPS = (44, 14, 14), 0.00703, 0.05, 100
@@ -94,7 +94,7 @@ def bar(young: Any = 2e4, poisson: float = 0.49, fibers: float = 0.0) -> Nodes:
     for k in range(len(samples)):
         samples[k, moves] = moving_end(min(k * H, TIMES[-1]), nodes[pinned][moves] - [length, 0, 0], length)
     volumes = tet_volumes(nodes, tets)
-    mass = lumped_mass(nodes, tets, volumes, np.full(len(tets), 1000.0))
+    mass = lump_mass(nodes, tets, volumes, np.full(len(tets), 1000.0))
     coordinates = FreeNodes(nodes, pinned, Motion(samples, H))
     linear = choose()
     mesh = Mesh(elastic.tets, nodes, mass, [np.arange(len(nodes), dtype=np.int32)], coordinates,

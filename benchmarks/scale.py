@@ -38,7 +38,7 @@ from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
 from solver.parts.interface import Mesh
-from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.bodies import BodyInWorld, lump_mass
 from solver.world.nodes import Nodes
 
 WIDTHS = (16, 20, 26, 35)  #: cubes across a bar: 98k, 192k, 422k and 1.03M tetrahedra
@@ -62,7 +62,7 @@ def make(width: int, method: str, linear: str, poisson: float) -> tuple[Nodes, d
     material = catalogue.find("material", "stable_neo_hookean").load()
     elastic = Elastic(nodes, tets, material, material.constants(np.full(count, MODULUS), np.full(count, poisson)))
     volumes = tet_volumes(nodes, tets)
-    mass = lumped_mass(nodes, tets, volumes, np.full(count, 1000.0))
+    mass = lump_mass(nodes, tets, volumes, np.full(count, 1000.0))
     lap("elements")
     number, labels = face_parts(tets)
     parts = [np.unique(tets[labels == part]) for part in range(number)]

@@ -30,7 +30,7 @@ import solver.parts.eol.solving as solving
 from benchmarks.cloth import SIDES, clocked, square
 from benchmarks.report import claim, emit
 from benchmarks.table_2_1 import PAPER
-from solver.contact.find.sharp import sharp_surface
+from solver.contact.find.sharp import find_sharp_features
 from solver.coordinates.prescribed import Constant
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.quadratic_bending import QuadraticBending
@@ -52,7 +52,8 @@ SCENES = {"EDGE (EOL)": (28, True), "LO-RES (EOL)": (7, True), "LO-RES (reg.)": 
 
 def solid(name: str, x: Vec, sides: Index) -> FeatureObstacles:
     """One closed surface that cloth without thickness touches without friction. x: (n, 3) [m], sides: (t, 3)."""
-    return FeatureObstacles([Obstacle(name, Constant(x), sides, True, sharp_surface(x, sides), 0.0, 0.0, 0.0)])
+    sharp = find_sharp_features(x, sides, np.pi / 6)
+    return FeatureObstacles([Obstacle(name, Constant(x), sides, True, sharp, 0.0, 0.0, 0.0)])
 
 
 def box() -> FeatureObstacles:

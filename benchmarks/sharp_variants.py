@@ -115,7 +115,7 @@ class Lagrangian(SlidingCloth):
     conforms: bool = False
     stays: bool = False  #: vertices on the edge stay its own until they lift off, else they are found anew
 
-    def _remeshed(self, cloth: Cloth, now: ObstacleMotion, h: float) -> Cloth:
+    def _remesh(self, cloth: Cloth, now: ObstacleMotion, h: float) -> Cloth:
         if self.conforms:
             cloth = super()._remeshed(cloth if self.stays else replace(cloth, mesh=_release(cloth.mesh)), now, h)
             mesh = cloth.mesh
@@ -126,7 +126,7 @@ class Lagrangian(SlidingCloth):
             return cloth
         runs = Runs(now.features)
         adapted = adapt(cloth.mesh, self.sizing, runs.points, runs.ends)
-        return cloth.moved(adapted.mesh, adapted.was) if adapted.changed else cloth
+        return cloth.with_mesh(adapted.mesh, adapted.was) if adapted.changed else cloth
 
     @staticmethod
     def _off(cone_rows: Cone, moved: SheetMesh, h: float) -> Vec:

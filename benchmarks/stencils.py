@@ -26,7 +26,7 @@ from solver.forces.elastic import Elastic
 from solver.linear.choose import choose
 from solver.meshing.volume import boundary_faces, tet_volumes
 from solver.state import Index, Vec
-from solver.world.bodies import lumped_mass
+from solver.world.bodies import lump_mass
 
 PAIRS, TURNS, NEAR = 2000, 7, 24
 YOUNG, POISSON, DENSITY, STIFFNESS, H = 1e5, 0.45, 1000.0, 1e3, 1 / 100
@@ -58,7 +58,7 @@ def main() -> None:
     if not meshes.is_there("tets/dragon.npz"):
         return
     nodes, tets = meshes.tetrahedra("dragon")
-    count, mass = len(nodes), lumped_mass(nodes, tets, tet_volumes(nodes, tets), np.full(len(tets), DENSITY))
+    count, mass = len(nodes), lump_mass(nodes, tets, tet_volumes(nodes, tets), np.full(len(tets), DENSITY))
     model = catalogue.find("material", "stable_neo_hookean").load()
     elastic = Elastic(nodes, tets, model, model.constants(np.full(len(tets), YOUNG), np.full(len(tets), POISSON)))
     free = np.flatnonzero(nodes[:, 2] > np.quantile(nodes[:, 2], 0.1)).astype(np.int32)

@@ -32,7 +32,7 @@ from solver.linear.choose import choose
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.parts.interface import Mesh
-from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.bodies import BodyInWorld, lump_mass
 from solver.world.nodes import Nodes
 
 GRID_GFLOP = 13.9  #: of a factorization in METIS's order, whatever order is used
@@ -47,7 +47,7 @@ def make(nodes: np.ndarray, tets: np.ndarray, method: str, dynamic: np.ndarray, 
     count = len(tets)
     elastic = Elastic(nodes, tets, material, material.constants(np.full(count, 3e4), np.full(count, 0.49)))
     volumes = tet_volumes(nodes, tets)
-    mass = lumped_mass(nodes, tets, volumes, np.full(count, 1000.0))
+    mass = lump_mass(nodes, tets, volumes, np.full(count, 1000.0))
     low, high = nodes[:, 2].min(), nodes[:, 2].max()
     pinned = np.flatnonzero(nodes[:, 2] < low + 0.1 * (high - low)).astype(np.int32)
     coordinates = FreeNodes(nodes, pinned, None)

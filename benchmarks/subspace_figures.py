@@ -177,7 +177,7 @@ def of_octobot() -> Answer:
     for ratio in (1.0, 1e3, 1e5):
         material = substance(np.where(head, 1e5 * ratio, 1e5), tets)
         body = skinned(nodes, tets, material, 16, 800, DAMPED)
-        state = body.placed(bent_octobot(nodes))
+        state = body.fit_state(bent_octobot(nodes))
         stages = {key: value for mixed in (True, False) for key, value in of_stage(body, state, H, mixed).items()}
         rows[f"ratio {ratio:.0e}"] = {key: value for key, value in stages.items() if "decrements" not in key} | {
             "fewer": round(stages["plain_to_1e-3"] / stages["mixed_to_1e-3"], 2),
@@ -200,7 +200,7 @@ def of_pareto() -> Answer:
         subspace = build_subspace(nodes, tets, material, [], m)
         for points in (5, 10, 20, 40, 80):
             body = bare(nodes, tets, material, subspace, points * m, DAMPED)
-            state = body.placed(bent)
+            state = body.fit_state(bent)
             began = body.positions(state)
             ended = body.step(state, H)
             gradient = whole.mass[:, None] * (body.positions(ended) - began) / H**2 - whole.force(

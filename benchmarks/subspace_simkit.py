@@ -42,12 +42,12 @@ def python() -> Path:
 def main() -> None:
     threads.configure(1)
     nodes, tets = meshed(replace(OCTOBOT, tets=TETS))
-    material = Substance.of(catalogue.find("material", "arap").load(), 1000.0, youngs_modulus=YOUNG).repeated(len(tets))
+    material = Substance.of(catalogue.find("material", "arap").load(), 1000.0, youngs_modulus=YOUNG).repeat(len(tets))
     one = Stepping(gravity=NO_GRAVITY, iterating=Iterating(iterations=1, tolerance=0.0, guarded=False))
     began = time.perf_counter()
     body = skinned(nodes, tets, material, OCTOBOT.modes, OCTOBOT.points, one)
     ours = {"precomputed_s": round(time.perf_counter() - began, 2), "points": body.points.count}
-    state = body.placed(nodes * [1.1, 1.0, 1.0])
+    state = body.fit_state(nodes * [1.1, 1.0, 1.0])
     spent = []
     for _ in range(TIMED):
         began = time.perf_counter()

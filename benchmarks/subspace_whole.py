@@ -17,7 +17,7 @@ from solver.assembly.pattern import PAIR_COLUMNS, PAIR_ROWS
 from solver.forces.elastic import Elastic
 from solver.parts.modes.body import ReducedBody, Stepping
 from solver.parts.modes.cubature import build_cubature
-from solver.parts.modes.operators import Substance, factored, lumped_mass, stiffness_operator, weight_operator
+from solver.parts.modes.operators import Substance, factored, lump_mass, stiffness_operator, weight_operator
 from solver.parts.modes.points import CubaturePoints
 from solver.parts.modes.skinning import Subspace, build_subspace, orthonormal
 from solver.state import Index, Vec
@@ -42,7 +42,7 @@ class Whole:
 
     def __init__(self, nodes: Vec, tets: Index, substance: Substance, pinned: Index | None = None) -> None:
         substance = ReducedBody.substance_of(substance, len(tets))
-        self.nodes, self.tets, self.mass = nodes, tets, lumped_mass(nodes, tets, substance.density)
+        self.nodes, self.tets, self.mass = nodes, tets, lump_mass(nodes, tets, substance.density)
         self._elastic = Elastic(nodes, tets, substance.material, substance.constants)
         self._free = np.setdiff1d(np.arange(len(nodes)), [] if pinned is None else pinned)
         self._size = float(np.ptp(nodes, axis=0).max())
@@ -107,7 +107,7 @@ class Whole:
 
 def of_weights(nodes: Vec, tets: Index, substance: Substance, weights: Vec) -> Subspace:
     """The subspace of any skinning weights (n, m) of a body that nothing holds. [MFEM 10]"""
-    mass = lumped_mass(nodes, tets, substance.density)
+    mass = lump_mass(nodes, tets, substance.density)
     centre, size = nodes.mean(axis=0), float(np.ptp(nodes, axis=0).max())
     affine = np.concatenate([np.ones((len(nodes), 1)), (nodes - centre) / size], axis=1)
     functions = orthonormal((weights[:, :, None] * affine[:, None]).reshape(len(nodes), -1), mass)
@@ -133,7 +133,7 @@ def skinned(nodes: Vec, tets: Index, substance: Substance, m: int, points: int, 
 def bounded_biharmonic(nodes: Vec, tets: Index, handles: Index, alike: Substance) -> Vec:
     """Weights (n, k) of least ½ wᵀ L M⁻¹ L w with 0 ≤ w ≤ 1, one on their own handle and zero on others, that sum to
     one; alike: the same material everywhere, so that stiffness is no part of it. [Jacobson 2011]"""
-    laplacian, mass = weight_operator(nodes, tets, alike), lumped_mass(nodes, tets, alike.density)
+    laplacian, mass = weight_operator(nodes, tets, alike), lump_mass(nodes, tets, alike.density)
     square = (laplacian @ sp.diags(1.0 / mass) @ laplacian).tocsc()
     free = np.setdiff1d(np.arange(len(nodes)), handles)
     own, fixed = square[free][:, free].tocsc(), np.eye(len(handles))

@@ -13,7 +13,7 @@ from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
 from solver.parts.interface import Mesh
 from solver.parts.nodes.full import Full
-from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.bodies import BodyInWorld, lump_mass
 from solver.world.nodes import Nodes
 
 
@@ -24,7 +24,7 @@ def vanilla(nodes: np.ndarray, tets: np.ndarray, pinned: np.ndarray, young: floa
     material = catalogue.find("material", "stable_neo_hookean").load()
     elastic = Elastic(nodes, tets, material, material.constants(np.full(count, young), np.full(count, poisson)))
     volumes = tet_volumes(nodes, tets)
-    mass = lumped_mass(nodes, tets, volumes, np.full(count, 1000.0))
+    mass = lump_mass(nodes, tets, volumes, np.full(count, 1000.0))
     coordinates = FreeNodes(nodes, pinned.astype(np.int32), None)
     number, labels = face_parts(tets)
     parts = [np.unique(tets[labels == part]) for part in range(number)]

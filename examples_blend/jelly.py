@@ -114,7 +114,7 @@ def clearance(bodies: Sequence[bpy.types.Object], frames: Iterable[int]) -> floa
                 x[rows] = start[rows] @ move[:3, :3].T + move[:3, 3]
         if law.surfaces.intersection(x) is not None:
             return 0.0
-        nearest = min(nearest, float(np.sqrt(law.active_pairs(x).work[:, SQUARE].min(initial=np.inf))))
+        nearest = min(nearest, float(np.sqrt(law.find_active_pairs(x).work[:, SQUARE].min(initial=np.inf))))
     return nearest
 
 

@@ -37,7 +37,7 @@ import json, sys
 from solver import kernel_archive, threads
 from solver.build import compiling
 compiling.load([*compiling.of_new_body(), *compiling.others()])
-print(json.dumps(kernel_archive.made_with(threads.sources_hash())))
+print(json.dumps(kernel_archive.list_dependencies(threads.sources_hash())))
 sys.exit("; ".join(threads.cache_notes()) or 0)
 """
 
@@ -84,7 +84,7 @@ def compile_all(interpreter: Sequence[str | Path], root: Path, path: Path, packa
 def write(folder: Path, made_with: Sequence[str], path: Path) -> Path:
     """Write an archive of the kernels in a folder to `path` and return `path`.
 
-    made_with: `kernel_archive.made_with` of the interpreter that compiled the kernels.
+    made_with: `kernel_archive.list_dependencies` of the interpreter that compiled the kernels.
     """
     contents = {kernel.name: kernel.read_bytes() for kernel in folder.glob("*.nb[ci]")}
     contents[kernel_archive.MADE_WITH] = json.dumps(made_with).encode()

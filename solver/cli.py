@@ -156,7 +156,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--frames", type=_frames, metavar="A-B", help="frames to bake (default: all)")
     bake.add_argument("--resume", action="store_true", help="resume from the last snapshot with the same settings")
     bake.add_argument("--threads", type=_count, metavar="N", help="threads of the kernels (default: one a core)")
-    bake.add_argument("--cores-left-free", type=_whole, metavar="N", default=0,
+    bake.add_argument("--cores-left-free", type=_parse_whole, metavar="N", default=0,
                       help="cores left to other programs if --threads is not given (default: 0)")
     bake.add_argument("--reuse", type=Path, metavar="FOLDER",
                       help="an earlier bake: unchanged bodies are solved again only where they meet changed ones")
@@ -204,10 +204,10 @@ def _frames(text: str) -> tuple[int, int]:
 
 
 def _count(text: str) -> int:
-    return _whole(text, 1)
+    return _parse_whole(text, 1)
 
 
-def _whole(text: str, least: int = 0) -> int:
+def _parse_whole(text: str, least: int = 0) -> int:
     if not text.isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f'"{text}" is not a number from {least} on')
     return int(text)
@@ -233,26 +233,27 @@ def _bake(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
 
 
 def _check(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    from .build.volumes import looked_at
+    from .build.volumes import check_surfaces
     from .job import load
     from .job.estimate import estimate
 
     estimated = estimate(arguments.job)
-    notes = looked_at(load.load(arguments.job))
+    notes = check_surfaces(load.load(arguments.job))
     lines.say(*estimated.sentences(), *notes, event="summary", **estimated.plain(), notes=notes)
     return "The job can be baked"
 
 
 def _with_inside(job: Job, lines: Lines) -> list[Body]:
     """Return bodies that are filled with tetrahedra; write of others that they have no inside."""
-    for body in job.scene.bodies:
-        if body.cloth is not None:
-            lines.say(f"{body.name}: it is cloth, so there is nothing inside", event="cloth", body=body.name)
-    return [body for body in job.scene.bodies if body.cloth is None]
+    from .job.kinds import kind_of
+    for kind in map(kind_of, job.scene.bodies):
+        if not kind.is_filled:
+            lines.say(f"{kind.name}: it is {kind.noun}, so there is nothing inside", event="cloth", body=kind.name)
+    return [body for body in job.scene.bodies if kind_of(body).is_filled]
 
 
 def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    from .build.fields import fused_note, fused_of
+    from .build.fields import describe_fused_lines, find_fused_lines_of_body
     from .build.volumes import volume_of
     from .job import hashes, load, stages
     from .job.object_pose import pose_of
@@ -265,8 +266,8 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
         stored = stages.stage_path(job, "tets", body.name, keys[body.name]["tets"])
         pose = None if body.tets is not None or body.surface is None else pose_of(job, body.surface)
         text = f"{body.name}: {len(volume.nodes)} nodes, {len(volume.tets)} tetrahedra"
-        across, edge_length = fused_of(job, body, volume)
-        notes = [*volume.notes, *fused_note(across, edge_length)]
+        across, edge_length = find_fused_lines_of_body(job, body, volume)
+        notes = [*volume.notes, *describe_fused_lines(across, edge_length)]
         lines.say(text, *notes, event="tets", body=body.name,
                   path=None if body.tets is not None else str(stored),  # a volume mesh given by hand is not stored
                   nodes=len(volume.nodes), tets=len(volume.tets), notes=notes, fused=across.tolist(),
@@ -275,7 +276,7 @@ def _tets(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
 
 
 def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    from .build.fields import prepare, shown
+    from .build.fields import prepare, preview
     from .build.volumes import volumes_of
     from .job import hashes, load, stages
 
@@ -284,16 +285,15 @@ def _fields(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> st
     keys = hashes.hashes(hashes.settings(job)).bodies
     volumes = dict(zip((body.name for body in job.scene.bodies), volumes_of(job, lines.stage)))
     for body in _with_inside(job, lines):
-        volume = volumes[body.name]
-        prepared = prepare(job, body, volume, lines.stage)
+        prepared = prepare(job, body, volumes[body.name], lines.stage)
         path, notes = stages.stage_path(job, "fields", body.name, keys[body.name]["fields"]), prepared.fields.notes
-        stages.write_arrays(path, shown(prepared), job.path)
+        stages.write_arrays(path, preview(prepared), job.path)
         lines.say(f"{body.name}: {path}", *notes, event="fields", body=body.name, path=str(path),
-                  notes=[*volume.notes, *notes])
+                  notes=[*prepared.volume.notes, *notes])
     return "The fields can be looked at"
 
 
-def _prepared(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> Iterator[tuple[Job, Prepared]]:
+def _prepare_bodies(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> Iterator[tuple[Job, Prepared]]:
     """Yield the job and each body that is filled with tetrahedra, with its maps and fibers."""
     from .build.fields import prepare
     from .build.volumes import volumes_of
@@ -308,7 +308,7 @@ def _prepared(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> 
 
 
 def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    for job, prepared in _prepared(arguments, lines, read_stdin):
+    for job, prepared in _prepare_bodies(arguments, lines, read_stdin):
         from .build.suggest import suggest  # which takes a while, as was reported above
 
         body = prepared.body
@@ -320,12 +320,12 @@ def _suggest(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> s
 
 
 def _wobble(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
-    for job, prepared in _prepared(arguments, lines, read_stdin):
-        from .build.stiffness import stiffened  # which takes a while, too
+    for job, prepared in _prepare_bodies(arguments, lines, read_stdin):
+        from .build.stiffness import fit_stiffness  # which takes a while, too
 
         body = prepared.body
         lines.stage("wobble", body.name, None, "Finding its slowest wobble")
-        hertz, times = stiffened(job, prepared, arguments.hertz)
+        hertz, times = fit_stiffness(job, prepared, arguments.hertz)
         lines.say(f"{body.name}: its slowest wobble has {hertz:.3g} Hz; {arguments.hertz:g} Hz with {times:.3g} times "
                   "its Young's Modulus", event="wobble", body=body.name, hertz=hertz, times=times)
     return "The slowest wobbles are found"
@@ -346,7 +346,7 @@ def _info(arguments: argparse.Namespace, lines: Lines, read_stdin: bool) -> str:
     if damaged and status.state != "baking":
         raise BadInput(f"{len(damaged)} baked frames are missing or damaged, the first is {damaged[0]}",
                        "Bake with --resume to make them again")
-    runs, torn = manifest["runs"], cache.damaged(SNAPSHOT)
+    runs, torn = manifest["runs"], cache.find_damaged_frames(SNAPSHOT)
     text = [f"{manifest['name']}: {status.text}",
             f"Frames {manifest['start']} to {manifest['end']} at {manifest['fps']:g} fps",
             *(f'Body "{name}": {count} vertices' for name, _, count in cache.bodies()),

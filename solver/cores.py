@@ -24,10 +24,10 @@ def available() -> int:
     if requested.isdecimal() and int(requested) > 0:
         return int(requested)
     quota = _quota()
-    return max(1, _bound() if quota is None else min(_bound(), int(quota)))
+    return max(1, _count_usable_cores() if quota is None else min(_count_usable_cores(), int(quota)))
 
 
-def _bound() -> int:
+def _count_usable_cores() -> int:
     """Return the number of cores that the process may run on."""
     if sys.version_info >= (3, 13):
         return os.process_cpu_count() or 1

@@ -153,12 +153,12 @@ def printable(text: str) -> str:
     names may contain, are escaped."""
     from unicodedata import category  # a library, which Blender's start does without
 
-    return "".join(_escaped(c) if category(c) in UNSEEN and c not in JOINERS else c for c in text)
+    return "".join(_escape(c) if category(c) in UNSEEN and c not in JOINERS else c for c in text)
 
 
 UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 JOINERS = "\u200c\u200d"  # within words of several alphabets, and within emoji
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")

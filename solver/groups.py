@@ -40,7 +40,7 @@ class GroupSteps:
 
     def begin(self, state: State) -> State:
         """Return the first state with a record of its groups."""
-        return self._regroup.remembered(state)
+        return self._regroup.record_groups(state)
 
     def again(self, world: World, state: State) -> World:
         """Return the world of the groups that a state records. Raises BadInput where it records none."""
@@ -59,8 +59,9 @@ class GroupSteps:
             steps[[*group.tokens]] = step_size(timeline.fps, group.step)[0]
         for token, count in self._nameless.items():
             nameless[labels[token]] += count
-        return GroupRecord(labels, self._spans or self._shared(timeline, timeline.start), steps, boxes, reach.size,
-                           reach.thickness, nameless, np.array([part.unknowns for part in world.parts], dtype=np.int32))
+        return GroupRecord(labels, self._spans or self._count_shared_spans(timeline, timeline.start), steps, boxes,
+                           reach.size, reach.thickness, nameless,
+                           np.array([part.unknowns for part in world.parts], dtype=np.int32))
 
     def forget_past(self) -> None:
         """Discard the deformation rates of earlier steps."""
@@ -73,13 +74,13 @@ class GroupSteps:
         Steps that were halved are added to `halved`. Raises Diverged, Stopped.
         """
         self._look_at(world)
-        self._swept, self._nameless, self._spans = None, {}, self._shared(timeline, frame)
+        self._swept, self._nameless, self._spans = None, {}, self._count_shared_spans(timeline, frame)
         for number in range(self._spans):
             state = replace(state, time=timeline.time_of(frame - 1) + number / timeline.fps / self._spans)
             world, state = self._advance(world, state, number, timeline, frame, stop, halved)
         return world, replace(state, time=timeline.time_of(frame))
 
-    def _shared(self, timeline: Timeline, frame: int) -> int:
+    def _count_shared_spans(self, timeline: Timeline, frame: int) -> int:
         """Return the number of spans of a frame in each of which every group takes whole steps."""
         return gcd(*(step_size(timeline.fps, group.step)[0] for group in self._groups), *self._beside(frame))
 
@@ -107,7 +108,7 @@ class GroupSteps:
                 self._note_swept([boxes for _, boxes in ends if boxes is not None])
                 return world, world.state_of([group.numbers for group in self._groups], [end for end, _ in ends], state)
             for numbers in near:
-                world, state = self._regroup.joined(world, state, [self._groups[k] for k in numbers])
+                world, state = self._regroup.merge_groups(world, state, [self._groups[k] for k in numbers])
             self._look_at(world)
 
     def _note_nameless(self, group: BodyGroup, causes: Sequence[str | None]) -> None:
@@ -127,7 +128,7 @@ class GroupSteps:
         if len(touching) < 2:
             return []
         boxes = [boxes for _, boxes in (done[k] for k in touching) if boxes is not None]
-        touching_groups = self._regroup.near_groups(boxes, [self._groups[k] for k in touching])
+        touching_groups = self._regroup.find_near_groups(boxes, [self._groups[k] for k in touching])
         return [[touching[k] for k in numbers] for numbers in touching_groups]
 
     def _through(self, group: BodyGroup, pace: Pace, state: State, number: int, timeline: Timeline, frame: int,
@@ -142,11 +143,11 @@ class GroupSteps:
         # times are counted from the frame before, so that other groups' steps do not change their last digits
         before = timeline.time_of(frame - 1)
         for k in range(number * count, (number + 1) * count):
-            with pace.recorded_ends() as taken:
+            with pace.record_ends() as taken:
                 state = advance(group.world, replace(state, time=before + k * h), h, frame, stop, halved=halved,
                                 largest=group.largest_deformation, pace=pace)
             if ends:
                 ends = [ends[-1], *(self._regroup.boxes(group, end) for end in taken)]
                 # step by step, so that a frame's boxes are the same however many spans it has
-                swept = [reduce(Boxes.around, [*swept, *(start.swept(next) for start, next in pairwise(ends))])]
+                swept = [reduce(Boxes.around, [*swept, *(start.sweep_to(next) for start, next in pairwise(ends))])]
         return state, swept[0] if swept else None

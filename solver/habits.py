@@ -64,13 +64,13 @@ class Habit:
         is_usual = pays == (elapsed is not None)
         before = self.serial if elapsed is None else self.busy
         # where the usual way takes longer there is more work, and the other one would take longer as well
-        change = _moved(before, max(took, SHORTEST)) / before
+        change = _update_expected(before, max(took, SHORTEST)) / before
         if elapsed is None or is_usual:
             self.serial *= change
         if elapsed is not None or is_usual:
             self.busy *= change
         if elapsed is not None:
-            self.elapsed = elapsed if self.elapsed is None else _moved(self.elapsed, elapsed)
+            self.elapsed = elapsed if self.elapsed is None else _update_expected(self.elapsed, elapsed)
         elif is_usual and self.elapsed is not None:
             self.elapsed *= change
         if is_usual:
@@ -127,6 +127,6 @@ class Habits:
         self._of[kind] = Habit(took, elapsed)
 
 
-def _moved(expected: float, took: float) -> float:
+def _update_expected(expected: float, took: float) -> float:
     """Return the expected time of a call after one that took `took` seconds [s]."""
     return expected + FORGETS * (min(took, OUTLIER * expected) - expected)

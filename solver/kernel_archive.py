@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 
 ARCHIVE = Path(__file__).resolve().with_name("kernels.zip")
-MADE_WITH = "made_with.json"  #: in the archive: what `made_with` returned as its kernels were compiled
+MADE_WITH = "made_with.json"  #: in the archive: what `list_dependencies` returned as its kernels were compiled
 
 PROCESSOR = "x86-64-v3"  #: LLVM's name for Intel's processors since 2013 and AMD's since 2015
 FEATURES = ("avx", "avx2", "bmi", "bmi2", "cx16", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sahf", "sse3", "sse4.1",
@@ -47,7 +47,7 @@ def choose_processor(environment: Mapping[str, str] = os.environ) -> dict[str, s
     return CHOICE if all(features.get(name) for name in FEATURES) else {}
 
 
-def made_with(sources: str) -> list[str]:
+def list_dependencies(sources: str) -> list[str]:
     """Return everything that compiled kernels depend on except the processor. sources: hash of the kernels' sources."""
     import numba
     import numpy
@@ -58,7 +58,7 @@ def made_with(sources: str) -> list[str]:
 def has_all(sources: str) -> bool:
     """Whether the archive has every kernel of the sources with this hash, for this Python and processor."""
     content = _read(MADE_WITH) if MADE_WITH in _names() else None
-    return content is not None and json.loads(content) == made_with(sources)
+    return content is not None and json.loads(content) == list_dependencies(sources)
 
 
 def bring(index: Path) -> None:

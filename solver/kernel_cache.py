@@ -52,12 +52,12 @@ def key_of(function: Callable[..., Any], options: Mapping[str, Any], layouts: Se
     known from here: a kernel compiled before a change of that object would be taken.
     """
     digest = hashlib.blake2b(digest_size=12)
-    for part in (*_made_from(function, options), *layouts):
+    for part in (*_list_dependencies(function, options), *layouts):
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()
 
 
-def _made_from(function: Callable[..., Any], options: Mapping[str, Any]) -> Iterator[str]:
+def _list_dependencies(function: Callable[..., Any], options: Mapping[str, Any]) -> Iterator[str]:
     """Yield as texts everything that the machine code of a kernel depends on."""
     yield repr((*VERSIONS, function.__module__, function.__qualname__))
     yield from map(_content, function.__defaults__ or ())
@@ -178,7 +178,7 @@ def compile_cached(signature: Any, function: Callable[..., Any], options: Mappin
     if sum(made.stats.cache_misses.values()):
         _clean_once(os.environ["NUMBA_CACHE_DIR"])
     else:
-        _used(index_of(function))
+        _mark_used(index_of(function))
     return made
 
 
@@ -198,7 +198,7 @@ def forget(function: Callable[..., Any]) -> None:
             path.unlink()
 
 
-def _used(index: Path) -> None:
+def _mark_used(index: Path) -> None:
     """Mark an index file as used just now."""
     with suppress(OSError):
         if time.time() - index.stat().st_mtime > HOUR:

@@ -37,23 +37,23 @@ def struct(types: str) -> Callable[[C], C]:
 def resolve(signature: Any) -> Any:
     """Return a signature in which names of structs are replaced by their numba types; one without any is returned as
     it is."""
-    if not isinstance(signature, str) or not _named(signature):
+    if not isinstance(signature, str) or not _find_names(signature):
         return signature
     from numba import types
 
-    return eval(signature, {}, {**vars(types), **{name: _type_of(name) for name in _named(signature)}})
+    return eval(signature, {}, {**vars(types), **{name: _type_of(name) for name in _find_names(signature)}})
 
 
 def layouts(signature: Any) -> list[str]:
     """Return the fields and their types, in their order, of each struct that a signature names and of the structs in
     their fields: they decide the machine code of a kernel."""
     found: dict[str, str] = {}
-    left = _named(signature) if isinstance(signature, str) else []
+    left = _find_names(signature) if isinstance(signature, str) else []
     while left:
         name = left.pop()
         cls, types = _declared[name]
         found[name] = f"{name} {cls._fields} {types}"  # type: ignore[attr-defined]
-        left += [inner for inner in _named(types) if inner not in found]
+        left += [inner for inner in _find_names(types) if inner not in found]
     return [found[name] for name in sorted(found)]
 
 
@@ -62,7 +62,7 @@ def is_struct(value: object) -> bool:
     return isinstance(value, type) and _declared.get(value.__name__, (None,))[0] is value
 
 
-def _named(text: str) -> list[str]:
+def _find_names(text: str) -> list[str]:
     """Return the names of the structs in a signature or in the types of fields."""
     return sorted({*re.findall(r"\w+", text)} & _declared.keys())
 

@@ -277,7 +277,7 @@ class PieceTimes(Pool):
 
     def run(self, kernel: Kernel, pieces: int, arguments: tuple[Any, ...]) -> None:
         """Run kernel(start, stop, *arguments) for all pieces, in order, and record their times in `calls`."""
-        self._timed(KernelStage(kernel, pieces, arguments), (*key_of(kernel, pieces), _magnitude(arguments)), False)
+        self._run_timed(KernelStage(kernel, pieces, arguments), (*key_of(kernel, pieces), _magnitude(arguments)), False)
 
     def run_stages(self, name: str, size: int, pieces: int, stages: Iterator[KernelStage]) -> None:
         """Run all pieces of all stages, in order, and record their times in `calls`.
@@ -286,9 +286,9 @@ class PieceTimes(Pool):
         """
         kind = OF_STAGES, name, pieces.bit_length(), size.bit_length()
         for number, stage in enumerate(stages):
-            self._timed(stage, kind, number > 0)
+            self._run_timed(stage, kind, number > 0)
 
-    def _timed(self, stage: KernelStage, kind: Kind, follows: bool) -> None:
+    def _run_timed(self, stage: KernelStage, kind: Kind, follows: bool) -> None:
         """Run the pieces of a stage one after the other and record the thread time of each [s]. follows: whether it is
         a later one of several stages."""
         kernel, pieces, arguments, read = stage

@@ -60,7 +60,7 @@ class _Diary:
         self._log, self._noted = log, set(world.notes)
         self._shortest: list[float] = []  # steps [s] of frames in which some were halved
 
-    def reshaped(self, world: World, notes: Sequence[str]) -> None:
+    def log_reshape(self, world: World, notes: Sequence[str]) -> None:
         """Log notes of a change of bodies or pins. world: built after it; its own notes are in the log already."""
         self._noted.update(world.notes)
         for note in notes:
@@ -106,7 +106,7 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
         write(world, state, first, store, origins, log, None if groups is None else groups.record(world, timeline))
     else:
         first = snapshot
-        world, state = _restored(world, timeline, store, snapshot, reshape, groups)
+        world, state = _restore(world, timeline, store, snapshot, reshape, groups)
 
     started_at, pace, diary = time.perf_counter(), Pace(), _Diary(world, log)
     for frame in range(first + 1, timeline.end + 1):
@@ -119,22 +119,22 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
                     state = advance_frame(world, state, timeline, frame, stop, halved, pace, (begins, fraction))
                 after = reshape.at(frame - 1, fraction, world, state)
                 world, state, begins = after.world, after.state, fraction
-                diary.reshaped(world, after.notes)
+                diary.log_reshape(world, after.notes)
             if made := reshape.record():
-                store.cuts(frame - 1, made)
+                store.write_cuts(frame - 1, made)
         with first_use:
             if groups is None:
                 state = advance_frame(world, state, timeline, frame, stop, halved, pace, (begins, 1.0))
             else:
                 world, state = groups.advance_frame(world, state, timeline, frame, stop, halved)
             if halved:  # written before the frame, so that no complete frame lacks it
-                store.halved(frame, counts_by_body([name for name, _, _ in world.bodies],
-                                                  [why.object for _, why in halved]))
+                store.write_halved_steps(frame, counts_by_body([name for name, _, _ in world.bodies],
+                                                               [why.object for _, why in halved]))
             write(world, state, frame, store, origins, log, None if groups is None else groups.record(world, timeline))
         diary.frame(frame, world, halved)
         if timeline.snapshot_due(frame):
             # caches outside of the state are dropped, so that a simulation that resumes here gives the same bytes
-            store.snapshot(frame, state)
+            store.write_snapshot(frame, state)
             world.forget_past()
             pace = Pace()
             if groups is not None:
@@ -146,14 +146,14 @@ def simulate(world: World, timeline: Timeline, store: FrameStore, *, snapshot: i
     return state
 
 
-def _restored(world: World, timeline: Timeline, store: FrameStore, snapshot: int, reshape: Reshape | None,
-              groups: GroupSteps | None) -> tuple[World, State]:
+def _restore(world: World, timeline: Timeline, store: FrameStore, snapshot: int, reshape: Reshape | None,
+             groups: GroupSteps | None) -> tuple[World, State]:
     """Return world and state at the frame of a snapshot. Raises a ConJacError where the snapshot is of other bodies."""
     with fits_or_refused(snapshot):
         state = store.restore(snapshot)
         check_state(state, (snapshot - timeline.start) / timeline.fps, 1.0 / timeline.fps)
         if reshape is not None:
-            world = reshape.again(world, store.cuts_before(snapshot))
+            world = reshape.again(world, store.read_cuts_before(snapshot))
         if groups is not None:
             world = groups.again(world, state)
         world.check(state)
@@ -173,21 +173,21 @@ def bake(path: Path | str, report: Reporter, *, frames: tuple[int, int] | None =
     Raises a ConJacError. Where all requested frames exist, neither numba nor the solver is imported.
     """
     job = load(path)
-    requested = requested_frames(job, frames)
+    requested = select_frames(job, frames)
     read = hashes.settings(job)
-    if _finished(plan(Cache(job.cache), read, requested, resume), report):
+    if _report_finished(plan(Cache(job.cache), read, requested, resume), report):
         return
 
-    with lock.acquired(job.cache) as holding:
+    with lock.acquire(job.cache) as holding:
         # planned again: another process may have written before this one had the lock
         todo = plan(Cache(job.cache), read, requested, resume)
-        if _finished(todo, report):
+        if _report_finished(todo, report):
             return
         if resume and todo.snapshot is None:
             report.log("There is no snapshot to resume from, so the bake begins at the first frame")
         run = _JobRun(job, read, report, requested[-1], holding.check, stop, (threads, left_free), todo.stale)
         if reuse is None:
-            run.whole(todo.snapshot)
+            run.simulate_all(todo.snapshot)
         else:
             run.reusing(reuse, todo.snapshot)
         for sentence in Cache(job.cache).diagnostics.needles():
@@ -213,7 +213,7 @@ class _JobRun:
     cores: tuple[int | None, int]  #: threads of the kernels, None for all cores but the second number
     stale: Sequence[str] = ()  #: names of settings that have changed since the frames in the cache were written
 
-    def whole(self, snapshot: int | None) -> None:
+    def simulate_all(self, snapshot: int | None) -> None:
         """Simulate all bodies from a snapshot on, or from the start."""
         job, report = self.job, self.report
         world, reshape, groups = self._build(job)
@@ -246,10 +246,10 @@ class _JobRun:
                 if Cache(self.job.cache).frames_done():
                     requested = range(self.job.scene.time.start, self.last + 1)
                     snapshot = plan(Cache(self.job.cache), self.read, requested, True).snapshot
-                    self.report.log(f"{partial.solved_now(earlier)} from the last snapshot on: {why}")
+                    self.report.log(f"{partial.name_solved_bodies(earlier)} from the last snapshot on: {why}")
                 if snapshot is None:
                     Cache(self.job.cache).free()
-        self.whole(snapshot)
+        self.simulate_all(snapshot)
 
     def _beside(self, partial: PartialBake, snapshot: int | None) -> None:
         """Simulate some bodies and copy the frames of the others, from a snapshot on or from the start.
@@ -259,13 +259,13 @@ class _JobRun:
         report, origins = self.report, Origins(self.job)
         partial.check(self.job.cache, snapshot)
         world, reshape, groups = (
-            (None, None, None) if partial.job is None else self._build(partial.job, partial.reused_steps))
+            (None, None, None) if partial.job is None else self._build(partial.job, partial.read_reused_steps))
         if snapshot is None:
             self._free_stale()
         store = partial.store(self.job.cache, self.check_lock, world)
         first = self.job.scene.time.start if snapshot is None else snapshot
         store.begin(self.job, self.read, partial.bodies(world), first=first, origins=origins.of,
-                    **partial.described(world))
+                    **partial.describe(world))
         report.log(partial.sentence)
         timeline = self._begin(first)
         if world is None:
@@ -296,7 +296,7 @@ class _JobRun:
         return timeline
 
 
-def requested_frames(job: Job, frames: tuple[int, int] | None) -> range:
+def select_frames(job: Job, frames: tuple[int, int] | None) -> range:
     """Return the frames to bake: first and last in `frames`, or all of the scene for None. Raises BadInput where the
     scene does not have them."""
     if frames is None:
@@ -308,7 +308,7 @@ def requested_frames(job: Job, frames: tuple[int, int] | None) -> range:
     return range(first, last + 1)
 
 
-def _finished(todo: Plan, report: Reporter) -> bool:
+def _report_finished(todo: Plan, report: Reporter) -> bool:
     if todo.finished:
         report.log("Every frame asked for is already baked")
     return todo.finished
@@ -329,9 +329,9 @@ def _build(job: Job, report: Reporter, threads: int | None, free: int, beside: C
     # a first bake compiles for ten seconds and makes tetrahedra for about as long: both at a time, in processes of
     # their own, also on cores that are left free later
     loading = Loading(job.scene, threads or cores.available())
-    from .build.filled import filled_for_bake
+    from .build.filled import fill_for_bake
 
-    job, volumes = filled_for_bake(job, report.stage)
+    job, volumes = fill_for_bake(job, report.stage)
     for note in loading.finish(report.stage):
         report.log(note)
     from .build.world import build

@@ -115,14 +115,14 @@ class Pace:
         if math.isfinite(jump):
             self._impact = h, jump
 
-    def expected_impact(self, h: float) -> float:
+    def predict_impact(self, h: float) -> float:
         """Return the expected change of velocities by an impact in a step of h seconds, in units of the accepted
         change."""
         last, jump = self._impact
         return jump * (h / last) ** 2
 
     @contextmanager
-    def recorded_ends(self) -> Iterator[list[State]]:
+    def record_ends(self) -> Iterator[list[State]]:
         """Return a context with a list, to which the states after the steps are added that are taken in it."""
         self._ends = ends = list[State]()
         try:
@@ -135,7 +135,7 @@ class Pace:
         if self._ends is not None:
             self._ends.append(after)
 
-    def expected(self, h: float) -> float:
+    def predict_change(self, h: float) -> float:
         """Return the expected change of an edge, as a fraction of its length, in a step of h seconds."""
         return self._change * math.sqrt(h / self._last)
 
@@ -181,13 +181,13 @@ def _advance_frame_within(world: World, state: State, timeline: Timeline, frame:
     done, end = (round(fraction * controller.units) for fraction in part)
     while done < end:
         state = replace(state, time=before + done * unit)
-        proposed, tries = controller.proposed(state.memory), 0
+        proposed, tries = controller.propose_length(state.memory), 0
         while True:
             if stop():
                 raise Stopped(f"stopped before frame {frame} was done", "Resume to continue")
             units = controller.fit(proposed, done, end)
             try:
-                after = stepped(world, state, units * unit, timeline.largest_deformation if units > 1 else 0.0)
+                after = take_step(world, state, units * unit, timeline.largest_deformation if units > 1 else 0.0)
                 error = world.error(state, after, units * unit)
             except StepFailed as failure:
                 if units == 1 or failure.is_final:
@@ -217,7 +217,7 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
         raise Stopped(f"stopped before frame {frame} was done", "Resume to continue")
     pace = Pace() if pace is None else pace
     try:
-        after = stepped(world, state, h, largest, pace, halvings <= pace.spared)
+        after = take_step(world, state, h, largest, pace, halvings <= pace.spared)
         if halvings:
             world.check_step_size(after, h)
         pace.arrive(after)
@@ -239,17 +239,17 @@ def advance(world: World, state: State, h: float, frame: int, stop: Stop = lambd
     return state
 
 
-def stepped(world: World, state: State, h: float, largest: float, pace: Pace | None = None,
-            is_shortest: bool = False) -> State:
+def take_step(world: World, state: State, h: float, largest: float, pace: Pace | None = None,
+              is_shortest: bool = False) -> State:
     """Return the state after a step of h seconds. Raises StepFailed, also where edges change by more than `largest`, if
     not 0, or where a body lands that requires shorter steps.
 
     pace: changes in the last step; a step that is expected to change far too much is not solved. is_shortest: whether
     the step is accepted whatever it changes.
     """
-    if largest and pace is not None and not is_shortest and (change := pace.expected(h)) > PREDICTED * largest:
+    if largest and pace is not None and not is_shortest and (change := pace.predict_change(h)) > PREDICTED * largest:
         raise StepFailed(f"an edge would have changed by about {change:.0%} of its length", pace.most_deformed)
-    if largest and pace is not None and not is_shortest and pace.expected_impact(h) > PREDICTED_IMPACT:
+    if largest and pace is not None and not is_shortest and pace.predict_impact(h) > PREDICTED_IMPACT:
         raise StepFailed(LANDS, pace.stopped)
     # overflow is detected by the checks of the step: numpy's own warnings would only fill a farm's log
     with np.errstate(over="ignore", invalid="ignore"):

@@ -35,7 +35,7 @@ NO_ARRAY = frozenset(
     "log2 sin cos tan arcsin arctan2 atan2 copysign isfinite floor ceil reshape".split())
 
 KERNELS_FOLDER = f"kernels-{sys.implementation.cache_tag}"  #: inside of the user's cache
-KERNELS = re.compile(r"^from \.+threads import .*\b(?:kernel|inlined)\b", re.MULTILINE)
+KERNELS = re.compile(r"^from \.+threads import .*\b(?:kernel|inline)\b", re.MULTILINE)
 IMPORTED = re.compile(r"^from (\.+)([\w.]+) import", re.MULTILINE)
 
 
@@ -290,7 +290,7 @@ def cache_notes() -> list[str]:
     return notes
 
 
-def inlined(function: F) -> F:
+def inline(function: F) -> F:
     """Return a compiled function that is always inlined into the kernels that call it, such as 3x3 algebra, so that
     lanes vectorise."""
     import numba

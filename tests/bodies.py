@@ -12,7 +12,7 @@ from solver.meshing.grid import box_tets
 from solver.meshing.volume import face_parts, tet_volumes
 from solver.nonlinear.newton import NewtonDirect
 from solver.parts.interface import Mesh
-from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.bodies import BodyInWorld, lump_mass
 from solver.world.nodes import Nodes
 
 MATERIAL = catalogue.find("material", "stable_neo_hookean").load()
@@ -42,7 +42,7 @@ def make(nodes, tets, *, young=3e4, poisson=0.4, density=1000.0, dynamic=NONE, p
                                                    {"stiffness_damping": alpha, "mass_damping": mu})
             for (kind, alpha, mu), one, piece in zip(laws, elastic, pieces)]
     volumes = tet_volumes(nodes, tets)
-    mass = lumped_mass(nodes, tets, volumes, np.full(len(tets), float(density)))
+    mass = lump_mass(nodes, tets, volumes, np.full(len(tets), float(density)))
     count, labels = face_parts(tets)
     parts = [np.unique(tets[labels == k]) for k in range(count)]
     pinned = np.asarray(pinned, dtype=np.int32)

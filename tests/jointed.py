@@ -1,6 +1,7 @@
 """A step of a tree of joints posed densely, as friction laws see it, and bearings for its joints."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 from scipy.optimize import root
@@ -46,19 +47,14 @@ class Dense:
         return self.inverse @ impulses
 
     def solve(self, impulses):
-        return self.inverse @ (self.b + impulses)
+        return self.at_rates(self.inverse @ (self.b + impulses))
 
-    def reaction(self, u):
+    def at_rates(self, u):
         twist = (self.J @ u).reshape(-1, 6)
-        return np.einsum("nab,nb->na", self.tree.inertia, twist) - self.momentum
-
-    def effort(self, u):
-        return self.push - self.stiff @ u
+        reaction = np.einsum("nab,nb->na", self.tree.inertia, twist) - self.momentum
+        return SimpleNamespace(rates=u, reaction=reaction, effort=self.push - self.stiff @ u, in_loops=None)
 
     other_rows = None
-
-    def in_loops(self):
-        return None
 
     def free_response(self, wrench):
         """Joint springs are not in it: for trees without them."""

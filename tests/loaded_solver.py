@@ -10,6 +10,6 @@ from solver.frames import write
 from solver.job import schema
 
 loading.sources()
-write.installed()
+write.find_installed_versions()
 with contextlib.suppress(msgspec.ValidationError):
     msgspec.convert({}, schema.Scene)

@@ -4,6 +4,8 @@ import numpy as np
 
 from solver.state import Index
 
+SHARP_ANGLE = np.pi / 6  #: between the normals of two faces of a sharp edge, as by default
+
 
 def box(low=(0.0, 0.0, 0.0), high=(1.0, 1.0, 1.0)):
     """Vertices (8, 3) and triangles (12, 3) of a box, outwards."""

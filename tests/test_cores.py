@@ -25,7 +25,7 @@ def groups(tmp_path, monkeypatch):
     """Control groups of this process: a function of the lines of /proc/self/cgroup and of files by their path."""
     monkeypatch.setattr(cores, "CONTROL_GROUPS", tmp_path / "groups")
     monkeypatch.setattr(cores, "OWN_GROUPS", tmp_path / "own")
-    monkeypatch.setattr(cores, "_bound", lambda: 16)
+    monkeypatch.setattr(cores, "_count_usable_cores", lambda: 16)
     monkeypatch.delenv("PYTHON_CPU_COUNT", raising=False)
 
     def make(own, files):
@@ -391,7 +391,7 @@ def test_the_bytes_do_not_depend_on_the_number_of_threads(tmp_path, monkeypatch,
                 state = part.step(state, 1 / 96)
             ends.add(state.q.tobytes() + state.u.tobytes())
             x = part.coordinates.positions(state.q, state.time)
-            assert len(part.contacts[0].active_pairs(x).nodes) > 100
+            assert len(part.contacts[0].find_active_pairs(x).nodes) > 100
     finally:
         monkeypatch.undo()
         threads.configure(None)

@@ -15,8 +15,8 @@ from solver import kernel_archive
 ROOT = Path(__file__).resolve().parents[1]
 
 KERNELS = """
-from solver.threads import inlined, kernel
-@inlined
+from solver.threads import inline, kernel
+@inline
 def plus(x):
     return x + 1.0
 @kernel("f8(f8)")
@@ -42,7 +42,7 @@ print(json.dumps({
     "values": [one(2.0) for one in ran.values()], "notes": threads.cache_notes(),
     "compiled": [name for name, one in ran.items() if sum(one.stats.cache_misses.values())],
     "processor": kernels.first.targetctx.codegen().magic_tuple()[1],
-    "made_with": kernel_archive.made_with("these sources"),
+    "made_with": kernel_archive.list_dependencies("these sources"),
     "has_all": [kernel_archive.has_all(one) for one in ("these sources", "other sources")]}))
 """
 

@@ -20,12 +20,12 @@ FILES = {
     "pack/deep/__init__.py": "",
     "pack/deep/lanes.py": "LANES = 8\n",
     "pack/algebra.py": """
-from solver.threads import inlined
+from solver.threads import inline
 from .deep.lanes import LANES
-@inlined
+@inline
 def wide(x):
     return x * LANES
-@inlined
+@inline
 def narrow(x):
     return x + 1.0
 """,

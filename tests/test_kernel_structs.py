@@ -7,7 +7,7 @@ import pytest
 
 from solver import kernel_cache, kernel_structs
 from solver.kernel_structs import struct
-from solver.threads import inlined, kernel
+from solver.threads import inline, kernel
 
 
 @struct("f8[::1], f8")
@@ -26,7 +26,7 @@ class ChosenForTest(NamedTuple):
     chosen: np.ndarray  #: (k,)
 
 
-@inlined
+@inline
 def unpacked(numbers, chosen):
     return ChosenForTest(ScaledForTest(numbers[1:], numbers[0]), chosen)
 

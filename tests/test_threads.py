@@ -128,7 +128,7 @@ def test_the_hash_of_all_sources_knows_an_edited_kernel_and_what_it_imports(tmp_
 
 def test_every_compiled_file_is_a_kernel_source():
     compiled = {path for path in (ROOT / "solver").rglob("*.py")
-                if re.search(r"^\s*@(numba\.njit|kernel|inlined)\b", path.read_text(), re.MULTILINE)}
+                if re.search(r"^\s*@(numba\.njit|kernel|inline)\b", path.read_text(), re.MULTILINE)}
     assert len(compiled) > 30
     assert compiled <= {*threads._kernel_sources(ROOT / "solver")}
 
@@ -165,7 +165,7 @@ def _counted_up(count):
     return out
 
 
-@threads.inlined
+@threads.inline
 def _twice_in(values, i):
     room = np.full(3, values[i])
     return room[0] + room[1]

@@ -2,6 +2,7 @@
 them."""
 
 import ast
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from scripts import constants_table as table
 LISTED = table.listed()
 FOUND = {(one.file, one.name): one for one in table.constants()}
 UNMEASURED = {(file, name) for file, names in table.unmeasured().items() for name in names}
-WITH_FIELDS = {"nonlinear", "world", "coupling", "rows"}  #: folders whose constants are fields where they can be
-MOST_UNMEASURED = 299  #: at the last count: it may only fall
+#: folders whose constants are fields where they can be
+WITH_FIELDS = {"contact", "nonlinear", "parts", "world", "coupling", "rows"}
+MOST_UNMEASURED = 41  #: at the last count: it may only fall
 TUNED = [(file, name) for file, of in LISTED.items() for name, entry in of.items() if len(entry) == 3]
 #: small systems by the names that the list has
 UNITS = {one.__name__.replace("_", " "): one
@@ -72,10 +74,11 @@ def test_it_has_a_sentence_and_stands_within_its_range(file, name):
 
 
 def readers(file, name):
-    """Classes and functions of its file that read a constant, and files that import it."""
+    """Classes, functions and statements of its file that read a constant, and files that import it."""
     tree = ast.parse((table.SOLVER / file).read_text(encoding="utf-8"))
-    return [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)
-            and any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node))], importers(file, name)[1:]
+    return [node for node in tree.body if any(
+        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load)
+        for one in ast.walk(node))], importers(file, name)[1:]
 
 
 def test_what_one_class_alone_reads_is_a_field_of_it():
@@ -117,12 +120,23 @@ def outcomes(folder, file, name):
     return [UNCHANGED[scene], *at_ends(file, name, lambda: outcome(folder, scene))]
 
 
+@cache
+def unchanged(unit):
+    """Outcome of a small system with the constants as they are."""
+    return UNITS[unit]()
+
+
 @pytest.mark.parametrize("file, name", AT_BOTH_ENDS)
 def test_its_small_system_notices_both_ends_of_its_range(file, name):
+<<<<<<< HEAD
     there = UNITS[LISTED[file][name][2]]
     if there not in UNCHANGED:
         UNCHANGED[there] = there()
     assert UNCHANGED[there] not in at_ends(file, name, there)
+=======
+    unit = LISTED[file][name][2]
+    assert unchanged(unit) not in at_ends(file, name, UNITS[unit])
+>>>>>>> main
 
 
 @pytest.mark.long

@@ -130,7 +130,7 @@ def imported():
             if isinstance(node, ast.ImportFrom) and node.level:
                 home = ".".join([*here[:-node.level], *(node.module or "").split(".")])
                 for one in node.names:
-                    found[home, one.name].append(".".join(here))
+                    found[home, one.name].append(".".join(here).removesuffix(".__init__"))
     return found
 
 
@@ -143,7 +143,7 @@ def importers(file, name):
 @cache
 def tree_of(module):
     """Return the syntax tree of a module of the solver."""
-    path = SOLVER.parent.joinpath(*module.split(".")).with_suffix(".py")
+    path = Path(importlib.import_module(module).__file__)
     return ast.parse(path.read_text(encoding="utf-8"))
 
 

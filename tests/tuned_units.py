@@ -13,11 +13,12 @@ from solver.linear.secant_pairs import SecantPairs
 from solver.nonlinear import contact_iterations, contact_newton, ground_newton, intersection_free, mixed_fem, modal_step
 from solver.nonlinear.bounded import Bounded, BoundedQuasistatic
 from solver.nonlinear.bounded_search import BoundedSearch
+from solver.nonlinear.condensed_velocities import solve_condensed
 from solver.nonlinear.descent_protocol import Direction, Step
 from solver.nonlinear.early_stopped_qn import EarlyDirections, EarlyStoppedQuasiNewton
 from solver.nonlinear.evaluation import Evaluation
 from solver.nonlinear.fallback_euler import FallbackEuler
-from solver.nonlinear.iterations import Coupled, Rates
+from solver.nonlinear.joint_rates import solve_joints
 from solver.nonlinear.limits import StopRule
 from solver.nonlinear.residual_report import ResidualReport
 from solver.nonlinear.reused_blocks import ReferenceShapes, ReusedBlocks
@@ -106,12 +107,12 @@ class Problem:
         left = unknowns - self.root
         return Evaluation(unknowns, left, 0.5 * float(left @ left))
 
-    evaluated = evaluate
+    evaluate_once = evaluate
 
     def fill(self, unknowns):
         return None
 
-    def failed(self, what, at):
+    def report_failure(self, what, at):
         return StepFailed(what)
 
 
@@ -132,7 +133,7 @@ def _creeping(kind, speed, ratio=0.95, definite=True):
     stage = SimpleNamespace(time=1.0, base=None, b=1.0, h=1.0)
     stages = kind(equations, stage, State(0.0, np.zeros(3), speed * ONE, {}),
                   StopRule(1e-12, 5, 0.0))
-    return fails(stages.solve_stage), stages.count, tried.count(False)
+    return fails(stages.solve_stage), len(tried), tried.count(False)
 
 
 def small_creep_is_accepted():
@@ -248,14 +249,16 @@ def large_move_after_a_cut_one():
 
 def condensed_tolerance():
     """Number of iterations on condensed velocities under the rule of early stopping."""
+    posed = []
+
     def pose_at(q, u, project):
+        posed.append(u)
         return SimpleNamespace(solve=lambda: 0.3 * u, relax=lambda moved, *_: moved, tree_stage=None)
 
     limits = EarlyStoppedQuasiNewton({"tries": 50, "strain_left": 0.01}).limits
     stage = SimpleNamespace(time=1.0, base=None, b=1.0, h=1.0)
-    stages = Coupled(pose_at, None, stage, State(0.0, np.zeros(3), ONE, {}), limits, 0.0)
-    stages.solve_stage()
-    return stages.count
+    solve_condensed(pose_at, None, stage, State(0.0, np.zeros(3), ONE, {}), limits, 0.0)
+    return len(posed)
 
 
 def fallback_that_takes_no_full_step():
@@ -294,11 +297,15 @@ def increments_in_vain():
 
 def _iterations_of_joints(found):
     """Number of iterations on rates that never settle. found: next rates from the present ones."""
-    stages = Rates(lambda q, u: SimpleNamespace(rates=found(u), correction=lambda u: 0.0 * u,
-                                                rounding=lambda u: 0.0, tree_stage=None),
-                   SimpleNamespace(time=1.0, base=None, b=1.0, h=1.0), State(0.0, np.zeros(3), ONE, {}),
-                   StopRule(1e-9, 300, 0.0), "joints")
-    return fails(stages.solve_stage), stages.count
+    solved = []
+
+    def solve_at(q, u):
+        solved.append(u)
+        return SimpleNamespace(rates=found(u), correction=lambda u: 0.0 * u, rounding=lambda u: 0.0, tree_stage=None)
+
+    has_failed = fails(solve_joints, solve_at, SimpleNamespace(time=1.0, base=None, b=1.0, h=1.0),
+                       State(0.0, np.zeros(3), ONE, {}), StopRule(1e-9, 300, 0.0), "joints")
+    return has_failed, len(solved)
 
 
 def iterations_that_do_not_shrink():
@@ -313,11 +320,11 @@ def rates_that_diverge():
 
 def step_that_no_halving_lowers():
     """Fraction of a step of mixed elements that is taken although the Lagrangian rises."""
-    forces = SimpleNamespace(follow=lambda moved: 0.0, set_fraction=lambda step: None)
+    forces = SimpleNamespace(follow=lambda moved: 0.0, set_fraction=lambda step: None, keep=lambda: None)
     problem = Problem()
     problem.evaluate = lambda unknowns: Evaluation(unknowns, ONE, float(np.abs(unknowns - ONE).max()))
-    mixed = mixed_fem.MixedFEM({"iterations": 50, "mixed_iterations": 3, "decrement_left": 0.1, "strain_left": 0.05})
-    return mixed._searched(problem, forces, ONE, -ONE, 0.5)[1]
+    direction = mixed_fem.SaddleDirection(-ONE, 0.5, 1.0)
+    return mixed_fem.LagrangianSearch(forces).step_along(problem, ONE, direction).fraction
 
 
 def stage_without_stretches():
@@ -371,7 +378,7 @@ def elements_that_are_strained():
     elements = Elements()
     shapes = ReferenceShapes.of(elements.pattern, elements.rest)
     shapes.take_all(elements.rest)
-    return [len(shapes.strained(elements.stretched(by, 1))) for by in (0.1, 1.0)]
+    return [len(shapes.find_strained(elements.stretched(by, 1))) for by in (0.1, 1.0)]
 
 
 def strained_elements_beyond_which_all_are_evaluated():
@@ -380,7 +387,7 @@ def strained_elements_beyond_which_all_are_evaluated():
     stage, filled = SimpleNamespace(has_equal_weights=lambda other: True), np.zeros(1, np.int64)
     lin = SimpleNamespace(x=elements.rest, node_blocks=np.zeros((len(elements.rest), 3, 3)), others=None)
     blocks.take(stage, None, filled, lin, elements.pattern, elements.rest)
-    return [blocks.strained(stage, None, filled, elements.stretched(5.0, count)) is not None for count in (1, 6)]
+    return [blocks.find_strained(stage, None, filled, elements.stretched(5.0, count)) is not None for count in (1, 6)]
 
 
 UNITS = (

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from solids import box
+from solids import SHARP_ANGLE, box
 from tuned_jobs import touching
 from tuned_units import fails
 from worlds import world_of
@@ -24,7 +24,7 @@ from solver.contact.find.bodies import Colliders, ContactSet
 from solver.contact.find.convex import Convex, Shapes
 from solver.contact.find.features import steep_normals
 from solver.contact.find.obstacle_planes import ObstacleMesh
-from solver.contact.find.sharp import bends_softly, sharp_surface, wires
+from solver.contact.find.sharp import bends_softly, find_sharp_features, wires
 from solver.contact.laws import barrier_kernels
 from solver.contact.laws.coulomb import Coulomb
 from solver.contact.laws.gap import Gap
@@ -79,7 +79,8 @@ def slips_that_are_none():
 
 def positions_at_which_forces_are_known():
     """Whether contact forces are known at displacements since they were found, relative to an edge."""
-    law = SimpleNamespace(_last=(np.zeros((1, 4), int), np.zeros((1, 4, 3)), np.ones((1, 7))), edge=1.0)
+    law = SimpleNamespace(_last=(np.zeros((1, 4), int), np.zeros((1, 4, 3)), np.ones((1, 7))), edge=1.0,
+                          negligible_step=Gap.negligible_step)
     return [len(Gap.contact_forces(law, np.full((1, 3), off))) for off in (1e-11, 1e-7)]
 
 
@@ -92,13 +93,13 @@ def _roof(degrees):
 
 def ridges_that_are_marked_as_sharp():
     """Whether ridges of these angles [°] are features where they are marked."""
-    return [len(sharp_surface(*_roof(degrees), marked=np.array([[0, 1]]), borders=False).edges)
+    return [len(find_sharp_features(*_roof(degrees), SHARP_ANGLE, marked=np.array([[0, 1]]), borders=False).edges)
             for degrees in (0.2, 5.0)]
 
 
 def ridges_that_bend_softly():
     """Whether a surface with a ridge of this angle [°] is round."""
-    return [bends_softly(*_roof(degrees)) for degrees in (0.05, 3.0)]
+    return [bends_softly(*_roof(degrees), SHARP_ANGLE) for degrees in (0.05, 3.0)]
 
 
 def normals_of_a_nail():
@@ -147,7 +148,8 @@ def overlaps_that_separate():
     """Whether bodies 10 cm in each other separate by more than 0.1 m/s and less than 10 m/s in a step, and keep more
     than a tenth and less than 10 mm/s."""
     contacts = SimpleNamespace(normals=SimpleNamespace(target=np.zeros(1)), gap=np.array([-0.1]), end=0.001, h=0.001,
-                               N=np.ones((1, 1)), q=np.zeros(1))
+                               N=np.ones((1, 1)), q=np.zeros(1), separation_speed=ContactSet.separation_speed,
+                               negligible_speed=ContactSet.negligible_speed)
     after, within = ContactSet.split_targets(contacts, np.zeros(1), 0.001, 0.001)
     return 0.1 < within[0] < 10.0, 1e-4 < after[0] < 1e-2
 
@@ -191,12 +193,12 @@ def contacts_of_a_pair():
 
 def _cube():
     x, triangles = box()
-    return sharp_surface(x, triangles).at(x, np.zeros_like(x))
+    return find_sharp_features(x, triangles, SHARP_ANGLE).at(x, np.zeros_like(x))
 
 
 def _wire():
     x = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])
-    return wires(x, np.array([[0, 1]])).at(x, np.zeros_like(x))
+    return wires(x, np.array([[0, 1]]), SHARP_ANGLE).at(x, np.zeros_like(x))
 
 
 def _edge_passes(ends, features, move=(0.0, 0.0, 0.0), deep=DEEP):
@@ -259,7 +261,7 @@ def times_of_nearly_touching():
     out = np.empty(1)
     with Interpreted(impact_times_kernels, distance_kernels):
         impact_times_kernels.impact_times(0, 1, x, x - [[0.0, 0.0, 2.0], *np.zeros((3, 3))],
-                                          np.array([[0, 1, 2, 3]], np.int32), 1, out)
+                                          np.array([[0, 1, 2, 3]], np.int32), 1, 100, out)
     return float(out[0])
 
 
@@ -271,7 +273,7 @@ def edges_that_are_mollified():
             x = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, -0.5 * angle, 0.1], [1.0, 0.5 * angle, 0.1]])
             stiffness, rest, out = np.empty(1), np.empty(1), np.empty(4)
             barrier_kernels.pair_stiffness(0, 1, nodes, 0, np.ones(4), np.zeros(4), np.zeros(4), x, stiffness, rest)
-            barrier_kernels.mollified(x, nodes[0], rest[0], out)
+            barrier_kernels.mollify(x, nodes[0], rest[0], out)
             found.append(bool(out[0] < 1.0))
     return found
 

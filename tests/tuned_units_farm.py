@@ -62,7 +62,7 @@ def triangles_that_are_drawn_whole():
     """Whether right triangles whose legs have so many pixels are drawn without gaps."""
     found = []
     for size in (30, 400):
-        [(_, points)] = picture._filled(np.array([[[0.0, 0.0, 0.0], [size, 0.0, 0.0], [0.0, size, 0.0]]]))
+        [(_, points)] = picture._fill_triangles(np.array([[[0.0, 0.0, 0.0], [size, 0.0, 0.0], [0.0, size, 0.0]]]))
         columns = points[0, points[0, :, 1] < 1.0, 0].astype(int)
         found.append(len(np.unique(columns[columns < size])) == size)
     return found

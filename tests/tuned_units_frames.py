@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from solver.errors import CacheBusy
-from solver.frames import beside, lock, pc2
+from solver.frames import beside, lock
 from solver.frames.files import CacheFiles
 from solver.frames.layout import FRAME, NEEDLES, Written, file_of
 from solver.frames.origins import Origins
@@ -127,27 +127,6 @@ def long_locks():
     return found
 
 
-def files_that_others_have_open():
-    """Whether a file is replaced that another program has open for half a second, and one that it has open for long
-    within ten seconds."""
-    found = []
-    for release in (0.5, np.inf):
-        with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-            fresh, path, is_open = Path(folder) / "new", Path(folder) / "old", [True]
-            fresh.write_bytes(b"new")
-
-            def replaces(source, target, is_open=is_open, does=os.replace):
-                if is_open[0]:
-                    raise PermissionError
-                does(source, target)
-
-            patch.setattr(os, "replace", replaces)
-            failed, seconds = waits(pc2, lambda fresh=fresh, path=path: pc2.replace(fresh, path), release,
-                                    lambda is_open=is_open: is_open.clear() or is_open.append(False))
-            found.append((failed, seconds < 10.0))
-    return found
-
-
 def edges_that_are_reported():
     """Whether edges that are so many times as long as at rest are reported."""
     with tempfile.TemporaryDirectory() as folder:
@@ -199,10 +178,11 @@ def obstacles_beside_a_path():
     boxes = Boxes(np.array([0]), np.zeros((1, 3)), np.ones((1, 3)))
     record = {"token": boxes.token, "low": boxes.low, "high": boxes.high, "size": np.ones(1), "thickness": np.zeros(1)}
     swept = Swept.through([record, record])
-    return [bool(swept.near(np.array([1.0 + away, 0.0, 0.0]), np.array([9.0, 1.0, 1.0]))) for away in (0.3, 4.0)]
+    high = np.array([9.0, 1.0, 1.0])
+    return [bool(swept.find_near_bodies(np.array([1.0 + away, 0.0, 0.0]), high)) for away in (0.3, 4.0)]
 
 
 UNITS = (
     files_in_doubt, empty_locks, silence_of_another_machine, silence_before_a_reboot, beats_that_are_awaited,
-    turns_that_are_awaited, long_locks, files_that_others_have_open, edges_that_are_reported, bodies_far_from_zero,
+    turns_that_are_awaited, long_locks, edges_that_are_reported, bodies_far_from_zero,
     bodies_that_fly_away, snapshots_that_are_refused, obstacles_beside_a_path)

@@ -16,9 +16,10 @@ from worlds import world_of
 from solver.errors import BadInput
 from solver.job import costs, files, load
 from solver.job.arrays import Unreadable, read_npz
-from solver.job.estimate import body_size, estimate
+from solver.job.estimate import estimate
 from solver.job.expect import check_array, check_vector
 from solver.job.folder import read_array
+from solver.job.kinds import kind_of
 from solver.job.object_pose import pose_of
 from solver.meshing.volume import boundary_faces
 
@@ -205,7 +206,7 @@ def rows_that_are_refused():
     """Whether arrays of so many rows are refused."""
     found = []
     for rows in (1_000_000, 100_000_000):
-        job = SimpleNamespace(described=lambda *_, rows=rows: ("f", (rows, 3)), array=lambda *_: None)
+        job = SimpleNamespace(describe_array=lambda *_, rows=rows: ("f", (rows, 3)), array=lambda *_: None)
         try:
             check_array(job, "nodes", "$", "f", (None, 3))
             found.append(False)
@@ -322,7 +323,7 @@ def _filled(cells, size, edge):
         np.save(job / "arrays/vertices.npy", nodes[used])
         np.save(job / "arrays/triangles.npy", corners.reshape(-1, 3).astype(np.int32))
         loaded = load.load(job)
-        return body_size(loaded, loaded.scene.bodies[0], ""), len(nodes), len(tets)
+        return kind_of(loaded.scene.bodies[0]).size(loaded, ""), len(nodes), len(tets)
 
 
 def numbers_that_are_estimated():

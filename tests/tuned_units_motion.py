@@ -74,8 +74,8 @@ def anchors_on_the_ground():
     """Whether anchors are more than a third as stiff as the ground, and no stiffer."""
     law = replace(GroundPenalty(Ground(np.zeros(3), np.array([0.0, 0.0, 1.0])), np.ones(1), np.ones(1, bool)),
                   friction=SimpleNamespace(coefficient=0.5))
-    friction = law.static_friction_under_load(np.ones(1), np.zeros(1, int), np.array([[0.0, 0, 1]]), 0.0,
-                                              np.zeros((1, 3)))
+    friction = law.build_static_friction_under_load(np.ones(1), np.zeros(1, int), np.array([[0.0, 0, 1]]), 0.0,
+                                                    np.zeros((1, 3)))
     return bool(friction.stiffness[0] > 1 / 3), bool(friction.stiffness[0] <= 1.0)
 
 

@@ -13,7 +13,7 @@ from solver.parts.conjac.modes_of_step import ModalStepPropagator
 from solver.parts.eol import inside_obstacles, rigid_jump, touching_kernels
 from solver.parts.eol.feature_contacts import FeatureContacts
 from solver.parts.eol.sheet_offsets import SheetOffsets
-from solver.parts.joints.tumbling import restored
+from solver.parts.joints.tumbling import restore_invariants
 from solver.parts.modes import cubature
 from solver.parts.projective import projection_kernels
 
@@ -51,7 +51,7 @@ def level_of_a_node_that_wakes():
 def invariants_that_are_restored():
     """Whether rates are corrected of which an invariant is off by so much."""
     inertia, before = np.diag([1.0, 2.0, 3.0])[None], np.array([[1.0, 0.5, 0.7]])
-    return [bool((restored(inertia, before, (1.0 + off) * before) != (1.0 + off) * before).any())
+    return [bool((restore_invariants(inertia, before, (1.0 + off) * before) != (1.0 + off) * before).any())
             for off in (1e-4, 0.1)]
 
 
@@ -74,7 +74,7 @@ def jumps_of_pins():
     found = []
     for speed, later in ((5.0, 0.0), (60.0, 0.0), (60.0, 20.0), (60.0, 120.0)):
         mesh = SimpleNamespace(x=np.zeros((1, 3)), v=np.zeros((1, 3)), on=np.array([-1]))
-        mesh.replaced = lambda x, v, on=mesh.on: SimpleNamespace(x=x, v=v, on=on)
+        mesh.replace = lambda x, v, on=mesh.on: SimpleNamespace(x=x, v=v, on=on)
         cloth = rigid_jump.Cloth.__new__(rigid_jump.Cloth)
         for name, value in {"mesh": mesh, "pin": np.array([0]), "flat": np.zeros(1, bool), "free": np.zeros(1, bool),
                             "pressing": np.zeros(1)}.items():
@@ -82,7 +82,7 @@ def jumps_of_pins():
         heard = []
         pins = {1.0: np.array([[speed, 0.0, 0.0]]), 2.0: np.array([[speed + later, 0.0, 0.0]])}
         log = SimpleNamespace(once=lambda *_, heard=heard: heard.append(1))
-        moved, _ = rigid_jump.carried(cloth, pins.__getitem__, 0.0, 1.0, log)
+        moved, _ = rigid_jump.follow_rigid_jump(cloth, pins.__getitem__, 0.0, 1.0, log)
         found.append((len(heard), float(moved.mesh.v[0, 0])))
     return found
 

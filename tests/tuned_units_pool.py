@@ -14,7 +14,7 @@ from solver import kernel_cache, pool, simulate
 from solver.errors import StepFailed
 from solver.habits import Habit, Habits, helpers_for
 from solver.pool import PieceTimes, Work, least_of_stage, least_portion, portions
-from solver.stepping import Halved, Pace, _step_ends, stepped
+from solver.stepping import Halved, Pace, _step_ends, take_step
 from solver.threads import waiting
 
 
@@ -113,7 +113,7 @@ def time_of_reading_a_clock():
 
 
 def looks_at_a_flag():
-    """Whether a thread looks at a flag for longer than 2 µs and for less than 5 ms before it sleeps."""
+    """Whether a thread looks at a flag for longer than 5 µs and for less than 5 ms before it sleeps."""
     took, begun, goes_on = [], threading.Event(), threading.Event()
 
     def kernel(start, stop):
@@ -136,7 +136,7 @@ def looks_at_a_flag():
     helper.start()
     work.lead()
     helper.join()
-    return min(took) > 2e-6, min(took) < 5e-3
+    return min(took) > 5e-6, min(took) < 5e-3
 
 
 def portions_of_a_stage():
@@ -189,7 +189,7 @@ def impacts_that_are_expected():
         pace = Pace()
         pace.note_impact(0.01, jump, "Ball")
         try:
-            stepped(SimpleNamespace(step=step), None, 0.01, 1.0, pace)
+            take_step(SimpleNamespace(step=step), None, 0.01, 1.0, pace)
         except Solved:
             found.append(True)
         except StepFailed:

@@ -69,7 +69,7 @@ def impulses_that_rounding_leaves_open():
 def bounds_that_a_warm_start_is_on():
     """Active bounds of a start that is within so much of them."""
     program = BoundedProgram(np.eye(2), np.zeros(2), np.array([1.0 - 1e-11, 1.0 - 1e-5]))
-    return program._active(np.zeros(2), np.ones(2)).tolist()
+    return program._flag_active(np.zeros(2), np.ones(2)).tolist()
 
 
 def impulses_within_bounds_by_newton():
@@ -201,7 +201,7 @@ def _chosen(row_factors, targets):
     count = len(targets)
     factor = np.zeros((count, 5))
     factor[:, :3] = row_factors
-    pattern = SparseProgram()._reduced_for(sp.csc_matrix(np.eye(3)), np.array([[0, 1, 2, -1, -1]])).pattern
+    pattern = SparseProgram()._reduce_for(sp.csc_matrix(np.eye(3)), np.array([[0, 1, 2, -1, -1]])).pattern
     active = np.zeros(count, bool)
     with pytest.MonkeyPatch.context() as patch:
         for name in ("with_rows", "add_direction", "complete", "gap_of"):

@@ -23,7 +23,7 @@ from solver.reshape.carriers import Carriers
 from solver.reshape.cuts.interface import Shape
 from solver.reshape.cuts.plane import Plane
 from solver.reshape.cuts.sheet import CuttingSheet
-from solver.reshape.kerf import _into, opened, opened_if_clear
+from solver.reshape.kerf import _into, open_kerf, open_kerf_if_clear
 from solver.reshape.reach import Reach
 from solver.reshape.regroup import Regroup
 from solver.reshape.reshape import Reshape
@@ -72,7 +72,7 @@ def weights_that_are_steep():
     found = []
     for flat in (0.25, 0.025):
         now = np.array([[0.2, 0.2, 1.0]])
-        weights = body._bound(now, rest * [1.0, 1.0, flat], np.array([[0.2, 0.2, 0.2]]), rest)
+        weights = body._weigh_points(now, rest * [1.0, 1.0, flat], np.array([[0.2, 0.2, 0.2]]), rest)
         found.append(bool(np.abs(weights).max() < 1.0))
     return found
 
@@ -80,7 +80,7 @@ def weights_that_are_steep():
 def paths_that_turn():
     """Whether the space that a point sweeps on an arc of 90° is in its box, and one beside its path is not."""
     low = np.array([[1.0, 0.0, 0.0]]), np.array([[0.0, 1.0, 0.0]])
-    swept = Boxes(np.array([0]), low[0], low[0]).swept(Boxes(np.array([0]), low[1], low[1]))
+    swept = Boxes(np.array([0]), low[0], low[0]).sweep_to(Boxes(np.array([0]), low[1], low[1]))
     middle = np.array([1.0, 1.0, 0.0]) / 2**0.5
     beside = np.array([1.0, 1.0, 1.0])
     return [bool(((swept.low[0] <= point) & (point <= swept.high[0])).all())
@@ -155,7 +155,7 @@ def widths_that_are_clear():
     x, tets, source, faces = _slit()
     folded = x.copy()
     folded[x[:, 0] > 0.35, 0] = 0.2996
-    return [round(float(np.abs(opened_if_clear(before, tets, source, faces, 0.05) - before).max()), 4)
+    return [round(float(np.abs(open_kerf_if_clear(before, tets, source, faces, 0.05) - before).max()), 4)
             for before in (folded, x)]
 
 
@@ -167,7 +167,7 @@ def nodes_in_a_narrow_corner():
     shape = _shape(nodes, tets)
     apart = (shape.centres[shape.inner // 4, 0] > 1.0).sum(axis=1) == 1
     split, source = separate(tets, shape.inner, apart)
-    after = opened(nodes[source], split, source, shape.inner[apart], 2e-3)
+    after = open_kerf(nodes[source], split, source, shape.inner[apart], 2e-3)
     return round(float(np.linalg.norm(after - nodes[source], axis=1).max() / 1e-3), 3)
 
 
@@ -189,7 +189,7 @@ def _boxes(gap):
 def groups_that_merge():
     """Whether the groups of two bodies of 1 m merge that are so near each other."""
     reach = Reach(np.ones(2), np.zeros(2), np.ones((2, 2), bool))
-    return [len(reach.near(_boxes(gap), 0.0)) for gap in (0.01, 1.0)]
+    return [len(reach.find_near_pairs(_boxes(gap), 0.0)) for gap in (0.01, 1.0)]
 
 
 def groups_at_the_start():
@@ -218,7 +218,7 @@ def sides_of_a_cut_in_contact():
     shape = _shape(nodes, tets)
     apart = (shape.centres[shape.inner // 4, 0] > nodes[:, 0].mean()).sum(axis=1) == 1
     split, source = separate(tets, shape.inner, apart)
-    x, edge = opened(nodes[source], split, source, shape.inner[apart], width), mean_edge(nodes, prepared[0].skin)
+    x, edge = open_kerf(nodes[source], split, source, shape.inner[apart], width), mean_edge(nodes, prepared[0].skin)
     gap = float(np.linalg.norm(x[len(nodes):] - x[source[len(nodes):]], axis=1).min())
     return gap > 0.99 * contact.LEAST_REACH / contact.OF_REST * edge, gap < 0.2 * edge
 

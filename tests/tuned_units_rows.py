@@ -9,7 +9,7 @@ from tuned_units import NONE, ONE, Problem, fails
 from solver.contact.laws.interface import Gaps
 from solver.nonlinear import on_rows
 from solver.nonlinear.evaluation import Evaluation
-from solver.nonlinear.gap_active_set import GapActiveSet
+from solver.nonlinear.gap_active_set import GapActiveSet, GapDirection
 from solver.nonlinear.limits import StopRule
 
 
@@ -29,8 +29,8 @@ def _gap_stage(problem=None):
 def violated_gaps_that_are_left():
     """Violations of a gap, of which the smaller ones are left."""
     stage, problem = _gap_stage()
-    return [stage._is_solved(problem, problem.evaluate(-gap * ONE), NONE, None, ONE, 0.0, 0.0, 0.0)
-            for gap in (0.01, 0.2)]
+    direction = GapDirection(problem, problem.evaluate(ONE), ONE, NONE, None)
+    return [stage._is_solved(direction, problem.evaluate(-gap * ONE), 0.0, 0.0) for gap in (0.01, 0.2)]
 
 
 def violations_without_a_penalty():
@@ -51,7 +51,7 @@ def net_force_that_is_smaller_than_before():
     def refused(left):
         stage, problem = _gap_stage()
         problem.evaluate = lambda unknowns: Evaluation(unknowns, left * ONE, 1.0)
-        return fails(stage._searched, problem, Evaluation(ONE, ONE, 0.0), -0.1 * ONE, np.zeros(1),
+        return fails(stage._search_along, problem, Evaluation(ONE, ONE, 0.0), -0.1 * ONE, np.zeros(1),
                      Wall().gaps(ONE.reshape(1, 3)))
 
     return [refused(left) for left in (0.3, 0.8)]
@@ -62,14 +62,15 @@ def energy_that_closing_a_gap_may_cost():
     def refused(ratio):
         stage, problem = _gap_stage()
         problem.evaluate = lambda unknowns: Evaluation(unknowns, ratio * ONE, ratio * float(unknowns[0] + 1.0))
-        return fails(stage._searched, problem, problem.evaluate(-ONE), ONE, np.ones(1), Wall().gaps(-ONE.reshape(1, 3)))
+        return fails(stage._search_along, problem, problem.evaluate(-ONE), ONE, np.ones(1),
+                     Wall().gaps(-ONE.reshape(1, 3)))
 
     return [refused(ratio) for ratio in (1.5, 10.0)]
 
 
 def increments_of_blocked_motion():
     """Fractions of prescribed motion that contact allows, of which the smaller ones are refused."""
-    return [fails(stage._advanced, problem, ONE, ONE, ONE.reshape(1, 3))
+    return [fails(stage._advance_prescribed, problem, ONE, ONE, ONE.reshape(1, 3))
             for free in (1e-5, 1e-10)
             for stage, problem in [_gap_stage(Problem(largest_step=lambda start, end, free=free: free))]]
 

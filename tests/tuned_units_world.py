@@ -56,7 +56,7 @@ def sags_of_a_bridge():
     def is_straight(sag):
         with tempfile.TemporaryDirectory() as folder:
             [part] = world_of(load(singular(Path(folder) / "job", sag))).parts
-            return bool(part.blocked_by(part.initial_state()))
+            return bool(part.suggest_remedy(part.initial_state()))
 
     return [is_straight(sag) for sag in (0.0005, 0.02)]
 
@@ -147,7 +147,7 @@ def bodies_that_are_near():
 def time_of_sliding_that_fades():
     """Whether half a second without slip takes some of a second of sliding, and not most of it."""
     dampers = sliding_damping.SlidingDampers([SimpleNamespace(nodes=slice(0, 1), wave=1.0)], 1)
-    left = float(dampers._slid(np.array([[1.0, 0.0, 0.0]]), np.zeros((1, 3)), np.zeros(1), 0.5)[0, 0])
+    left = float(dampers._update_duration(np.array([[1.0, 0.0, 0.0]]), np.zeros((1, 3)), np.zeros(1), 0.5)[0, 0])
     return [left < 0.98, left > 0.8]
 
 

@@ -36,7 +36,7 @@ from solver.nonlinear.newton import NewtonDirect
 from solver.parts.conjac.liveliness import AWAKE, LEVEL
 from solver.parts.interface import Mesh
 from solver.state import Vec
-from solver.world.bodies import BodyInWorld, lumped_mass
+from solver.world.bodies import BodyInWorld, lump_mass
 from solver.world.nodes import Nodes
 
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "gallery" / "armadillo_metric.png"
@@ -83,7 +83,7 @@ def world(mesh: tuple[Vec, np.ndarray] | None = None, **adaptive: float) -> Pull
     model = catalogue.find("material", "stable_neo_hookean").load()
     elastic = Elastic(nodes, tets, model, model.constants(np.full(len(tets), YOUNG), np.full(len(tets), POISSON)))
     volumes = tet_volumes(nodes, tets)
-    mass = lumped_mass(nodes, tets, volumes, np.full(len(tets), 1000.0))
+    mass = lump_mass(nodes, tets, volumes, np.full(len(tets), 1000.0))
     pinned = np.flatnonzero(np.linalg.norm(nodes - MIDDLE, axis=1) < CORE).astype(np.int32)
     dynamic = np.array([np.argmin(np.linalg.norm(nodes - tip, axis=1)) for tip in TIPS], dtype=np.int32)
     coordinates, linear = FreeNodes(nodes, pinned, None), choose()

@@ -37,7 +37,7 @@ from benchmarks.scenes.scene import Scene
 from solver.build.suggest import MODES, STEP
 from solver.contact.laws.filter import Filter
 from solver.contact.laws.interface import Friction, Respond, SlidingNodes
-from solver.fields.suggest import equal_energy_motion, farthest_nodes
+from solver.fields.suggest import farthest_nodes, scale_to_equal_energy
 from solver.integrators.modes import lowest
 from solver.world.nodes import Nodes
 
@@ -90,7 +90,7 @@ def suggested(count: int) -> np.ndarray:
     tangent = world.tangent(world.initial_state(), 0.0)
     basis = lowest(tangent, modes, STEP, None)[:, :modes]
     stiffness = -np.einsum("ij,ij->j", basis, tangent.stiffness(basis))
-    motion = equal_energy_motion(basis.reshape(-1, 3, modes), stiffness)
+    motion = scale_to_equal_energy(basis.reshape(-1, 3, modes), stiffness)
     return farthest_nodes(nodes, tets, world.mass, motion, count, NONE, NONE)
 
 

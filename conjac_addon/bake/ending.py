@@ -26,7 +26,7 @@ def check_frames(folder: Path, frames: tuple[int, int] | None, name: str) -> Non
     frames: (first, last), None for all of the job. name: of the object.
     """
     cache = place.cache_of(folder)
-    requested = range(frames[0], frames[1] + 1) if frames else cache.compared().frames
+    requested = range(frames[0], frames[1] + 1) if frames else cache.compare().frames
     missing = sorted(set(requested) - set(cache.frames_done()))
     if missing:
         raise Environment(f"{len(missing)} frames are missing from {folder}, the first is {missing[0]}",

@@ -27,7 +27,7 @@ def show(obj: bpy.types.Object, scene: bpy.types.Scene, folder: Path, cache: Cac
     for member in members.members(members.owner(obj), scene):
         gather.check_mode(member)
     # a shorter frame range leaves frames behind it, which are kept and not shown
-    done = set(cache.frames_done()) & set(cache.compared().frames)
+    done = set(cache.frames_done()) & set(cache.compare().frames)
     first = cache.frames[0] if cache.frames else 0
     if span is not None:
         done = {frame for frame in cache.frames_done() if span[0] <= frame <= span[1]}
@@ -138,7 +138,7 @@ def _show_body(obj: bpy.types.Object, name: str, scene: bpy.types.Scene, folder:
     else:
         _play(obj, scene, frames, folder, base, "pc2")
         shown = playback.make_cut(obj, *gather.start_mesh(obj, scene, cache.frames[0]), cuts)
-        whole = playback.Frames(*run, lambda frame: cache.shown(frame)[name])
+        whole = playback.Frames(*run, lambda frame: cache.read_all_vertices(frame)[name])
         _play(shown, scene, whole, folder, base.with_name(f"{base.name}_cut"), key)
     note = playback.liveliness.show(obj, cache.diagnostics.liveliness().get(name))
     return [note] if note is not None else []

@@ -50,7 +50,7 @@ def _hold(folder: Path, stack: ExitStack) -> None:
     if lock.holder(folder) == lock.this_process():
         lock.sweep(folder)  # its disk went while this Blender baked, and has come back
     try:
-        stack.enter_context(lock.acquired(folder))
+        stack.enter_context(lock.acquire(folder))
     except CacheBusy as error:
         raise CacheBusy(f"it is already being baked by {lock.description(folder) or 'another Blender'}",
                         "Wait for that bake or cancel it; if it is long gone, use Break Lock") from error

@@ -71,10 +71,10 @@ def before(folder: Path) -> None:
         if (made / contents.CACHE / MANIFEST).exists():
             _number(folder, made)  # this Blender was ended while it was made
         cache = place.cache_of(folder)
-        if not finished(cache) or made.is_dir() and not cache.compared(made).changed():
+        if not finished(cache) or made.is_dir() and not cache.compare(made).list_changes():
             return  # what it was made of may be there already: a bake was stopped while the scene was read
         contents.remove(made)
-        if not cache.compared().changed():
+        if not cache.compare().list_changes():
             _link(folder, made)
 
 
@@ -127,7 +127,7 @@ def same(folder: Path) -> Take | None:
     for take in listed(folder):
         with suppress(ConJacError, OSError):
             cache = Cache(take.folder / contents.CACHE)
-            if finished(cache) and not cache.compared(folder).changed():
+            if finished(cache) and not cache.compare(folder).list_changes():
                 return take
     return None
 
@@ -177,7 +177,7 @@ def finished(cache: Cache) -> int:
     """Return the number of frames of a complete bake, else 0: an incomplete bake does not become a take."""
     done = set(cache.frames_done())
     # a shorter range than the last bake's is one that the panel calls complete
-    ranges = cache.compared().frames, cache.frames
+    ranges = cache.compare().frames, cache.frames
     return next((len(wanted) for wanted in ranges if wanted and set(wanted) <= done), 0)
 
 

@@ -233,10 +233,10 @@ def _near_colliders(changed: Mapping[str, str], groups: Groups, owner: bpy.types
     swept, then = groups.swept(), groups.obstacles()
     found: dict[int, str] = {}
     for name, clause in changed.items():
-        near = swept.near(*then[name]) if name in then else frozenset[int]()
+        near = swept.find_near_bodies(*then[name]) if name in then else frozenset[int]()
         if name in colliders and not (name in then and placed.may_move(colliders[name])):
-            near |= frozenset(range(len(groups.labels))) if placed.may_move(colliders[name]) else swept.near(
-                *_corners(colliders[name], properties.unit_scale(scene)))
+            near |= (frozenset(range(len(groups.labels))) if placed.may_move(colliders[name])
+                     else swept.find_near_bodies(*_corners(colliders[name], properties.unit_scale(scene))))
         found |= dict.fromkeys(near, clause)
     return found
 

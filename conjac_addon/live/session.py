@@ -198,7 +198,7 @@ class Played:
         path = self._folder / "board"
         places = np.concatenate([np.zeros((0, 3)), *job.places])
         middle = places.mean(axis=0) if len(places) else np.zeros(3)
-        self._board = board.made(path, len(places), middle, job.rigid_count, self._led.count)
+        self._board = board.create_board(path, len(places), middle, job.rigid_count, self._led.count)
         threads = prefs.threads()
         argv = ["live", str(self._folder), "--board", str(path), "--json",
                 *(["--threads", str(threads)] if threads else [])]
@@ -227,7 +227,7 @@ class Played:
             if self._job.follow(obj, self.scene()):
                 self._settings += 1
         self._tell()
-        shown = self._board.shown()
+        shown = self._board.read_frame()
         if shown is not None:
             self._show(*shown)
 

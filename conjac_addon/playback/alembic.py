@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...solver.errors import CacheUnwritable, Environment
-from ...solver.job.files import unwritable
+from ...solver.job.files import replace, unwritable
 from .. import scene_removal
 from . import modifier
 from .frames import Frames
 from .paths import relative
-from .pc2 import PC2, replace
+from .pc2 import PC2
 
 PROCESS = Path(__file__).resolve().with_name("export_process.py")
 

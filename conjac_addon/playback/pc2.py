@@ -9,14 +9,14 @@ import bpy
 import numpy as np
 
 from ...solver.errors import BadMesh
-from ...solver.frames.pc2 import HEADER, MAGIC, Writer, read_header, replace
-from ...solver.job.files import create, unwritable
+from ...solver.frames.pc2 import HEADER, MAGIC, Writer, read_header
+from ...solver.job.files import create, replace, unwritable
 from .. import compat
 from . import modifier
 from .frames import Frames
 from .paths import relative
 
-__all__ = ["PC2", "Writer", "attach", "read_header", "replace"]
+__all__ = ["PC2", "Writer", "attach", "read_header"]
 
 
 def _write(path: Path, frames: Frames) -> None:

@@ -275,7 +275,7 @@ def halved(obj: bpy.types.Object) -> str | None:
     """Return a sentence, without a full stop, on the body of a bake that shortened the steps of many frames, with a
     remedy; None if few were shortened."""
     cache = place.cache_of(place.of(obj).folder)
-    found, done = cache.diagnostics.halved(), len(cache.frames_done())
+    found, done = cache.diagnostics.count_halved_frames(), len(cache.frames_done())
     if not done or found.count < MANY * done:
         return None
     named = f'"{found.body}"' if found.body else "what moves fast"

@@ -18,7 +18,7 @@ def draw(layout: bpy.types.UILayout, obj: bpy.types.Object, method: Entry, integ
     if method.leaves_out:
         hint(layout, f"A draft. It leaves out {method.leaves_out}")
     if method.steps and integrator.key not in method.steps:
-        hint(layout, f"It cannot use {integrator.label}: choose {catalogue.stepped_by(method)} as Integrator")
+        hint(layout, f"It cannot use {integrator.label}: choose {catalogue.name_integrators(method)} as Integrator")
     if method.able("draft") and members.collides(obj):
         _draw_touched(layout, obj, method, scene)
 

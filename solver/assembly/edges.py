@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..meshing.volume import EDGES, unique_edges
+from ..meshing.volume import EDGES, find_edges
 from ..state import Index, Vec
 from ..threads import parallel_for
 from .kernels import CHUNKS, changes_of_pieces, edge_changes, edge_stretches
@@ -22,7 +22,7 @@ class Edges:
 
     def __init__(self, tets: Index, rest: Vec) -> None:
         """tets: nodes of elements, (e, 4). rest: positions at rest, (n, 3) [m]."""
-        pairs = unique_edges(tets, EDGES)
+        pairs = find_edges(tets, EDGES)
         self._pairs = pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # a triangle has its last node twice
         lengths = np.linalg.norm(rest[pairs[:, 0]] - rest[pairs[:, 1]], axis=1)
         self._inverse_square = 1.0 / lengths**2

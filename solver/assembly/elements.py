@@ -17,7 +17,7 @@ TETS_PER_ELEMENT = 2  #: tets for each other element that there is room for at f
 CLAMPED = 1.0e-9  #: of an element's trace: a smaller change is rounding
 
 
-def joined_nodes(laws: Sequence[StencilForce], x: Vec, time: float) -> Index:
+def find_joined_nodes(laws: Sequence[StencilForce], x: Vec, time: float) -> Index:
     """Return the nodes that these forces act on at positions x (n, 3) [m] and a time [s], ascending, (k,)."""
     tables = [law.measure(x, time).nodes.ravel() for law in laws]
     tables += [table.nodes.ravel() for law in laws if (table := law.damp(x, np.zeros_like(x), time)) is not None]
@@ -164,12 +164,12 @@ class Elements:
         for body in self.elastic:
             body.activate(time)
 
-    def paired(self, x: Vec, time: float) -> Index:
+    def find_paired_nodes(self, x: Vec, time: float) -> Index:
         """Return the nodes that other forces join to some other node at positions x (n, 3) [m] and a time [s],
         ascending, (k,)."""
-        return joined_nodes(self._between, x, time)
+        return find_joined_nodes(self._between, x, time)
 
-    def clamped(self, x: Vec, time: float) -> Mask:
+    def find_clamped_elements(self, x: Vec, time: float) -> Mask:
         """Return whether the projection changes the stiffness of each tet at positions x (n, 3) [m] and a time [s],
         (e,).
 

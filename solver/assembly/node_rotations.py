@@ -31,13 +31,13 @@ class NodeRotations:
 
     def to_rest(self, vectors: Vec, order: Index) -> Vec:
         """Return vectors (3 p,) of the nodes `order`, (p,), rotated back to the rest shape."""
-        return self._rotated(vectors, order, True)
+        return self._rotate(vectors, order, True)
 
     def from_rest(self, vectors: Vec, order: Index) -> Vec:
         """Return vectors (3 p,) of the nodes `order`, (p,), rotated from the rest shape to the present one."""
-        return self._rotated(vectors, order, False)
+        return self._rotate(vectors, order, False)
 
-    def _rotated(self, vectors: Vec, order: Index, is_back: bool) -> Vec:
+    def _rotate(self, vectors: Vec, order: Index, is_back: bool) -> Vec:
         """Return vectors (3 p,) of the nodes `order`, (p,), rotated from the rest shape or, with `is_back`, to it."""
         out = np.empty_like(vectors)
         rotate(self.frames, order, vectors, is_back, out)

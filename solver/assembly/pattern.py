@@ -195,12 +195,12 @@ class Pattern:
         if stays and count >= STAYS * self._joined:
             wide = np.empty(2 * len(self._block) + 1, np.int32)
             widen(base, start, self._block, wide)
-            block = self._merged((self._block, wide, source), key, given, count)
+            block = self._merge((self._block, wide, source), key, given, count)
             if len(block) == len(self._block):
                 self._block, self._is_wide = block, True
                 return
             self._memories.reverse()  # memory in use is never written next
-        block = self._merged(self._of_tets, key, given, count)
+        block = self._merge(self._of_tets, key, given, count)
         self._joined, self._is_wide = count, False
         if len(block) == len(self._block) and np.array_equal(block, self._block):
             self._block = block
@@ -214,7 +214,7 @@ class Pattern:
         matrix = self._matrix
         matrix.data, matrix.indices, matrix.indptr = self.data, self.indices, self.indptr
 
-    def _merged(self, base: tuple[Index, Index, Index], key: Long, given: Index, count: int) -> Index:
+    def _merge(self, base: tuple[Index, Index, Index], key: Long, given: Index, count: int) -> Index:
         """Return the merged blocks, and set the first source of each and all sources: the blocks `base`, and the first
         `count` entries of `pair_sources`."""
         block, start, source = base
@@ -256,7 +256,7 @@ class Pattern:
                      self.source_start, self.source, self.column_start, self.indptr, written, self.data)
         return self.data
 
-    def weighed(self, blocks: Vec, factor: float, first: Vec | None, appended: Vec | None, weight: float) -> Vec:
+    def combine_blocks(self, blocks: Vec, factor: float, first: Vec | None, appended: Vec | None, weight: float) -> Vec:
         """Return factor blocks (e, 6, 9), with weight first (f, 6, 9) added to the first of them, and then weight
         behind (m, 6, 9), (e + m, 6, 9); each call overwrites the array."""
         first, appended = (np.zeros((0, 6, 9)) if added is None else added for added in (first, appended))

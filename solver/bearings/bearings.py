@@ -13,7 +13,7 @@ from ..constraints.rows_kernels import fill_jacobian
 from ..rows.names import Names, row_names
 from ..rows.tables import DenseRows
 from ..state import Index, Vec
-from .kernels import add_lines, bound_tangents, fill_frame_maps, fill_lines, opposed, point_loads
+from .kernels import add_lines, fill_frame_maps, fill_lines, point_loads, subtract_from_parents, write_tangent_bounds
 from .shapes import ContactPoints, Seat, Shape
 
 #: kinds of rows' names, in addition to those of world/constraints.py: lines of joints and of loops, tangents and points
@@ -43,7 +43,7 @@ class Bearing:
 
     def contacts(self) -> ContactPoints:
         """Return the contact points of the bearing in the joint's frame."""
-        return self.seat.shape(self.radius, self.length, self.points).rotated(np.array(self.seat.axes))
+        return self.seat.shape(self.radius, self.length, self.points).rotate(np.array(self.seat.axes))
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Alike:
         """
         k = len(load)
         tangents, lines = np.empty((k, len(self.point))), np.empty((k, self.lead.shape[1]))
-        bound_tangents(load, self.mu, self.out, self.surface, self.point, self.ratio, self.line, tangents, lines)
+        write_tangent_bounds(load, self.mu, self.out, self.surface, self.point, self.ratio, self.line, tangents, lines)
         if self.all_directions:
             lines = IN_A_BOX * tangents[:, ::2] @ np.sqrt(np.maximum(1.0 - self.out**2, 0.0))
         return tangents, lines
@@ -286,8 +286,8 @@ class BearingContacts:
             add_lines(group.other, impulses, group.lead, -1.0, loops)
         return joints, loops
 
-    def opposed(self, wrench: Vec) -> Vec:
+    def add_opposites(self, wrench: Vec) -> Vec:
         """Return wrenches (n, 6) on the bodies below joints together with their opposites on the parents, (n, 6)."""
         out: Vec = wrench.copy()
-        opposed(self._parent, self._X, wrench, out)
+        subtract_from_parents(self._parent, self._X, wrench, out)
         return out

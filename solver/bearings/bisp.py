@@ -9,7 +9,7 @@ from ..rows.bounded_rows import BoundedRows
 from ..rows.names import NO_MULTIPLIERS, RowMultipliers
 from ..state import Index, Vec
 from .bearings import BearingContacts, Bearings
-from .interface import FrictionSolution, PosedJoints
+from .interface import FrictionSolution, PosedJoints, S, SolvedJoints
 from .kernels import add_lines, free_wrenches, size_in
 
 LEAST, FARTHEST = 0.2, 2.0  #: limits of the relaxation of bounds
@@ -32,13 +32,15 @@ class Bisp:
         converged."""
         self.max_sweeps, self.agreement = int(params["passes"]), params["agreement"]
 
-    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionSolution:
+    def solve(self, posed: PosedJoints[S], bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS
+              ) -> FrictionSolution[S]:
         """Return the step's rates with friction. Raises StepFailed where the step cannot be solved.
 
         bearings: of all joints and loops. warm: friction impulses of the last step, the initial guess.
         """
         if not bearings.lines:
-            return FrictionSolution(posed.solve(np.zeros(len(posed.S))), NO_MULTIPLIERS, 0, 0, True)
+            solved = posed.solve(np.zeros(len(posed.S)))
+            return FrictionSolution(solved.rates, NO_MULTIPLIERS, 0, 0, True, solved)
         at = BearingContacts(bearings, posed.parent, posed.dof, posed.E, posed.X, posed.S)
         free = FreeDirections(posed, bearings)
         G, along = at.rows.G, warm.at(at.rows.name)
@@ -47,23 +49,24 @@ class Bisp:
         most, last, part = np.zeros(0), np.zeros(0), 1.0
         loads: list[Vec] = []
         for done in range(self.max_sweeps + 1):
-            u = posed.solve(G.T @ along)
+            solved = posed.solve(G.T @ along)
             if done == self.max_sweeps:
                 break
             # contact: the impulse that each joint transmits, and the loads of its points
-            transmitted = self.transmitted(posed, at, u, along, free)
+            transmitted = self.compute_reactions(posed, solved, at, along, free)
             if before is not None:
                 most_of_it = min(part, 1.0) * self.agreement * size_in(transmitted, bearings.weight)
                 if size_in(transmitted - before, bearings.weight) <= most_of_it:
                     # bounds were under-relaxed: now no friction exceeds the bounds of this sweep
-                    loads = at.loads(transmitted, posed.in_loops())
+                    loads = at.loads(transmitted, solved.in_loops)
                     bound = at.bounds(loads)
                     if (np.abs(along) > bound).any():
                         along = np.clip(along, -bound, bound)
-                        u = posed.solve(G.T @ along)
-                    return FrictionSolution(u, friction.named(along), done + 1, friction.iterations, True, loads)
+                        solved = posed.solve(G.T @ along)
+                    return FrictionSolution(solved.rates, friction.name_multipliers(along), done + 1,
+                                            friction.iterations, True, solved, loads)
             before = transmitted
-            loads = at.loads(transmitted, posed.in_loops())
+            loads = at.loads(transmitted, solved.in_loops)
             # friction within the bounds of these loads
             bound = at.bounds(loads)
             if done == 0:
@@ -74,26 +77,27 @@ class Bisp:
                 most, last = np.maximum(most + part * off, 0.0), off
             if done == self.max_sweeps - 1:  # not converged: at least no friction exceeds the bound of its load
                 most = np.minimum(most, bound)
-            along = friction.solve(u, (-most, most), present=along)
-        return FrictionSolution(u, friction.named(along), self.max_sweeps, friction.iterations, False, loads)
+            along = friction.solve(solved.rates, (-most, most), present=along)
+        return FrictionSolution(solved.rates, friction.name_multipliers(along), self.max_sweeps, friction.iterations,
+                                False, solved, loads)
 
     @staticmethod
-    def transmitted(posed: PosedJoints, at: BearingContacts, u: Vec, along: Vec,
-                    free: FreeDirections | None = None) -> Vec:
+    def compute_reactions(posed: PosedJoints[SolvedJoints], solved: SolvedJoints, at: BearingContacts, along: Vec,
+                          free: FreeDirections | None = None) -> Vec:
         """Return the reaction of each joint on the body below it, without springs, motors and friction, (n, 6) [N m s,
         N s].
 
-        u: rates, (m,). along: friction impulses along lines, (r,) [N s]. The whole reaction of a leaf is its joint's;
-        its opposite is subtracted from the parent, and so on to the root. [Thesis 3.5]
+        solved: solution of the step. along: friction impulses along lines, (r,) [N s]. The whole reaction of a leaf is
+        its joint's; its opposite is subtracted from the parent, and so on to the root. [Thesis 3.5]
         """
         inside, in_loops = at.wrenches(along)
-        whole = posed.reaction(u)
+        whole = solved.reaction
         if in_loops is not None:
             whole = whole - in_loops
         handed = np.empty_like(whole)
         tree_kernels.gather(posed.parent, posed.dof, posed.X, posed.S, whole, scratch=handed)
         handed -= inside
-        effort = posed.effort(u)
+        effort = solved.effort
         if effort.any():
             handed -= (free or FreeDirections(posed, at.bearings)).wrenches(effort)
         return handed
@@ -105,7 +109,7 @@ class FreeDirections:
     They are computed at the first use, since mechanisms without springs, motors and limits need none.
     """
 
-    def __init__(self, posed: PosedJoints, bearings: Bearings) -> None:
+    def __init__(self, posed: PosedJoints[SolvedJoints], bearings: Bearings) -> None:
         """posed: stage of the mechanism. bearings: of all joints and loops."""
         self._posed, self._at_joint = posed, bearings.at_joint
         #: the body below each rate, (m,), and the wrench along it, (m, 1, 6)
@@ -125,7 +129,7 @@ class FreeDirections:
         return out
 
 
-def efforts(posed: PosedJoints, bearings: Bearings, effort: Vec) -> Vec:
+def efforts(posed: PosedJoints[SolvedJoints], bearings: Bearings, effort: Vec) -> Vec:
     """Return the wrenches of efforts on the rates, (m,), on the bodies below, (n, 6), as `FreeDirections.wrenches`."""
     return FreeDirections(posed, bearings).wrenches(effort)
 

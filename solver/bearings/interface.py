@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -13,9 +13,33 @@ from ..state import Index, Vec
 from .bearings import Bearings
 
 
-class PosedJoints(Protocol):
-    """Protocol of a step of a mechanism: A u = b + Gᵀ λ, factored. Wrenches are impulses [N m s, N s] in the bodies'
-    frames."""
+class SolvedJoints(Protocol):
+    """Protocol of the solution of a step of a mechanism: its rates, and the impulses that belong to them [N m s, N s]
+    in the bodies' frames."""
+
+    @property
+    def rates(self) -> Vec:
+        """Return the rates, (m,) [rad/s, m/s]."""
+
+    @property
+    def reaction(self) -> Vec:
+        """Return the wrenches of joints on bodies, (n, 6): S J u − [(M − hD) v⁰ + h f] − impulses of rows."""
+
+    @property
+    def effort(self) -> Vec:
+        """Return the part of joint springs and motors in b_u − S_u u, (m,) [N m s, N s]."""
+
+    @property
+    def in_loops(self) -> Vec | None:
+        """Return the impulse of each loop on its body a, in a's frame, (l, 6); None without loops."""
+
+
+S = TypeVar("S", bound=SolvedJoints)
+S_co = TypeVar("S_co", bound=SolvedJoints, covariant=True)
+
+
+class PosedJoints(Protocol[S_co]):
+    """Protocol of a step of a mechanism: A u = b + Gᵀ λ, factored."""
 
     @property
     def parent(self) -> Index:
@@ -40,24 +64,13 @@ class PosedJoints(Protocol):
     def respond(self, impulses: Vec) -> Vec:
         """Return the change of rates, (m, c), by impulses on rates, (m, c), with loops and drives as constraints."""
 
-    def solve(self, impulses: Vec) -> Vec:
-        """Return rates (m,) with impulses on them, (m,), in addition to all of the step: loops, drives, limits,
+    def solve(self, impulses: Vec) -> S_co:
+        """Return the solution with impulses on rates, (m,), in addition to all of the step: loops, drives, limits,
         contacts."""
-
-    def reaction(self, u: Vec) -> Vec:
-        """Return the wrenches of joints on bodies, (n, 6): S J u − [(M − hD) v⁰ + h f] − row impulses of the last
-        `solve`."""
-
-    def effort(self, u: Vec) -> Vec:
-        """Return the part of joint springs and motors in b_u − S_u u, (m,) [N m s, N s]. u: rates, (m,)."""
-
-    def in_loops(self) -> Vec | None:
-        """Return the impulse of each loop on its body a at the last `solve`, in a's frame, (l, 6); None without
-        loops."""
 
 
 @dataclass(frozen=True)
-class FrictionSolution:
+class FrictionSolution(Generic[S]):
     """Result of a step with friction."""
 
     u: Vec  #: rates, (m,)
@@ -65,10 +78,11 @@ class FrictionSolution:
     sweeps: int  #: number of sweeps over contact and friction
     iterations: int  #: of quadratic programs, in all
     converged: bool
+    solved: S | None = None  #: solution of the step at these rates, where the law does not treat bodies as unconnected
     loads: list[Vec] = field(default_factory=list)  #: α of the points by which the friction is bounded, (k, p) [N s]
 
 
-def free_directions(posed: PosedJoints, bearings: Bearings) -> Iterator[tuple[Index, Index, Vec]]:
+def free_directions(posed: PosedJoints[SolvedJoints], bearings: Bearings) -> Iterator[tuple[Index, Index, Vec]]:
     """Yield joints with equal numbers of rates: bodies below them, (k,), their rates, (k, d), and free directions, (k,
     d, 6).
 
@@ -90,7 +104,8 @@ class JointFriction(Protocol):
 
     def __init__(self, params: dict[str, float]) -> None: ...
 
-    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionSolution:
+    def solve(self, posed: PosedJoints[S], bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS
+              ) -> FrictionSolution[S]:
         """Return the step's rates with friction. Raises StepFailed where the step cannot be solved.
 
         warm: impulses of the last step; the result depends on them only to within `agreement`.
@@ -105,6 +120,8 @@ class Frictionless:
     def __init__(self, params: dict[str, float]) -> None:
         """params: none."""
 
-    def solve(self, posed: PosedJoints, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionSolution:
+    def solve(self, posed: PosedJoints[S], bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS
+              ) -> FrictionSolution[S]:
         """Return the step's rates without friction."""
-        return FrictionSolution(posed.solve(np.zeros(int(posed.dof[-1]))), NO_MULTIPLIERS, 0, 0, True)
+        solved = posed.solve(np.zeros(int(posed.dof[-1])))
+        return FrictionSolution(solved.rates, NO_MULTIPLIERS, 0, 0, True, solved)

@@ -26,7 +26,7 @@ def fill_lines(dof, S, body, lead, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i4[::1], f8[:,:,::1], f8[:,::1], f8[:,::1])")
-def opposed(parent, X, wrench, out):  # type: ignore[no-untyped-def]
+def subtract_from_parents(parent, X, wrench, out):  # type: ignore[no-untyped-def]
     """Subtract X_iᵀ w_i of wrenches (n, 6) from the row of each body's parent in out (n, 6). X: (n, 6, 6)."""
     for i in range(parent.shape[0]):
         p = parent[i]
@@ -100,7 +100,7 @@ def point_loads(rows, wrench, to_points, carry, load):  # type: ignore[no-untype
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], i4[::1], f8[::1], i4[::1], f8[:,::1], f8[:,::1])")
-def bound_tangents(load, mu, out, surface, point, ratio, line, tangents, lines):  # type: ignore[no-untyped-def]
+def write_tangent_bounds(load, mu, out, surface, point, ratio, line, tangents, lines):  # type: ignore[no-untyped-def]
     """Write bounds of tangents (k, t) and lines (k, l) from loads (k, p), as `Alike.bounds` returns them."""
     surfaces = surface[-1] + 1
     scale, force, whole = np.empty(surfaces), np.empty((surfaces, 3)), np.empty(surfaces)

@@ -42,7 +42,7 @@ class ContactPoints:
     #: the lines are the parts of one torque along X, Y and Z: tangents slip with all of them, and `line` is not used
     all_directions: bool = False
 
-    def rotated(self, axes: Vec) -> ContactPoints:
+    def rotate(self, axes: Vec) -> ContactPoints:
         """Return these points with X, Y and Z along the columns of `axes`, (3, 3)."""
         whole = np.kron(np.eye(2), axes)
         return replace(self, normal=self.normal @ whole.T, tangent=self.tangent @ whole.T, lead=self.lead @ whole.T)

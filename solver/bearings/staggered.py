@@ -15,7 +15,7 @@ from ..rows.names import NO_MULTIPLIERS, Names, RowMultipliers, row_names, tange
 from ..rows.tables import DenseRows, concatenate_tables
 from ..state import Index, Vec
 from .bearings import REGULARISATION, TINY, Bearings
-from .interface import FrictionSolution, PosedJoints, free_directions
+from .interface import FrictionSolution, PosedJoints, S, S_co, SolvedJoints, free_directions
 
 OF_FIXED_DIRECTIONS = 10  #: kind of the names of rows that constrain a joint without a bearing
 
@@ -32,7 +32,7 @@ class OtherRows:
     contact_names: Names  #: (c,)
 
 
-class PosedBodies(PosedJoints, Protocol):
+class PosedBodies(PosedJoints[S_co], Protocol):
     """Protocol of a step of bodies without joints: S φ = momentum, with joint springs and motors between the bodies."""
 
     @property
@@ -65,7 +65,8 @@ class Staggered:
         converged."""
         self.max_sweeps, self.agreement = int(params["passes"]), params["agreement"]
 
-    def solve(self, posed: PosedBodies, bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS) -> FrictionSolution:
+    def solve(self, posed: PosedBodies[S], bearings: Bearings, warm: RowMultipliers = NO_MULTIPLIERS
+              ) -> FrictionSolution[S]:
         """Return the step's rates with friction.
 
         warm: friction impulses of the last step, the initial guess. Raises StepFailed where the step cannot be solved,
@@ -105,9 +106,9 @@ class Staggered:
         twist = (free + friction.Y @ beta + contact.Y @ alpha).reshape(-1, 6)
         of_joints = RowMultipliers(tangents.name[:inside], beta[:inside])
         return FrictionSolution(rates_of(posed, bearings, twist), of_joints, sweeps,
-                              contact.iterations + friction.iterations, converged, loads)
+                                contact.iterations + friction.iterations, converged, loads=loads)
 
-    def _contact_rows(self, posed: PosedBodies, bearings: Bearings) -> DenseRows:
+    def _contact_rows(self, posed: PosedBodies[SolvedJoints], bearings: Bearings) -> DenseRows:
         """Return rows on twists: normals of all bearings, fixed directions of other joints, loops and contacts."""
         tables, seated = list[DenseRows](), set[int]()
         for group in bearings.groups:
@@ -130,22 +131,23 @@ class Staggered:
             for rows, least, name in ((other.loops, -np.inf, other.loop_names),
                                       (other.contacts, 0.0, other.contact_names)):
                 tables.append(_rows(_on_bodies(rows, len(posed.parent)), np.full(len(rows), least),
-                                    _softened(rows, bearings), name, rows.target))
+                                    _compute_compliance(rows, bearings), name, rows.target))
         return _together(tables, posed)
 
-    def _friction_rows(self, posed: PosedBodies, bearings: Bearings) -> DenseRows:
+    def _friction_rows(self, posed: PosedBodies[SolvedJoints], bearings: Bearings) -> DenseRows:
         """Return rows on twists: tangents of all bearings and contacts, whose multipliers are bounded by 0 until there
         are loads."""
         tables = [_rows(self._between(posed, group.index, group.tangent), np.zeros(len(group.tangent_names)),
                         group.tangent_epsilon, group.tangent_names, most=0.0) for group in bearings.groups]
         if (other := posed.other_rows) is not None:
             along = other.along
-            tables.append(_rows(_on_bodies(along, len(posed.parent)), np.zeros(len(along)), _softened(along, bearings),
-                                tangent_names(other.contact_names), along.target, 0.0))
+            tables.append(_rows(_on_bodies(along, len(posed.parent)), np.zeros(len(along)),
+                                _compute_compliance(along, bearings), tangent_names(other.contact_names), along.target,
+                                0.0))
         return _together(tables, posed)
 
     @staticmethod
-    def _between(posed: PosedBodies, joints: Index, wrench: Vec) -> Vec:
+    def _between(posed: PosedBodies[SolvedJoints], joints: Index, wrench: Vec) -> Vec:
         """Return rows (k p, 6 n) of wrenches (k, p, 6) on the bodies below joints, and their opposites on the
         parents."""
         k, p = wrench.shape[:2]
@@ -162,12 +164,12 @@ def _rows(G: Vec, low: Vec, soft: Vec, name: Names, target: Vec | None = None, m
     return DenseRows(np.zeros(len(G)) if target is None else target, low, np.full(len(G), most), soft + TINY, name, G)
 
 
-def _together(tables: list[DenseRows], posed: PosedBodies) -> DenseRows:
+def _together(tables: list[DenseRows], posed: PosedBodies[SolvedJoints]) -> DenseRows:
     """Return all rows on twists in one table, which may be empty."""
     return concatenate_tables(*tables) if tables else DenseRows.none(6 * len(posed.parent))
 
 
-def _response_of(posed: PosedBodies) -> Respond:
+def _response_of(posed: PosedBodies[SolvedJoints]) -> Respond:
     """Return a function that multiplies impulses on all bodies, in columns (6 n, c), by S⁻¹."""
     n = len(posed.parent)
     return lambda impulses: posed.free_response(impulses.reshape(n, 6, -1)).reshape(6 * n, -1)
@@ -182,7 +184,7 @@ def _on_bodies(rows: Rows, bodies: int) -> Vec:
     return out.reshape(len(rows), 6 * bodies)
 
 
-def _softened(rows: Rows, bearings: Bearings) -> Vec:
+def _compute_compliance(rows: Rows, bearings: Bearings) -> Vec:
     """Return a compliance of each row, a fraction of that of its bodies alone, (r,)."""
     own = np.where(rows.body[:, :, None] >= 0, rows.wrench, 0.0)
     out: Vec = REGULARISATION * np.einsum("rsa,rsab,rsb->r", own, bearings.weight[rows.body], own)
@@ -200,7 +202,7 @@ def bearings_loads(bearings: Bearings, alpha: Vec) -> list[Vec]:
     return loads
 
 
-def rates_of(posed: PosedJoints, bearings: Bearings, twist: Vec) -> Vec:
+def rates_of(posed: PosedJoints[SolvedJoints], bearings: Bearings, twist: Vec) -> Vec:
     """Return the rates (m,) of joints from twists of bodies (n, 6): the relative twists along the joints' free
     directions."""
     relative = twist.copy()

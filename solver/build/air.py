@@ -30,18 +30,17 @@ class AirAround:
             return []
         from ..forces.cloth.air import Air
 
-        in_air = [(prepared_body.skin + np.int32(start), prepared_body.body.cloth)
-                  for prepared_body, start in zip(prepared, first)
-                  if _has_drag(prepared_body.body)]
-        drag, friction = (np.concatenate([np.full(len(skin), getattr(cloth, name)) for skin, cloth in in_air])
-                          for name in ("drag", "air_friction"))
+        in_air = [(prepared_body.skin + np.int32(start), prepared_body.kind.air_drag)
+                  for prepared_body, start in zip(prepared, first) if _has_drag(prepared_body)]
+        drag, friction = (np.concatenate([np.full(len(skin), coefficients[k]) for skin, coefficients in in_air])
+                          for k in range(2))
         return [Air(node, np.concatenate([skin for skin, _ in in_air]), self.density, drag, friction)]
 
 
 def air_of(job: Job, prepared: list[Prepared]) -> AirAround:
     """Return the scene's air around these bodies, without a node where it acts on none of them."""
     wind = job.scene.wind or schema.Wind()
-    if not wind.density or not any(_has_drag(prepared_body.body) for prepared_body in prepared):
+    if not wind.density or not any(_has_drag(prepared_body) for prepared_body in prepared):
         return AirAround(np.zeros((0, 3)), [], 0.0)
     speed = np.tile(np.array(wind.velocity), (job.samples, 1)) if wind.motion is None else job.array(wind.motion)
     path: Vec | None = None
@@ -52,6 +51,6 @@ def air_of(job: Job, prepared: list[Prepared]) -> AirAround:
     return AirAround(np.zeros((1, 3)), [positions_over_time(job, path, np.zeros((1, 3)))], wind.density)
 
 
-def _has_drag(body: schema.Body) -> bool:
+def _has_drag(one: Prepared) -> bool:
     """Return whether air acts on a body."""
-    return body.cloth is not None and (body.cloth.drag > 0.0 or body.cloth.air_friction > 0.0)
+    return max(one.kind.air_drag) > 0.0

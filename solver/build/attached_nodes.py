@@ -35,7 +35,7 @@ class AttachedCoordinates:
         first: first node of each body, (bodies + 1,).
         """
         on = find_attached(self._prepared, first, self._rigid, rest, self._skins)
-        nodes, motion = on.attached_motion(rest, prescribed, motion)
+        nodes, motion = on.join_motion(rest, prescribed, motion)
         self.on_joints = on.attached.nodes
         if not len(self.on_joints):
             return FreeNodes(rest, nodes, motion.if_moving)
@@ -52,7 +52,7 @@ class AttachedNodes:
     fixed: Index  #: nodes on bodies that do not move
     prescribed: list[tuple[Index, OverTime]]  #: nodes on animated bodies, with the body's frame, (4, 4) at a time
 
-    def attached_motion(self, rest: Vec, prescribed: Index, motion: Concatenated) -> tuple[Index, Concatenated]:
+    def join_motion(self, rest: Vec, prescribed: Index, motion: Concatenated) -> tuple[Index, Concatenated]:
         """Return the prescribed nodes and their positions over time, including nodes on bodies that no joint moves.
 
         rest: positions of all nodes, (n, 3) [m]. prescribed, motion: pinned nodes, (p,), and their positions over time.

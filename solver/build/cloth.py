@@ -6,21 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from .. import catalogue
 from ..errors import NoFreeNode
-from ..fields.attach import PINNED, attached_nodes, listed_nodes, no_attachments
+from ..fields.attach import PINNED, find_attached_nodes, no_attachments, read_listed_nodes
 from ..fields.build import Fields
 from ..fields.pins import follow, hard_weights
+from ..forces.stencils import StencilForce
 from ..job import schema
 from ..job.folder import Job, blame, parameters
-from ..meshing.volume import Volume
+from ..job.kinds.cloth import ClothKind
+from ..meshing.volume import Volume, find_connected_nodes
 from ..state import Index, Mask, Vec
 from .fields import Prepared
 from .material_data import MaterialData
+from .seams import refuse_longer
 from .volumes import Stage
 
 if TYPE_CHECKING:
@@ -58,20 +59,29 @@ class PreparedCloth(Prepared):
         return len(self.triangles)
 
     @property
-    def thickness(self) -> float | None:
-        """Return the thickness of the cloth [m], the distance that it keeps from other surfaces."""
-        return self._cloth.thickness
+    def areal_density(self) -> float:
+        """Return the mass per area [kg/m²]."""
+        return self.cloth.area_density
 
     @property
-    def _cloth(self) -> schema.Cloth:
-        cloth = self.body.cloth
-        assert cloth is not None
-        return cloth
+    def thickness(self) -> float:
+        """Return the thickness of the cloth [m], the distance that it keeps from other surfaces."""
+        return self.cloth.thickness
+
+    @property
+    def kind(self) -> ClothKind:
+        """Return the kind of the body, with its settings."""
+        return ClothKind(self.body)
+
+    @property
+    def cloth(self) -> schema.Cloth:
+        """Return the settings of the cloth."""
+        return self.kind.cloth
 
     @property
     def _stretch(self) -> float:
         """Return the larger of the moduli of warp and weft [N/m]."""
-        params = parameters("membrane", self._cloth.membrane)
+        params = parameters("membrane", self.cloth.membrane)
         return max(float(params[name]) for name in ("stretch_warp", "stretch_weft") if name in params)
 
     def material_data(self, job: Job, rest: Vec, start: int) -> MaterialData:
@@ -82,42 +92,64 @@ class PreparedCloth(Prepared):
 
         sheet = Sheet(rest, self.triangles + np.int32(start), self.material)
         laws: list[SheetLaw] = [catalogue.find(family, choice.kind).load()(sheet, parameters(family, choice))
-                                for family, choice in (("membrane", self._cloth.membrane),
-                                                       ("bending", self._cloth.bending))]
+                                for family, choice in (("membrane", self.cloth.membrane),
+                                                       ("bending", self.cloth.bending))]
         limits = self._limits(job, sheet)
         laws += limits
-        third = np.repeat(self._cloth.area_density * sheet.areas / 3.0, 3)
+        third = np.repeat(self.cloth.area_density * sheet.areas / 3.0, 3)
         mass: Vec = np.bincount(self.triangles.ravel(), third, len(self.volume.nodes))  # type: ignore[assignment]
+        parts = [part + start for part in find_connected_nodes(self.triangles, len(self.volume.nodes))]
         return MaterialData(ClothElements([law for law in laws if len(law.nodes)]),
-                            np.full(len(self.triangles), self._stretch), mass,
-                            [part + start for part in pieces(self.triangles, len(self.volume.nodes))], self._stretch,
-                            tuple(limits))
+                            np.full(len(self.triangles), self._stretch), mass, parts, self._stretch, tuple(limits))
 
     def _limits(self, job: Job, sheet: Sheet) -> list[Limits]:
         """Return the hard limits of edge lengths and areas that the cloth has."""
-        if not (self._cloth.length_limit or self._cloth.area_limit):
+        if not (self.cloth.length_limit or self.cloth.area_limit):
             return []
         from ..forces.limits import AreaLimit, LengthLimit
 
-        mass = self._cloth.area_density * float(sheet.areas.sum())
+        mass = self.cloth.area_density * float(sheet.areas.sum())
         step = schema.step_size(job.scene.time.fps, job.scene.time.step)[1]
         limits: list[Limits] = []
-        if self._cloth.length_limit:
+        if self.cloth.length_limit:
             sides = np.concatenate([sheet.triangles[:, [i, j]] for i, j in ((0, 1), (1, 2), (2, 0))])
             flat = np.concatenate([sheet.material[:, j] - sheet.material[:, i] for i, j in ((0, 1), (1, 2), (2, 0))])
             edges, first = np.unique(np.sort(sides, axis=1), axis=0, return_index=True)
-            limits.append(LengthLimit(edges, np.linalg.norm(flat[first], axis=1), -np.inf, self._cloth.length_limit,
+            limits.append(LengthLimit(edges, np.linalg.norm(flat[first], axis=1), -np.inf, self.cloth.length_limit,
                                       mass, step))
-        if self._cloth.area_limit:
-            limits.append(AreaLimit(sheet.triangles, sheet.areas, -self._cloth.area_limit, self._cloth.area_limit, mass,
+        if self.cloth.area_limit:
+            limits.append(AreaLimit(sheet.triangles, sheet.areas, -self.cloth.area_limit, self.cloth.area_limit, mass,
                                     step))
         return limits
+
+    def quads(self, job: Job) -> Index:
+        """Return the corners of quads that may be drawn with either diagonal, in cyclic order, (k, 4)."""
+        quads = self.cloth.quads
+        return super().quads(job) if quads is None else np.asarray(job.array(quads), dtype=np.int32)
+
+    def own_forces(self, job: Job, rest: Vec, start: int) -> list[StencilForce]:
+        """Return the forces of pressure inside the cloth and of its seams. rest: positions of all nodes, (n, 3) [m].
+        start: first node of the cloth among them. Raises BadMesh where a seam is longer than the cloth that it joins.
+        """
+        forces: list[StencilForce] = []
+        if self.cloth.pressure:
+            from ..forces.cloth.pressure import Pressure  # its kernel is compiled where cloth has a pressure
+
+            forces.append(Pressure(self.skin + np.int32(start), self.cloth.pressure, rest))
+        if self.cloth.seams is not None:
+            from ..forces.cloth.seams import Seams
+
+            pairs = np.asarray(job.array(self.cloth.seams))
+            with blame(job.scene, self.body, "cloth.seams"):
+                refuse_longer(pairs, self.volume, self.skin)
+            forces.append(Seams(pairs + start, self.cloth.seam_stiffness, self.cloth.seam_time, rest))
+        return forces
 
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         """Return the vertices of the artist's mesh at these nodes, (k,): those with equal numbers."""
         return nodes
 
-    def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
+    def read_prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
         """Return positions of animated nodes at each sample, (T, k, 3) [m]; None where they are at rest. nodes: (k,).
         """
         return motion_of(job, self.body, self.volume.nodes, nodes)
@@ -136,21 +168,21 @@ def prepare_cloth(job: Job, body: schema.Body, volume: Volume, report: Stage) ->
     triangles = np.asarray(job.array(surface.triangles), dtype=np.int32)
     notes: list[str] = []
     with blame(job.scene, body, "surface"):
-        pinned = pinned_vertices(job, body, volume.nodes, triangles, notes)
+        pinned = find_pinned_vertices(job, body, volume.nodes, triangles, notes)
         weights = {attach.weights: np.asarray(job.array(attach.weights), dtype=float)
                    for attach in body.attach if attach.weights}
-        attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
+        attached, by = find_attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
             raise NoFreeNode("every vertex is pinned or attached, so nothing can move", "Pin or attach less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
     fields = Fields({}, np.zeros(0), no_attachments(), pinned, {}, None, motion_of(job, body, volume.nodes, pinned),
                     tuple(notes), attached, by)
-    material = (laid_flat(volume.nodes, triangles, np.array(cloth.warp)) if cloth.uv is None
-                else scaled(np.asarray(job.array(cloth.uv), dtype=float), volume.nodes, triangles))
+    material = (lay_flat(volume.nodes, triangles, np.array(cloth.warp)) if cloth.uv is None
+                else scale_uv(np.asarray(job.array(cloth.uv), dtype=float), volume.nodes, triangles))
     return PreparedCloth(body, volume, None, fields, triangles, material)
 
 
-def laid_flat(vertices: Vec, triangles: Index, warp: Vec) -> Vec:
+def lay_flat(vertices: Vec, triangles: Index, warp: Vec) -> Vec:
     """Return the corners of each triangle in a plane of its own, with the warp along u, (m, 3, 2) [m]. vertices: in the
     world, (n, 3) [m]. triangles: (m, 3). warp: direction in the world, (3,)."""
     corners = vertices[triangles]
@@ -166,7 +198,7 @@ def laid_flat(vertices: Vec, triangles: Index, warp: Vec) -> Vec:
     return np.stack([np.einsum("mki,mi->mk", flat, u), np.einsum("mki,mi->mk", flat, np.cross(normal, u))], axis=2)
 
 
-def scaled(uv: Vec, vertices: Vec, triangles: Index) -> Vec:
+def scale_uv(uv: Vec, vertices: Vec, triangles: Index) -> Vec:
     """Return a UV map (m, 3, 2) scaled to the area of the mesh [m]. vertices: (n, 3) [m]. triangles: (m, 3)."""
     corners = vertices[triangles]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
@@ -174,22 +206,12 @@ def scaled(uv: Vec, vertices: Vec, triangles: Index) -> Vec:
     return wide
 
 
-def pieces(triangles: Index, count: int) -> list[Index]:
-    """Return the nodes of each connected piece, where a shared vertex connects too. triangles: (m, 3). count: number of
-    all nodes; nodes of no face are in no piece."""
-    first, second = triangles[:, [0, 1]].ravel(), triangles[:, [1, 2]].ravel()
-    graph = sp.coo_array((np.ones(len(first)), (first, second)), shape=(count, count))
-    _, piece = connected_components(graph, directed=False)
-    used = np.unique(triangles)
-    return [used[piece[used] == k].astype(np.int32) for k in np.unique(piece[used])]
-
-
-def pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes: list[str]) -> Index:
+def find_pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes: list[str]) -> Index:
     """Return the vertices where the Pin map is above a half, those listed, and those of no face or link, (p,)
-    ascending. nodes: positions, (n, 3) [m]. notes: sentences are added to it."""
+    ascending. nodes: positions, (n, 3) [m]. faces: (m, 3), or links, (m, 2). notes: sentences are added to it."""
     pin, is_pinned = body.pin, np.zeros(len(nodes), dtype=bool)
     if pin.nodes is not None:
-        is_pinned[listed_nodes(job.array(pin.nodes), len(nodes), "pinned", "pin.nodes")] = True
+        is_pinned[read_listed_nodes(job.array(pin.nodes), len(nodes), "pinned", "pin.nodes")] = True
     if pin.weights is not None:
         weights = np.asarray(job.array(pin.weights))
         is_pinned |= hard_weights(pin, weights) > PINNED
@@ -198,7 +220,7 @@ def pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, notes
     is_unused: NDArray[np.bool_] = np.ones(len(nodes), dtype=bool)
     is_unused[faces] = False
     if is_unused.any():
-        what = "face" if body.rope is None else "edge"
+        what = "face" if faces.shape[1] == 3 else "edge"
         notes.append(f"{is_unused.sum()} vertices belong to no {what} and do not move")
     return np.flatnonzero(is_pinned | is_unused).astype(np.int32)
 

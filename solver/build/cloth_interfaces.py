@@ -82,7 +82,7 @@ class ClothSurroundings:
 
     def surfaces(self, one: Prepared) -> list[CoupledSurface]:
         """Return the surfaces of soft bodies, other cloth and rigid bodies that a body touches, where neither excludes
-        the other; none where the scene has no contact."""
+        the other; none where the scene has no contact. Ropes have no surface."""
         scene, own = self._job.scene, one.body
         if scene.contact is None:
             return []
@@ -90,7 +90,7 @@ class ClothSurroundings:
         surfaces = []
         for other in self._prepared:
             ours, its = own.touches, other.body.touches
-            if (ours is None or other.body.name in ours) and (its is None or own.name in its):
+            if other.kind.has_faces and (ours is None or other.body.name in ours) and (its is None or own.name in its):
                 mu = usual if other.body.friction is None else other.body.friction
                 surfaces.append(self._skin(other, mu))
         if self._rigid is None:
@@ -144,7 +144,7 @@ class ClothSurroundings:
         on = NodePoints(k, soft, nodes, (used + nodes.start).astype(np.int32))
         return CoupledSurface(positions, path, (on, path), other.body.name, triangles.reshape(-1, 3).astype(np.int32),
                               friction,
-                              0.0 if other.body.cloth is not None else float(soft.mass[nodes].sum()))
+                              0.0 if other.kind.is_sheet else float(soft.mass[nodes].sum()))
 
     def _on_body(self, shown: int, positions: Vec) -> CoupledPoints:
         """Return points of one rigid body. shown: index of the body among all that are shown. positions: at the start,

@@ -69,19 +69,14 @@ def without_pins(one: Prepared) -> Prepared:
                                        attached_by=no_attachments()))
 
 
-def compliant_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[CompliantPins]:
-    """Return the springs that replace compliant pins. mass: of all nodes, (n,) [kg]. first: first node of each body,
-    (bodies + 1,)."""
-    springs, clock = [], job.scene.time
-    for prepared_body, start in zip(prepared, first):
-        pinned = prepared_body.fields.pinned
-        if not prepared_body.body.pins_yield or not len(pinned):
-            continue
-        x, edge = prepared_body.volume.nodes, mean_edge(prepared_body.volume.nodes, prepared_body.skin)
-        nodes = (pinned + start).astype(np.int32)
-        stiffness = FIRM * (mass[nodes] / clock.step**2
-                            + np.broadcast_to(prepared_body.resistance(edge), len(x))[pinned])
-        springs.append(CompliantPins(prepared_body.body.name, nodes, stiffness,
-                                    positions_over_time(job, prepared_body.fields.motion, x[pinned]), REPORTED * edge,
-                                    lambda time: clock.start + time * clock.fps))
-    return springs
+def make_compliant_pins(job: Job, one: Prepared, mass: Vec, start: int) -> list[CompliantPins]:
+    """Return the springs that replace a body's compliant pins, all in one; none without any. mass: of all nodes, (n,)
+    [kg]. start: its first node."""
+    pinned, clock = one.fields.pinned, job.scene.time
+    if not one.body.pins_yield or not len(pinned):
+        return []
+    x, edge = one.volume.nodes, mean_edge(one.volume.nodes, one.skin)
+    nodes = (pinned + start).astype(np.int32)
+    stiffness = FIRM * (mass[nodes] / clock.step**2 + np.broadcast_to(one.resistance(edge), len(x))[pinned])
+    return [CompliantPins(one.body.name, nodes, stiffness, positions_over_time(job, one.fields.motion, x[pinned]),
+                          REPORTED * edge, lambda time: clock.start + time * clock.fps)]

@@ -49,7 +49,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
     if contact is None:
         return []
     first_obstacle = int(first[len(prepared)])
-    group, prescribed = _groups(coordinates, mass), _prescribed(coordinates, obstacles, first_obstacle)
+    group, prescribed = _groups(coordinates, mass), _mark_prescribed(coordinates, obstacles, first_obstacle)
     at_start = _at_start(coordinates, rest)
     names = [*(soft.body.name for soft in prepared), *obstacles.names]
     may_touch = _may_touch(job, [*(soft.body.name for soft in prepared), *obstacles.called], len(prepared))
@@ -176,7 +176,7 @@ def _friction(job: Job, prepared: list[Prepared], first: Index, obstacles: Obsta
     friction: Vec = np.array([usual if mu is None else mu for mu in coefficients], dtype=float)[of_node]
     painted, first_obstacle = np.ones(embedded.nodes), int(first[len(prepared)])
     for soft, start in zip(prepared, first):
-        painted[start : start + len(soft.volume.nodes)] = painted_friction(job, soft)
+        painted[start : start + len(soft.volume.nodes)] = read_painted_friction(job, soft)
     painted[first_obstacle : first_obstacle + len(obstacles.painted)] = obstacles.painted
     friction *= np.clip(embedded.positions(painted[:, None])[:, 0], 0.0, 1.0)
     return friction
@@ -201,7 +201,7 @@ def _groups(coordinates: FreeNodes, mass: Vec) -> Index:
     return group
 
 
-def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, first_obstacle: int) -> NDArray[np.bool_]:
+def _mark_prescribed(coordinates: FreeNodes, obstacles: Obstacles, first_obstacle: int) -> NDArray[np.bool_]:
     """Return whether the motion of each node is prescribed, (n,): pins, obstacles, and surfaces of animated rigid
     bodies.
 
@@ -218,13 +218,13 @@ def _prescribed(coordinates: FreeNodes, obstacles: Obstacles, first_obstacle: in
 def _loads(job: Job, prepared: list[Prepared], mass: Vec, first: Index, obstacles: Obstacles,
            embedded: EmbeddedVertices) -> LoadsOnCloth | None:
     """Return the loads that may lie on cloth; None without cloth, or without another body that has a mass."""
-    if not any(soft.body.cloth is not None for soft in prepared):
+    if all(soft.areal_density is None for soft in prepared):
         return None
     area, areal_mass, squared = np.zeros(embedded.nodes), np.zeros(embedded.nodes), job.scene.time.step**2
     for soft, start in zip(prepared, first):
         own = slice(int(start), int(start) + len(soft.volume.nodes))
-        if soft.body.cloth is not None:
-            area[own] = mass[own] / soft.body.cloth.area_density
+        if soft.areal_density is not None:
+            area[own] = mass[own] / soft.areal_density
         elif len(soft.skin):
             areal_mass[own] = mass[own].sum() / (_area(soft.volume.nodes, soft.skin) * squared)
     start = int(first[len(prepared)])
@@ -247,7 +247,7 @@ def _area(x: Vec, triangles: Index) -> float:
     return 0.5 * float(np.linalg.norm(area_vectors(x, triangles), axis=1).sum())
 
 
-def ignored_fields(job: Job) -> list[str]:
+def list_ignored_fields(job: Job) -> list[str]:
     """Return a sentence for each setting of bodies and obstacles that the contact law ignores."""
     scene = job.scene
     if scene.contact is None:
@@ -282,7 +282,7 @@ def _skins(job: Job, prepared: list[Prepared], first: Index, nodes: int) -> tupl
 
 
 def _refuse_coincident(surfaces: Surfaces, now: Vec, distance: float, names: list[str], owner: Index) -> None:
-    near = surfaces.near(now, distance)
+    near = surfaces.find_near_pairs(now, distance)
     own = near.nodes[near.is_self]
     if len(own):
         where = ", ".join(f"{c:.4g}" for c in now[own[0]].mean(axis=0))
@@ -295,7 +295,7 @@ def _has_inside(one: Prepared, skin: Index) -> bool:
     return is_closed(skin) if one.body.touches_by_mesh else one.is_closed
 
 
-def painted_friction(job: Job, one: Prepared) -> Vec | float:
+def read_painted_friction(job: Job, one: Prepared) -> Vec | float:
     """Return the painted fraction of a body's friction at each node, (k,); 1 without paint."""
     name = one.body.friction_weights
     return 1.0 if name is None else weights_at_nodes(job, one, name)

@@ -24,9 +24,8 @@ def quads_of(job: Job, prepared: Sequence[Prepared], first: Index, now: Vec) -> 
     the third of which both triangles share. first: first node of each body."""
     quads_of_cloths = [np.zeros((0, 4), dtype=np.int32)]
     for prepared_body, start in zip(prepared, first):
-        cloth = prepared_body.body.cloth
-        if cloth is not None and cloth.quads is not None:
-            corners = np.asarray(job.array(cloth.quads), dtype=np.int32)
+        corners = prepared_body.quads(job)
+        if len(corners):
             quads_of_cloths.append(_as_cut(corners, prepared_body.skin, len(prepared_body.volume.nodes))
                                    + np.int32(start))
     quads = np.concatenate(quads_of_cloths)

@@ -8,7 +8,7 @@ from ..contact.find.obstacle_planes import ObstacleMesh
 from ..job.folder import Job, parameters
 from ..state import Index, Vec
 from ..world.draft_obstacles import DraftObstacle, DraftObstacles
-from .contact import painted_friction
+from .contact import read_painted_friction
 from .fields import Prepared
 from .obstacles import obstacles_of
 
@@ -41,7 +41,7 @@ def draft_obstacles(job: Job, one: Prepared, start: Vec, painted: Vec | float, s
 
 def friction_of_nodes(job: Job, one: Prepared) -> Vec:
     """Return the painted fraction of a body's friction at each of its nodes, (n,)."""
-    fractions: Vec = np.broadcast_to(painted_friction(job, one), (len(one.volume.nodes),))
+    fractions: Vec = np.broadcast_to(read_painted_friction(job, one), (len(one.volume.nodes),))
     return fractions
 
 

@@ -26,11 +26,11 @@ from ..world.drafts import Draft
 from .draft_obstacles import draft_obstacles, friction_of_nodes
 from .draft_pins import draft_pins
 from .fields import Prepared
-from .ground import drawn_above, ground_of
+from .ground import build_above_ground, ground_of
 from .inputs import over_time
-from .pinned_vertices import drawn_pinned
-from .soft_bodies import pulls_of
-from .soft_pins import soft_pins
+from .pinned_vertices import build_pinned_vertices
+from .pulls import make_pulls
+from .soft_pins import make_soft_pins
 from .tetrahedra import fibers_of
 from .touching_surface import touching_surface
 from .volumes import Stage
@@ -61,10 +61,10 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     stepping = Stepping(scene.integrator.kind, (float(scene.gravity[0]), float(scene.gravity[1]),
                                                 float(scene.gravity[2])), iterating=iterating)
     pins = [pinned[group] for group in groups]
-    mass, first = one.material_data(job, nodes, 0).mass, np.array([0, len(nodes)])
-    pulls = pulls_of(job, [one], mass, first)
+    mass = one.material_data(job, nodes, 0).mass
+    pulls = make_pulls(job, one, mass)
     pulled = [pull.nodes for pull in pulls[:MOST_PULLS]]
-    springs = [*pulls, *soft_pins(job, [one], mass, first)]
+    springs = [*pulls, *make_soft_pins(job, one, mass)]
 
     def make() -> dict[str, Vec]:
         return arrays_of(ReducedBody.build(
@@ -81,17 +81,17 @@ def draft_of(job: Job, one: Prepared, report: Stage) -> Draft:
     floor = None
     if ground.exists:
         floor = reduced.floor(ground.normal, float(ground.point(0.0) @ ground.normal), ground.friction)
-    reduced = reduced.stepped_with(replace(stepping, stiffness_damping=alpha, mass_damping=beta, floor=floor))
+    reduced = reduced.with_stepping(replace(stepping, stiffness_damping=alpha, mass_damping=beta, floor=floor))
     surface = body.surface
     to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
     if surface is not None and one.embedding is not None:
         touches = touching_surface(reduced, one, job.array(surface.triangles))
         reduced.touch_by(touches.rest, touches.functions, touches.prescribed)
     size = one.volume.diagonal
-    drawn_at_pins = drawn_pinned(job, one)
+    drawn_at_pins = build_pinned_vertices(job, one)
     shown = BodyInWorld(body.name, slice(0, len(nodes)), size, one.embedding, to_object, drawn_at_pins,
                         float(reduced.truth.frequencies[0]) if len(reduced.truth.frequencies) else None,
-                        drawn_above(job, one, drawn_at_pins))
+                        build_above_ground(job, one, drawn_at_pins))
     notes = [f'"{body.name}": {note}' for note in (*one.volume.notes, *fields.notes, *damping_notes,
                                                    describe_truth(reduced, one))]
     motions = [_OfGroup(motion, group) for group in groups]

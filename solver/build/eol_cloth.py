@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import catalogue
 from ..contact.find.mesh import Surfaces
 from ..contact.laws.interface import ContactLaw, LoadsOnCloth
+from ..coordinates.prescribed import OverTime
 from ..coupling.staggered import CoupledInterface, InterfaceLink
-from ..embedding.sheets import ShownSheet
 from ..errors import BadScene
-from ..forces.cloth.sheet import Sheet, SheetLaw
-from ..job import schema, schema_values
+from ..job import schema
 from ..job.folder import Job, blame, parameters
+from ..job.kinds import kind_of
+from ..job.kinds.eol_cloth import EolClothKind
 from ..parts.eol.barrier_contact import ContactSettings
 from ..parts.eol.cloth import Cloth
-from ..parts.eol.eol_elements import AirFlow, EolElements, Law
-from ..parts.eol.friction import as_capstan
+from ..parts.eol.eol_elements import AirFlow
 from ..parts.eol.obstacles import FeatureObstacles, ObstacleMotion
 from ..parts.eol.sheet_offsets import SheetOffsets
 from ..parts.eol.sliding_cloth import SlidingCloth
-from ..sheet.chart import from_corners, of_flat
 from ..sheet.limits import RemeshLimits
 from ..sheet.sheet_mesh import SheetMesh
 from ..sheet.sizing import Sizing
@@ -32,80 +32,111 @@ from .air import air_of
 from .cloth_interfaces import ClothSurroundings, CoupledPins, CoupledSurface
 from .contact import RESISTS
 from .eol_obstacles import SheetSettings, feature_obstacles
-from .fields import Prepared
 from .inputs import positions_over_time
+from .prepared_eol_cloth import PreparedEolCloth
 
-FINE = 0.5  #: of the mesh's edges: to what it is remeshed where it folds
-LONGEST = 1.05  #: of the mesh's longest edge: nothing is split where nothing bends
 TOUCHES = "Sharp Edges: it touches {what}"
 NEAR = 0.9  #: of the thickness: distance to itself and to smooth obstacles at which contact forces begin
 
 
-def sharp_cloth(job: Job, sheets: Sequence[Prepared], index: int, around: ClothSurroundings) -> tuple[EolCloth,
-                                                                                                      CoupledInterface]:
+def build_eol_cloth_parts(job: Job, sheets: Sequence[PreparedEolCloth], index: int, around: ClothSurroundings
+                          ) -> list[tuple[EolCloth, CoupledInterface]]:
+    """Return sheets of cloth with Sharp Edges as parts of the world, each with its interface, see `build_eol_cloth`.
+
+    index: index of the first part in the world. around: the other parts. Raises a ConJacError that names a sheet and
+    the field.
+    """
+    return [build_eol_cloth(job, group, index + k, around) for k, group in enumerate(sheets_of_one_cloth(job, sheets))]
+
+
+def build_eol_cloth(job: Job, sheets: Sequence[PreparedEolCloth], index: int, around: ClothSurroundings
+                    ) -> tuple[EolCloth, CoupledInterface]:
     """Return sheets of cloth with Sharp Edges as one part of the world, and its interface with the parts that it
     touches or is attached to.
 
     sheets: a group of `sheets_of_one_cloth`. index: index of the part in the world. around: the other parts.
     Raises a ConJacError that names a sheet and the field.
     """
-    prepared, body = sheets[0], sheets[0].body
-    materials, meshes, attachments, numbers = [], list[SheetMesh](), list[list[CoupledPins]](), []
+    starts: list[SheetStart] = []
     for sheet in sheets:
-        with blame(job.scene, sheet.body, "surface"):
-            materials.append(_material(sheet))
-            attachments.append(around.attachments(sheet))
-            mesh, vertices = _mesh(sheet.volume.nodes, materials[-1], sheet.skin, np.concatenate(
-                [sheet.fields.pinned, *(coupled.vertices for coupled in attachments[-1])]))
-        meshes.append(mesh)
-        number = np.full(len(sheet.volume.nodes), -1)
-        number[vertices] = np.arange(len(vertices)) + sum(len(earlier.x) for earlier in meshes[:-1])
-        numbers.append(number)
+        starts.append(_start(job, sheet, sum(len(start.mesh.x) for start in starts), around))
+    meshes = [start.mesh for start in starts]
     offsets = SheetOffsets.of([sheet_mesh.material for sheet_mesh in meshes])
-    mesh = _as_one(meshes, offsets)
-    surfaces, settings = around.surfaces(prepared), SheetSettings.of([_cloth(sheet) for sheet in sheets])
+    mesh, pins = _as_one(meshes, offsets), _pins(job, starts)
+    surfaces, settings = around.surfaces(sheets[0]), SheetSettings.of([sheet.kind for sheet in sheets])
     obstacles = feature_obstacles(job, [sheet.body for sheet in sheets], settings, surfaces)
-    pins, motions = [np.zeros(0, np.int64)], []
-    for sheet, number in zip(sheets, numbers):
-        in_mesh = np.flatnonzero(number[sheet.fields.pinned] >= 0)
-        pins.append(number[sheet.fields.pinned[in_mesh]])
-        motions.append((in_mesh,
-                        positions_over_time(job, sheet.fields.motion, sheet.volume.nodes[sheet.fields.pinned])))
-    pins += [number[attachment.vertices] for each, number in zip(attachments, numbers) for attachment in each]
-    all_attachments = [attachment for each in attachments for attachment in each]
-
-    def pins_at(time: float) -> Vec:
-        return np.concatenate([*(motion.at(time)[in_mesh] for in_mesh, motion in motions),
-                               *(attachment.motion.at(time) for attachment in all_attachments)])
-
-    linked = _linked(obstacles, surfaces, sum(len(in_mesh) for in_mesh, _ in motions), all_attachments)
+    linked = _make_links(obstacles, surfaces, len(pins.vertices) - sum(len(each.vertices) for each in pins.attachments),
+                         pins.attachments)
     contact = _contact_settings(job, sheets, settings.thickness, obstacles, surfaces, offsets)
     if contact is not None:
-        _refuse_intersections(contact, mesh, obstacles.at(0.0, job.scene.time.step), body.name)
+        _refuse_intersections(contact, mesh, obstacles.at(0.0, job.scene.time.step), sheets[0].body.name)
     limits = RemeshLimits.of(max(meshes, key=lambda sheet_mesh: float(np.ptp(sheet_mesh.material, axis=0).max())),
                              settings.thickness)
-    steps = SlidingCloth([_elements(sheet) for sheet in sheets], np.array(job.scene.gravity), obstacles, limits,
-                         _sizing([_cloth(sheet) for sheet in sheets], meshes, offsets), pins_at, contact=contact,
+    steps = SlidingCloth([sheet.elements() for sheet in sheets], np.array(job.scene.gravity), obstacles, limits,
+                         _sizing(sheets, meshes, offsets), pins.at, contact=contact,
                          air=_air(job, sheets), sheet_offsets=offsets, needs_reactions=bool(linked))
-    shown, notes = [], []
-    for sheet, material in zip(sheets, materials):
-        surface, own = sheet.body.surface, sheet.body.cloth
-        assert surface is not None and own is not None
-        to_object = None if surface.to_object is None else job.array(surface.to_object)
-        shown.append(ShownSheet(sheet.volume.nodes, material, sheet.skin, to_object))
-        notes += [f'"{sheet.body.name}": {note}' for note in (
-            *sheet.volume.notes, *sheet.fields.notes, TOUCHES.format(what=_touched(surfaces, contact, sheet, sheets)),
-            *_passed(job, sheet.body, sheets), *settings.changes(own), *_unlimited(own))]
-    part = EolCloth([sheet.body.name for sheet in sheets], steps,
-                    Cloth.at_rest(mesh, np.concatenate(pins).astype(np.int32)), shown, job.scene.time.start, offsets,
-                    notes)
+    notes = [f'"{sheet.body.name}": {note}' for sheet in sheets for note in (
+        *sheet.volume.notes, *sheet.fields.notes, TOUCHES.format(what=_name_touched(surfaces, contact, sheet, sheets)),
+        *_list_uncollided(job, sheet.body, sheets), *settings.changes(sheet.kind), *sheet.notes_on_limits())]
+    part = EolCloth([sheet.body.name for sheet in sheets], steps, Cloth.at_rest(mesh, pins.vertices),
+                    [start.sheet.show(job, start.material) for start in starts], job.scene.time.start, offsets, notes)
     return part, CoupledInterface(index, part, len(obstacles.smooth_triangles[1]), linked)
 
 
-def sheets_of_one_cloth(job: Job, sharp: Sequence[Prepared]) -> list[list[Prepared]]:
+class SheetStart(NamedTuple):
+    """A sheet at the start, among all sheets of one cloth."""
+
+    sheet: PreparedEolCloth
+    material: Vec  #: positions of its nodes in material space, (n, 2) [m]
+    mesh: SheetMesh
+    vertex: Index  #: vertex of the cloth at each node, (n,); -1 at nodes without faces
+    attachments: list[CoupledPins]
+
+
+def _start(job: Job, sheet: PreparedEolCloth, first: int, around: ClothSurroundings) -> SheetStart:
+    """Return a sheet at the start. first: its first vertex among those of the cloth. Raises a ConJacError that names
+    it."""
+    with blame(job.scene, sheet.body, "surface"):
+        material, attachments = sheet.material_positions(), around.attachments(sheet)
+        mesh, nodes = sheet.mesh(material, np.concatenate(
+            [sheet.fields.pinned, *(coupled.vertices for coupled in attachments)]))
+    vertex = np.full(len(sheet.volume.nodes), -1)
+    vertex[nodes] = np.arange(len(nodes)) + first
+    return SheetStart(sheet, material, mesh, vertex, attachments)
+
+
+class ClothPins(NamedTuple):
+    """Prescribed vertices of a cloth: pinned ones of all sheets, then those that are attached."""
+
+    vertices: Index  #: (p,)
+    motions: list[tuple[Index, OverTime]]  #: of each sheet: which of its pinned nodes have faces, and motion of all
+    attachments: list[CoupledPins]
+
+    def at(self, time: float) -> Vec:
+        """Return the positions of the vertices at `time` [s], (p, 3) [m]."""
+        return np.concatenate([*(motion.at(time)[in_mesh] for in_mesh, motion in self.motions),
+                               *(attachment.motion.at(time) for attachment in self.attachments)])
+
+
+def _pins(job: Job, starts: Sequence[SheetStart]) -> ClothPins:
+    """Return the pinned and attached vertices of all sheets."""
+    vertices: list[Index] = [np.zeros(0, dtype=np.int32)]
+    motions: list[tuple[Index, OverTime]] = []
+    for start in starts:
+        pinned = start.sheet.fields.pinned
+        in_mesh = np.flatnonzero(start.vertex[pinned] >= 0)
+        vertices.append(start.vertex[pinned[in_mesh]])
+        motions.append((in_mesh,
+                        positions_over_time(job, start.sheet.fields.motion, start.sheet.volume.nodes[pinned])))
+    vertices += [start.vertex[attachment.vertices] for start in starts for attachment in start.attachments]
+    return ClothPins(np.concatenate(vertices).astype(np.int32), motions,
+                     [attachment for start in starts for attachment in start.attachments])
+
+
+def sheets_of_one_cloth(job: Job, sharp: Sequence[PreparedEolCloth]) -> list[list[PreparedEolCloth]]:
     """Return the groups of sheets that are simulated as one cloth: sheets that touch each other and otherwise touch the
     same bodies."""
-    groups = list[list[Prepared]]()
+    groups = list[list[PreparedEolCloth]]()
     for sheet in sharp:
         near = [group for group in groups if any(_may_touch(job, sheet.body, other.body) for other in group)
                 and _alike(sheet, group[0])]
@@ -120,7 +151,7 @@ def _may_touch(job: Job, one: schema.Body, other: schema.Body) -> bool:
                                                  for a, b in ((one, other), (other, one)))
 
 
-def _alike(one: Prepared, other: Prepared) -> bool:
+def _alike(one: PreparedEolCloth, other: PreparedEolCloth) -> bool:
     """Return whether two sheets touch the same bodies, apart from each other, so that they may be one cloth."""
     def touched(body: schema.Body) -> list[str] | None:
         return None if body.touches is None else sorted({*body.touches} - {one.body.name, other.body.name})
@@ -128,28 +159,10 @@ def _alike(one: Prepared, other: Prepared) -> bool:
     return touched(one.body) == touched(other.body)
 
 
-def _cloth(prepared: Prepared) -> schema.Cloth:
-    assert prepared.body.cloth is not None
-    return prepared.body.cloth
-
-
-def _sizing(cloths: Sequence[schema.Cloth], meshes: Sequence[SheetMesh], offsets: SheetOffsets) -> Sizing:
+def _sizing(sheets: Sequence[PreparedEolCloth], meshes: Sequence[SheetMesh], offsets: SheetOffsets) -> Sizing:
     """Return the shortest and longest edges to which each sheet is remeshed."""
-    bounds = []
-    for cloth, mesh in zip(cloths, meshes):
-        sharp, edges = cloth.eulerian, _lengths(mesh)
-        assert sharp is not None
-        coarsest = sharp.coarser * (sharp.coarsest or LONGEST * float(edges.max()))
-        bounds.append((min(sharp.coarser * (sharp.finest or FINE * float(np.median(edges))), coarsest), coarsest))
+    bounds = [sheet.edge_bounds(mesh) for sheet, mesh in zip(sheets, meshes)]
     return Sizing(*bounds[0], other_sheets=[(offsets.begins(k), *bound) for k, bound in enumerate(bounds) if k])
-
-
-def _material(one: Prepared) -> Vec:
-    """Return positions of a sheet's nodes in its material space, (n, 2) [m]. Raises BadMesh."""
-    cloth = one.body.cloth
-    assert cloth is not None
-    return of_flat(one.volume.nodes, one.skin, np.array(cloth.warp)) if cloth.uv is None \
-        else from_corners(one.volume.nodes, one.skin, one.in_material)
 
 
 def _as_one(meshes: Sequence[SheetMesh], offsets: SheetOffsets) -> SheetMesh:
@@ -164,29 +177,25 @@ def _as_one(meshes: Sequence[SheetMesh], offsets: SheetOffsets) -> SheetMesh:
     return SheetMesh(x, np.concatenate(placed), np.concatenate(faces), v, slide, on, required)
 
 
-def _passed(job: Job, body: schema.Body, sheets: Sequence[Prepared]) -> list[str]:
-    """Return a sentence where other cloth with Sharp Edges should collide with a sheet but is another part; else none.
-    """
-    own = {sheet.body.name for sheet in sheets}
-    others = [other.name for other in job.scene.bodies if other.name not in own and other.cloth is not None
-              and other.cloth.eulerian is not None and _may_touch(job, body, other)]
-    if not others:
-        return []
-    named = ", ".join(f'"{name}"' for name in others)
-    return [f"It passes through {named}, with Sharp Edges as well: two such cloths collide only if both collide "
-            "with the same bodies and colliders, so make these the same or switch Sharp Edges off on one of them"]
+def _list_uncollided(job: Job, body: schema.Body, sheets: Sequence[PreparedEolCloth]) -> list[str]:
+    """Return sentences on bodies that a sheet should collide with and does not: other cloth with Sharp Edges that is
+    another part, and bodies without faces."""
+    own, notes = {sheet.body.name for sheet in sheets}, []
+    others = [other for other in job.scene.bodies if other.name not in own and _may_touch(job, body, other)]
+    apart = [f'"{other.name}"' for other in others if EolClothKind.matches(other)]
+    if apart:
+        notes.append(f"It passes through {', '.join(apart)}, with Sharp Edges as well: two such cloths collide only if "
+                     "both collide with the same bodies and colliders, so make these the same or switch Sharp Edges "
+                     "off on one of them")
+    thin = [f'"{other.name}"' for other in others if not kind_of(other).has_faces]
+    if thin:
+        notes.append(f"It passes through {', '.join(thin)}: cloth with Sharp Edges does not collide with bodies "
+                     "without faces")
+    return notes
 
 
-def _unlimited(cloth: schema.Cloth) -> list[str]:
-    """Return a sentence for each limit of stretch that a cloth sets, since none has an effect with Sharp Edges."""
-    limits = {catalogue.STRETCH_LIMIT.label: parameters("membrane", cloth.membrane).get(catalogue.STRETCH_LIMIT.key),
-              "Length Limit": cloth.length_limit, "Area Limit": cloth.area_limit}
-    return [f"{label} has no effect with Sharp Edges, whose steps are linearised once"
-            for label, limit in limits.items() if limit]
-
-
-def _linked(obstacles: FeatureObstacles, surfaces: list[CoupledSurface], pinned: int,
-            attachments: list[CoupledPins]) -> list[InterfaceLink]:
+def _make_links(obstacles: FeatureObstacles, surfaces: list[CoupledSurface], pinned: int,
+                attachments: list[CoupledPins]) -> list[InterfaceLink]:
     """Return the links to other parts: smooth surfaces are first among the interface points, pins after them."""
     linked = list[InterfaceLink]()
     _, which = obstacles.smooth_triangles
@@ -202,53 +211,7 @@ def _linked(obstacles: FeatureObstacles, surfaces: list[CoupledSurface], pinned:
     return linked
 
 
-def _mesh(nodes: Vec, material: Vec, triangles: Index, pinned: Index) -> tuple[SheetMesh, Index]:
-    """Return the mesh of the nodes that have faces, and their indices. nodes: (n, 3) [m]. material: (n, 2) [m]. Raises
-    BadMesh."""
-    vertices = np.unique(triangles)
-    row = np.full(len(nodes), -1)
-    row[vertices] = np.arange(len(vertices))
-    faces = row[triangles]
-    corners = material[triangles]
-    one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    is_inverted = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0] < 0.0
-    if is_inverted.all():
-        faces = faces[:, [0, 2, 1]]
-    is_pinned = np.zeros(len(nodes), dtype=bool)
-    is_pinned[pinned] = True
-    return SheetMesh.at_rest(nodes[vertices], material[vertices], faces, is_pinned[vertices]), vertices
-
-
-def _lengths(mesh: SheetMesh) -> Vec:
-    """Return lengths of edges in material space [m], (e,)."""
-    ends = mesh.edges
-    lengths: Vec = np.linalg.norm(mesh.material[ends[:, 1]] - mesh.material[ends[:, 0]], axis=1)
-    return lengths
-
-
-def _elements(prepared: Prepared) -> EolElements:
-    cloth, damping = _cloth(prepared), parameters("damping", prepared.body.damping)
-    sharp = cloth.eulerian
-    assert sharp is not None
-    return EolElements(_law("membrane", cloth.membrane), _law("bending", cloth.bending), cloth.area_density,
-                  float(damping["stiffness_damping"]), float(damping["mass_damping"]), sharp.exact, cloth.drag,
-                  cloth.air_friction, as_capstan if sharp.capstan else None)
-
-
-def _law(family: str, choice: schema_values.Choice) -> Law:
-    """Return the factory of a law of the catalogue for a sheet, without its stretch limit."""
-    make, params = catalogue.find(family, choice.kind).load(), parameters(family, choice)
-    # each step is linearised once: threads that become a hundred times stiffer within a step would blow it up
-    params.pop(catalogue.STRETCH_LIMIT.key, None)
-
-    def law(sheet: Sheet) -> SheetLaw:
-        made: SheetLaw = make(sheet, params)
-        return made
-
-    return law
-
-
-def _air(job: Job, sheets: Sequence[Prepared]) -> AirFlow | None:
+def _air(job: Job, sheets: Sequence[PreparedEolCloth]) -> AirFlow | None:
     around = air_of(job, list(sheets))
     if not around.motions:
         return None
@@ -256,7 +219,7 @@ def _air(job: Job, sheets: Sequence[Prepared]) -> AirFlow | None:
     return AirFlow(around.density, lambda time: motion.at(time)[0])
 
 
-def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, obstacles: FeatureObstacles,
+def _contact_settings(job: Job, sheets: Sequence[PreparedEolCloth], thickness: float, obstacles: FeatureObstacles,
              surfaces: list[CoupledSurface],
                       offsets: SheetOffsets) -> ContactSettings | None:
     """Return the contact of a cloth with itself and with smooth obstacles; None without any."""
@@ -279,7 +242,7 @@ def _contact_settings(job: Job, sheets: Sequence[Prepared], thickness: float, ob
     of_obstacle[len(of_obstacle) - len(surfaces):] = [surface.areal_mass / job.scene.time.step**2
                                                       for surface in surfaces]
     areal_mass = of_obstacle[which] if len(which) else np.zeros(0)
-    densities = np.array([_cloth(sheet).area_density for sheet in sheets])
+    densities = np.array([sheet.areal_density for sheet in sheets])
     own = np.array([usual if sheet.body.friction is None else sheet.body.friction for sheet in sheets])
 
     def law(surfaces: Surfaces, rest: Vec, mesh: SheetMesh) -> ContactLaw:
@@ -310,8 +273,8 @@ def _refuse_intersections(contact: ContactSettings, mesh: SheetMesh, now: Obstac
                    "Move them apart, with a little air between", name)
 
 
-def _touched(surfaces: list[CoupledSurface], contact: ContactSettings | None, one: Prepared,
-             sheets: Sequence[Prepared]) -> str:
+def _name_touched(surfaces: list[CoupledSurface], contact: ContactSettings | None, one: PreparedEolCloth,
+                  sheets: Sequence[PreparedEolCloth]) -> str:
     """Return the names of all that a sheet touches, as a phrase for the log."""
     others = [f'"{seen.name}"' for seen in surfaces] + [f'"{other.body.name}"' for other in sheets if other is not one]
     own = ["itself"] if contact is not None and one.touches_itself else []

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contact.find.ground import mixed
-from ..contact.find.sharp import bends_softly, nails, outwards, sharp_surface, wires
+from ..contact.find.ground import combine_friction
+from ..contact.find.sharp import bends_softly, find_sharp_features, nails, outwards, wires
 from ..coordinates.prescribed import Constant, OverTime
 from ..job import schema
 from ..job.folder import Job, parameters
+from ..job.kinds.eol_cloth import EolClothKind
 from ..parts.eol.obstacles import FeatureObstacles, Obstacle, SmoothSurface
 from ..parts.eol.offset_surface import ExtrapolatedPath, OffsetSurface, is_closed
 from ..state import Vec
@@ -36,17 +37,16 @@ class SheetSettings:
     at_edges: Sequence[float | None]  #: friction of each sheet on sharp edges; None: that of the obstacle
 
     @classmethod
-    def of(cls, cloths: Sequence[schema.Cloth]) -> SheetSettings:
+    def of(cls, sheets: Sequence[EolClothKind]) -> SheetSettings:
         """Return the settings that hold for all sheets of a cloth: largest thickness, smallest feature angle."""
-        sharp = [cloth.eulerian for cloth in cloths if cloth.eulerian is not None]
-        return cls(max(cloth.thickness for cloth in cloths), min(edge_settings.angle for edge_settings in sharp),
+        sharp = [sheet.eulerian for sheet in sheets]
+        return cls(max(sheet.thickness for sheet in sheets), min(edge_settings.angle for edge_settings in sharp),
                    [edge_settings.friction for edge_settings in sharp])
 
-    def changes(self, cloth: schema.Cloth) -> list[str]:
+    def changes(self, sheet: EolClothKind) -> list[str]:
         """Return a sentence for each setting of a sheet that the setting of another sheet replaces."""
-        assert cloth.eulerian is not None
-        settings = (("Thickness", 1e3 * self.thickness, 1e3 * cloth.thickness, "mm", "largest"),
-                    ("Feature Angle", np.degrees(self.angle), np.degrees(cloth.eulerian.angle), "degrees", "smallest"))
+        settings = (("Thickness", 1e3 * self.thickness, 1e3 * sheet.thickness, "mm", "largest"),
+                    ("Feature Angle", np.degrees(self.angle), np.degrees(sheet.eulerian.angle), "degrees", "smallest"))
         return [SHARED.format(what=what, value=value, unit=unit, which=which)
                 for what, value, own, unit, which in settings if value != own]
 
@@ -75,7 +75,7 @@ def _obstacle(job: Job, one: schema.Obstacle, settings: SheetSettings, own: Vec,
     the sheets, (s,), and of the obstacle."""
     x = np.asarray(job.array(one.vertices), dtype=float)
     motion = positions_over_time(job, one.motion, x)
-    mu = mixed(own, its)
+    mu = combine_friction(own, its)
     at_edges = np.array([usual if edge is None else edge for usual, edge in zip(mu.tolist(), settings.at_edges)])
     obstacles = list[Obstacle]()
     if one.triangles is not None:
@@ -101,7 +101,7 @@ def _faces(job: Job, one: schema.Obstacle, x: Vec, motion: OverTime, settings: S
     is_smooth = bends_softly(x, triangles, settings.angle if closed else max(settings.angle, BEVEL))
     # the barrier keeps cloth off both sides of an smooth open surface, and rounds its borders; so of one that is
     # bevelled: cloth that sits on both edges of a bevel would lie in its face, from where it has to leave to both sides
-    edges = sharp_surface(x, triangles, settings.angle, marked, borders=closed or not is_smooth)
+    edges = find_sharp_features(x, triangles, settings.angle, marked, borders=closed or not is_smooth)
     has_sides = closed or is_smooth
     offset: OverTime = OffsetSurface(motion, triangles, settings.thickness) if has_sides else motion
     thickness = 0.0 if has_sides else settings.thickness

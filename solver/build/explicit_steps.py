@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: (ω h)² + DAMPED c h of a swing with rate of damping c [1/s] has to stay below LARGEST with BDF2, the strictest: it is
 #: 4 and 2 with both Eulers, more with SDIRK2
 LARGEST, DAMPED = 3.69, 3.0
-ITERATIONS = 40
+ITERATIONS = 40  #: of the power method
 SHORTEST = 2.0**-20  #: of the scene's step
 
 

@@ -11,16 +11,19 @@ from scipy.spatial import cKDTree
 
 from .. import catalogue
 from ..embedding.bind import Embedding, barycentric, bind
-from ..embedding.fused import fused
+from ..embedding.fused import find_fused_pairs
 from ..errors import NoFreeNode
-from ..fields.build import Fields, build_fields, prescribed_motion
+from ..fields.build import Fields, build_fields, sample_prescribed_motion
+from ..forces.stencils import StencilForce
 from ..job import schema
 from ..job.folder import Job, blame
+from ..job.kinds import kind_of
+from ..job.kinds.interface import BodyKind
 from ..job.stages import Arrays
 from ..meshing.volume import Volume, boundary_faces, mean_edge
 from ..state import Index, Mask, Vec
 from .material_data import MaterialData
-from .thinned_mesh import DETAILED, ThinnedMesh, thinned_mesh
+from .thinned_mesh import DETAILED, ThinnedMesh, simplify_mesh
 from .volumes import Stage
 
 #: how many edges of tetrahedra a vertex may be outside of them before it is reported: a mesh rides a little beside them
@@ -39,6 +42,11 @@ class Prepared:
     fields: Fields
     #: simplified contact surface, where the mesh has too many faces
     thinned: ThinnedMesh | None = field(default=None, kw_only=True)
+
+    @property
+    def kind(self) -> BodyKind:
+        """Return the kind of the body, with its settings."""
+        return kind_of(self.body)
 
     @property
     def skin(self) -> Index:
@@ -71,6 +79,16 @@ class Prepared:
         return len(self.volume.tets)
 
     @property
+    def areal_density(self) -> float | None:
+        """Return the mass per area of a sheet [kg/m²]; None for other kinds."""
+        return None
+
+    @property
+    def is_banded(self) -> bool:
+        """Whether nearly all of its matrix is near the diagonal, once its nodes are ordered."""
+        return False
+
+    @property
     def thickness(self) -> float | None:
         """Return the distance that the skin keeps from other surfaces [m]; None where that follows from its edges."""
         return None
@@ -88,6 +106,15 @@ class Prepared:
 
         return material_data_of(job, self.body, self.volume, self.fields, modulus_of(self), rest, start)
 
+    def quads(self, job: Job) -> Index:
+        """Return the corners of quads that may be drawn with either diagonal, in cyclic order, (k, 4): none."""
+        return np.zeros((0, 4), dtype=np.int32)
+
+    def own_forces(self, job: Job, rest: Vec, start: int) -> list[StencilForce]:
+        """Return forces between nodes of the body alone, in addition to its elements: none. rest: positions of all
+        nodes of the part, (n, 3) [m]. start: the body's first node."""
+        return []
+
     def vertices_at(self, job: Job, nodes: Index, painted: Mask) -> Index:
         """Return the vertex of the surface for each node, (p,): the nearest painted one. nodes: (p,). painted: whether
         each vertex is painted, (n,)."""
@@ -98,7 +125,7 @@ class Prepared:
         nearest: Index = among[cKDTree(positions).query(self.volume.nodes[nodes])[1]].astype(np.int32)
         return nearest
 
-    def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
+    def read_prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
         """Return positions of animated nodes at each sample, (T, k, 3) [m]; None where they are at rest. nodes: (k,)
         ascending. Raises BadScene where the samples do not fit the mesh."""
         surface, embedding = self.body.surface, self.embedding
@@ -106,7 +133,7 @@ class Prepared:
         if surface is not None and embedding is not None:
             rest = np.asarray(job.array(surface.vertices), dtype=float)
             embedded = rest, embedding.corners[: len(rest)]
-        return prescribed_motion(self.body, job.array, self.volume, embedded, nodes)
+        return sample_prescribed_motion(self.body, job.array, self.volume, embedded, nodes)
 
     def resistance(self, edge: float) -> Vec:
         """Return the stiffness of each node against contact, (k,) [N/m]. edge: mean length of the skin's edges [m]."""
@@ -141,21 +168,21 @@ def prepare(job: Job, body: schema.Body, volume: Volume, report: Stage) -> Prepa
             corners = volume.nodes[embedding.corners]
             embedding = replace(embedding, weights=barycentric(np.asarray(vertices, dtype=float), corners))
         if embedding is not None:
-            lines = fused_lines(volume, embedding, vertices, np.asarray(triangles))
-            more_notes = [*_left_out(volume, embedding, vertices), *fused_note(*lines)]
+            lines = find_fused_lines(volume, embedding, vertices, np.asarray(triangles))
+            more_notes = [*_describe_far_vertices(volume, embedding, vertices), *describe_fused_lines(*lines)]
             fields = replace(fields, notes=(*fields.notes, *more_notes))
     follows = catalogue.find("method", job.scene.method_of(body).kind).follows
     if follows and not len(fields.dynamic) and not fields.patches:
         fields = replace(fields, notes=(*fields.notes, QUASISTATIC))
     fewer = None
     if body.simplify and body.touches_by_mesh and embedding is not None:
-        fewer = thinned_mesh(volume, embedding, np.asarray(triangles), body.simplify)
+        fewer = simplify_mesh(volume, embedding, np.asarray(triangles), body.simplify)
         if fewer is None:
             body, fields = changed(body, touches_by_mesh=False), replace(fields, notes=(*fields.notes, DETAILED))
     return Prepared(body, volume, embedding, fields, thinned=fewer)
 
 
-def _far_out(volume: Volume, embedding: Embedding, vertices: Vec) -> tuple[int, float, str]:
+def _measure_far_vertices(volume: Volume, embedding: Embedding, vertices: Vec) -> tuple[int, float, str]:
     """Return the number of vertices (n, 3) [m] far outside of the tetrahedra that carry them, the largest distance [m],
     and the position of the farthest one as text."""
     inside = np.maximum(embedding.weights, 0.0)
@@ -168,9 +195,9 @@ def _far_out(volume: Volume, embedding: Embedding, vertices: Vec) -> tuple[int, 
     return int(far.sum()), float(away[farthest]), f"({where}) m"
 
 
-def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
+def _describe_far_vertices(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
     """Return notes on vertices (n, 3) [m] far outside of the tetrahedra that carry them, such as those of spikes."""
-    count, away, where = _far_out(volume, embedding, vertices)
+    count, away, where = _measure_far_vertices(volume, embedding, vertices)
     if not count:
         return []
     return [f"{count} of its vertices are outside its tetrahedra, by up to {away:.2g} m near {where}: parts thinner "
@@ -178,28 +205,28 @@ def _left_out(volume: Volume, embedding: Embedding, vertices: Vec) -> list[str]:
             "them"]
 
 
-def fused_lines(volume: Volume, embedding: Embedding, vertices: Vec, triangles: NDArray) -> tuple[Vec, float]:
+def find_fused_lines(volume: Volume, embedding: Embedding, vertices: Vec, triangles: NDArray) -> tuple[Vec, float]:
     """Return the ends of lines across the air between sheets of a mesh that move as one, (k, 2, 3) [m], and the edge
     length below which tetrahedra would separate these sheets [m], infinite without any. vertices: (n, 3) [m].
     triangles: (t, 3)."""
     x = np.asarray(vertices, dtype=float)
-    pairs = fused(embedding, x, triangles, mean_edge(volume.nodes, boundary_faces(volume.tets)[0]))
+    pairs = find_fused_pairs(embedding, x, triangles, mean_edge(volume.nodes, boundary_faces(volume.tets)[0]))
     ends = x[pairs]
     return ends, float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).min(initial=np.inf))
 
 
-def fused_of(job: Job, body: schema.Body, volume: Volume) -> tuple[Vec, float]:
-    """Return the lines and the edge length of `fused_lines` for a body that was only filled; no lines for one without a
-    mesh."""
+def find_fused_lines_of_body(job: Job, body: schema.Body, volume: Volume) -> tuple[Vec, float]:
+    """Return the lines and the edge length of `find_fused_lines` for a body that was only filled; no lines for one
+    without a mesh."""
     if body.surface is None:
         return np.zeros((0, 2, 3)), np.inf
     vertices, triangles = job.array(body.surface.vertices), np.asarray(job.array(body.surface.triangles))
-    return fused_lines(volume, bind(volume.nodes, volume.tets, vertices, triangles), vertices, triangles)
+    return find_fused_lines(volume, bind(volume.nodes, volume.tets, vertices, triangles), vertices, triangles)
 
 
-def fused_note(ends: Vec, distance: float) -> list[str]:
-    """Return notes on sheets of a mesh that move as one. ends, distance: lines and edge length as `fused_lines` returns
-    them."""
+def describe_fused_lines(ends: Vec, distance: float) -> list[str]:
+    """Return notes on sheets of a mesh that move as one. ends, distance: lines and edge length as `find_fused_lines`
+    returns them."""
     if not len(ends):
         return []
     where = ", ".join(f"{c:.3g}" for c in ends[0].mean(axis=0))
@@ -209,7 +236,7 @@ def fused_note(ends: Vec, distance: float) -> list[str]:
 
 def _refuse_too_thin(volume: Volume, embedding: Embedding, vertices: Vec, error: NoFreeNode) -> None:
     """Raise NoFreeNode where all free parts of a mesh may be thinner than its tetrahedra."""
-    count, away, where = _far_out(volume, embedding, vertices)
+    count, away, where = _measure_far_vertices(volume, embedding, vertices)
     if count:
         raise NoFreeNode(f"all of its tetrahedra are held, and {count} of its vertices are outside them, by up to "
                          f"{away:.2g} m near {where}: that part is too thin to be filled",
@@ -217,7 +244,7 @@ def _refuse_too_thin(volume: Volume, embedding: Embedding, vertices: Vec, error:
                          where=error.where) from error
 
 
-def shown(prepared: Prepared) -> Arrays:
+def preview(prepared: Prepared) -> Arrays:
     """Return a body's arrays for a preview: "nodes", (k, 3) [m], "tets", (e, 4), the boundary's "faces", (b, 3), and
     "face_tets", (b,), nodes that are "dynamic" and "pinned", each parameter by its key, (e,), and where there are
     fibers "fibers", (e, 3), unit directions or zero."""

@@ -14,11 +14,12 @@ from ..errors import BadMesh, Environment
 from ..job import schema
 from ..job.folder import Job, parameters
 from ..job.hashes import hashes, settings
+from ..job.kinds import kind_of
 from ..job.object_pose import vertices_to_fill
 from ..job.schema_values import Choice
 from ..job.stages import load_stage
 from ..meshing.cells import cell_edge
-from ..meshing.surface import enclosed_volumes
+from ..meshing.surface import measure_enclosed_volumes
 from ..meshing.tetrahedralize import EDGE_FRACTION
 from ..meshing.volume import Volume
 from ..state import Vec
@@ -32,18 +33,18 @@ PER_CUBE = 6.0 * np.sqrt(2.0)  #: regular tetrahedra in the cube of their edge
 HOLLOW = 0.3  #: of its box, that a mesh encloses at least as cells are counted: at its surface they are only cut
 
 
-def filled(job: Job, cells: int, by_bake: bool, inside: bool = False) -> Job:
+def replace_meshers(job: Job, cells: int, by_bake: bool, inside: bool = False) -> Job:
     """Return the job with the mesher of each body replaced by one that makes about `cells` cells.
 
     by_bake: a body whose tetrahedra a bake has cached is not changed. inside: the cells inside of the mesh are counted,
     not those of its box. Tetrahedra given by hand and ropes are not changed; cloth is without Sharp Edges.
     """
-    return replace(job, scene=structs.replace(job.scene, bodies=[_filled(job, body, cells, by_bake, inside)
+    return replace(job, scene=structs.replace(job.scene, bodies=[_replace_mesher(job, body, cells, by_bake, inside)
                                                                  for body in job.scene.bodies]))
 
 
-def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = None,
-                   some: Container[str] | None = None) -> tuple[Job, list[Volume]]:
+def fill_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = None,
+                 some: Container[str] | None = None) -> tuple[Job, list[Volume]]:
     """Return the job with meshers that fill bodies quickly, and the tetrahedra of every body: those of the bake where
     they are cached, else similar ones, else about `cells` cells inside of a body where those cannot be made in time.
 
@@ -54,10 +55,10 @@ def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = Non
     for k, body in enumerate(job.scene.bodies):
         if some is not None and body.name not in some:
             tries = [body]
-        elif chosen is not None and body.cloth is None and body.rope is None:
+        elif chosen is not None and kind_of(body).is_filled:
             tries = [structs.replace(body, mesher=chosen.scene.bodies[k].mesher)]
         else:
-            tries = [_like_bake(job, body), _filled(job, body, cells, True, True)]
+            tries = [_like_bake(job, body), _replace_mesher(job, body, cells, True, True)]
         for attempt in tries:
             isolated = replace(job, scene=structs.replace(job.scene, bodies=[attempt]))
             try:
@@ -72,17 +73,19 @@ def filled_quickly(job: Job, cells: int, report: Stage, chosen: Job | None = Non
     return replace(job, scene=structs.replace(job.scene, bodies=bodies)), volumes
 
 
-def filled_for_bake(job: Job, report: Stage) -> tuple[Job, list[Volume]]:
+def fill_for_bake(job: Job, report: Stage) -> tuple[Job, list[Volume]]:
     """Return the job with the meshers that fill its bodies, and the tetrahedra of every body. A body is filled by its
     own mesher, or by a quicker one where its method fills quickly. Raises a ConJacError that names the body."""
     quick = {body.name for body in job.scene.bodies
              if catalogue.find("method", job.scene.method_of(body).kind).able("fills quickly")}
-    return filled_quickly(job, CELLS, report, some=quick) if quick else (job, volumes_of(job, report))
+    return fill_quickly(job, CELLS, report, some=quick) if quick else (job, volumes_of(job, report))
 
 
 def _like_bake(job: Job, body: schema.Body) -> schema.Body:
     """Return a body with the tetrahedra of its bake where these are cached or soon made; else with similar ones."""
-    if _filled(job, body, 1, True, True) is body or body.surface is None:
+    if not kind_of(body).is_filled:
+        return kind_of(body).simplify()
+    if _replace_mesher(job, body, 1, True, True) is body or body.surface is None:
         return body
     own = parameters("mesher", body.mesher)
     box, volume = _sizes(job, body.surface)
@@ -96,16 +99,15 @@ def _sizes(job: Job, surface: schema.Surface) -> tuple[Vec, float]:
     """Return the sides of the box around a surface, along the axes of its object [m], (3,), and the volume that it
     encloses [m³], closed towards its middle where it is open."""
     vertices = vertices_to_fill(job, surface)
-    inside = enclosed_volumes(vertices - vertices.mean(axis=0), job.array(surface.triangles))
+    inside = measure_enclosed_volumes(vertices - vertices.mean(axis=0), job.array(surface.triangles))
     return np.ptp(vertices, axis=0), abs(float(inside.sum()))
 
 
-def _filled(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool) -> schema.Body:
-    """Return a body to be filled with about `cells` cells, or as it is. by_bake, inside: as of `filled`."""
-    if body.cloth is not None:  # Sharp Edges are too slow, and have a different mesh at each frame
-        return structs.replace(body, cloth=structs.replace(body.cloth, eulerian=None))
-    if body.surface is None or body.tets is not None or body.rope is not None:
-        return body
+def _replace_mesher(job: Job, body: schema.Body, cells: int, by_bake: bool, inside: bool) -> schema.Body:
+    """Return a body to be filled with about `cells` cells, or as it is. by_bake, inside: as of `replace_meshers`."""
+    kind = kind_of(body)
+    if not kind.is_filled or body.surface is None or body.tets is not None:
+        return kind.simplify()
     if by_bake:
         stage = load_stage(job, "tets", body.name, hashes(settings(job)).bodies[body.name]["tets"])
         if stage is not None and len(stage.get("tets", ())) <= MOST:

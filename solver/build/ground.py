@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .. import catalogue
@@ -12,7 +14,7 @@ from ..embedding.above_ground import AboveGround
 from ..embedding.pinned import PinnedVertices
 from ..job.folder import Job, parameters
 from ..meshing.closest import closest_weights, vertex_normals
-from ..meshing.near_triangles import near_triangles
+from ..meshing.near_triangles import find_near_triangles
 from ..meshing.volume import mean_edge
 from ..state import Index, Vec
 from ..world.bodies import BodyInWorld
@@ -48,12 +50,12 @@ def on_ground(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, coordina
     per_area, law = one.stiffness_per_area, one.friction
     stiffness = np.full(len(rest), one.stiffness) if per_area is None else per_area * _skin(prepared, rest)
     friction = None if law is None else catalogue.find("friction", law.kind).load()(parameters("friction", law))
-    reach, heaviest = np.zeros(len(rest)), _rigid_masses(job)
+    reach, heaviest = np.zeros(len(rest)), _measure_rigid_masses(job)
     start = 0
     for body in prepared:
         stop = start + len(body.volume.nodes)
-        reach[start:stop] = drawn_reach(job, body)
-        if per_area is not None and heaviest and body.body.cloth is None:
+        reach[start:stop] = measure_drawn_reach(job, body)
+        if per_area is not None and heaviest and not body.kind.is_sheet:
             touches = body.body.touches
             on_it = max((most for name, most in heaviest.items() if touches is None or name in touches), default=0.0)
             stiffness[start:stop] *= max(1.0, on_it / float(mass[start:stop].sum()))
@@ -61,7 +63,7 @@ def on_ground(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, coordina
     return GroundPenalty(ground_of(job), stiffness, coordinates.is_free, friction, one.tangential_share, reach)
 
 
-def _rigid_masses(job: Job) -> dict[str, float]:
+def _measure_rigid_masses(job: Job) -> dict[str, float]:
     """Return the mass of the heaviest rigid body of each mechanism that touches soft ones [kg], empty where none do."""
     if job.scene.contact is None:
         return {}
@@ -71,7 +73,7 @@ def _rigid_masses(job: Job) -> dict[str, float]:
     return masses
 
 
-def drawn_reach(job: Job, one: Prepared) -> Vec:
+def measure_drawn_reach(job: Job, one: Prepared) -> Vec:
     """Return how far a body's mesh extends beyond each of its nodes, (k,) [m]; negative where the node is outside of
     the mesh.
 
@@ -86,7 +88,7 @@ def drawn_reach(job: Job, one: Prepared) -> Vec:
     skin = one.skin
     border, normals = np.unique(skin), vertex_normals(nodes, skin)
     edge = mean_edge(nodes, skin)
-    corners = x[triangles[near_triangles(nodes[border], x, triangles, edge)]]
+    corners = x[triangles[find_near_triangles(nodes[border], x, triangles, edge)]]
     weights = closest_weights(nodes[border][:, None], corners)
     out = np.einsum("bkc,bkci->bki", weights, corners) - nodes[border][:, None]
     away = np.linalg.norm(out, axis=2)
@@ -100,14 +102,14 @@ def drawn_reach(job: Job, one: Prepared) -> Vec:
     return reach
 
 
-def drawn_above(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -> AboveGround | None:
+def build_above_ground(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -> AboveGround | None:
     """Return the correction that draws a body's vertices above the ground; None where the scene has no ground, or the
     job no mesh of the body.
 
     drawn_at_pins: vertices that are drawn where they are prescribed.
     """
     ground = ground_of(job)
-    if not ground.exists or (one.embedding is None and one.body.cloth is None):
+    if not ground.exists or (one.embedding is None and not one.kind.is_sheet):
         return None
     if one.embedding is None:  # its vertices are its nodes
         start, prescribed = one.volume.nodes, one.fields.pinned
@@ -117,7 +119,7 @@ def drawn_above(job: Job, one: Prepared, drawn_at_pins: PinnedVertices | None) -
     return AboveGround(ground, start, prescribed, 1.0 / job.scene.time.fps)
 
 
-def notes_on_sunk_bodies(bodies: list[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
+def notes_on_sunk_bodies(bodies: Sequence[BodyInWorld], ground: Ground, rest: Vec, free: Index) -> list[str]:
     """Return notes on bodies that start deep in the ground, whose springs throw them out. rest: positions of all nodes,
     (n, 3) [m]. free: indices of free nodes, ascending."""
     notes, inside = [], ground.find(rest[free], 0.0)

@@ -20,7 +20,7 @@ from ..assembly.damping import DampingLaw, ShortStepDamping
 from ..assembly.pattern import node_graph
 from ..forces.green import Green
 from ..integrators.interface import Integrator
-from ..integrators.oscillator import left
+from ..integrators.oscillator import compute_remaining_fraction
 from ..job.folder import Job, parameters
 from ..job.schema import Body, step_size
 from ..linear.interface import LinearSolver
@@ -29,7 +29,6 @@ from ..world.half_life_damping import HalfLifeDamping, PinMotion, SlowModes
 from .fields import Prepared
 from .inputs import over_time
 from .material_data import MaterialData
-from .ropes import PreparedRope
 from .wobble import Wobbles, equilibrium_under_weight, slowest
 
 TABLE = 40  #: half-lives that are solved for where more of them are keyframed; those between are read between them
@@ -60,10 +59,10 @@ def losses_of(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest
     half_life = one.body.wobble_half_life
     if not half_life:
         return [], own, [], None
-    if one.body.cloth is not None:
+    if one.kind.is_sheet:
         return _of_cloth(job, one, made, own, mass, is_free, integrator)
-    if isinstance(one, PreparedRope):
-        return _of_ropes(job, one, one.edges + nodes.start, made, own, rest, mass, is_free, integrator)
+    if not one.kind.is_filled:
+        return _of_ropes(job, one, one.wires + nodes.start, made, own, rest, mass, is_free, integrator)
     wobbles = _wobbles(job, one, made, own, rest, mass, nodes, linear)
     if wobbles is None:
         return [], own, ["Wobble Half-Life: nothing of it wobbles"], None
@@ -206,7 +205,7 @@ def _wobbles(job: Job, one: Prepared, made: MaterialData, own: DampingLaw, rest:
     pinned_parts = [part for part in made.parts if np.isin(part, fixed).any()]
     hanging = np.intersect1d(free, np.concatenate(pinned_parts)).astype(np.int32) if pinned_parts else free[:0]
     x = equilibrium_under_weight(made.elements, rest, mass, hanging, np.array(job.scene.gravity), linear())
-    dynamic = followed(job, one, one.fields.dynamic + np.int32(nodes.start))
+    dynamic = find_followed_nodes(job, one, one.fields.dynamic + np.int32(nodes.start))
     return slowest(made.elements, (own,), x, mass, free, dynamic, linear())
 
 
@@ -219,12 +218,12 @@ def _parts(made: MaterialData, is_free: Mask, mass: Vec, rate: Callable[[float],
         nodes, pins = part[is_free[part]], part[~is_free[part]]
         if len(nodes):
             pin_motion = PinMotion(graph, pins, nodes) if len(pins) else None
-            slow = None if wobbles is None else _slow(wobbles, mass, nodes)
+            slow = None if wobbles is None else _select_slow_modes(wobbles, mass, nodes)
             dampings.append(HalfLifeDamping(nodes, pins, mass[nodes], rate, slow, pin_motion))
     return dampings
 
 
-def _slow(wobbles: Wobbles, mass: Vec, nodes: Index) -> SlowModes | None:
+def _select_slow_modes(wobbles: Wobbles, mass: Vec, nodes: Index) -> SlowModes | None:
     """Return the modes of these nodes that are slower than visible wobbles; None without any. mass: of all nodes, (n,)
     [kg]."""
     ratios = wobbles.omegas / (2.0 * math.pi * SEEN[0])
@@ -236,7 +235,7 @@ def _slow(wobbles: Wobbles, mass: Vec, nodes: Index) -> SlowModes | None:
     return SlowModes(wobbles.x[nodes], fields[slow] / norms[slow, None, None], ratios[slow])
 
 
-def followed(job: Job, one: Prepared, dynamic: Index) -> Index | None:
+def find_followed_nodes(job: Job, one: Prepared, dynamic: Index) -> Index | None:
     """Return the dynamic nodes of a body if all its other nodes follow them; None where each node moves on its own.
     None too for spots that move as one, with which the frequencies differ by a few percent. dynamic: indices of the
     dynamic nodes."""
@@ -285,7 +284,8 @@ class _Numerical:
     def loses(self, omega: float, own: float, rho: float) -> float:
         """Return the rate at which a wobble decays [1/s]. omega: ω [rad/s]. own: d by its material [1/s]. rho: ρ
         between steps [1/s]."""
-        remaining = left(self._integrator, omega * self.h, self._beta, own * self.h, math.exp(-2.0 * rho * self.h))
+        remaining = compute_remaining_fraction(self._integrator, omega * self.h, self._beta, own * self.h,
+                                               math.exp(-2.0 * rho * self.h))
         return max(-math.log(remaining) / self.h, 0.0)
 
     def of_integrator(self, hertz: float) -> str:

@@ -17,8 +17,8 @@ def linear_use(job: Job, prepared: list[Prepared], is_attached: bool, has_rows: 
     methods = {scene.method_of(prepared_body.body).kind for prepared_body in prepared}
     if is_attached or scene.contact is not None or scene.ground is not None or scene.forces or has_rows:
         return None
-    if len(methods) != 1 or any(prepared_body.body.rope is not None or prepared_body.body.cloth is not None
-                                or prepared_body.body.is_reshaped for prepared_body in prepared):
+    if len(methods) != 1 or any(not prepared_body.kind.is_filled or prepared_body.body.is_reshaped
+                                for prepared_body in prepared):
         return None
     solved = catalogue.find("integrator", scene.integrator.kind).able("iterates")
     return f"{methods.pop()} {scene.stage_solver.kind if solved else 'linearised'}"

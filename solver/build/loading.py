@@ -25,10 +25,11 @@ from typing import IO, Any
 
 from .. import catalogue, kernel_archive, threads
 from ..job.folder import parameters
+from ..job.kinds import kind_of
 from ..job.schema import Scene
 from .load_progress import LoadProgress
 
-POLL_SECONDS = 0.25
+POLL_SECONDS = 0.25  #: [s] between two reports of the progress
 #: what choosing a linear solver loads
 FACTOR = ("linear.cholesky.supernodal", "linear.cholesky.multifrontal_kernels")
 MOST_REPORTED = 0.99  #: of a percentage, while something is still loading
@@ -40,9 +41,7 @@ class Loading:
     def __init__(self, scene: Scene, cores: int) -> None:
         """cores: number of cores that this bake may use; with a single one there is no second process."""
         self._scene = scene
-        chosen = {("material", body.material.kind) for body in scene.bodies if body.cloth is None}
-        chosen |= {choice for body in scene.bodies if (cloth := body.cloth) is not None
-                   for choice in (("membrane", cloth.membrane.kind), ("bending", cloth.bending.kind))}
+        chosen = {choice for body in scene.bodies for choice in kind_of(body).choices}
         chosen |= {("fiber_material", body.fiber_material.kind) for body in scene.bodies if body.fiber_material}
         self._methods = [scene.method_of(body) for body in scene.bodies]
         self._choices = (sorted(chosen), scene.linear_solver)

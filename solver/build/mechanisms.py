@@ -35,10 +35,10 @@ from .positions import WorldPositions, frame, inverse, place_mechanism, target_o
 def build_mechanisms(job: Job) -> Joints:
     """Return a scene's mechanisms as a part that steps by itself. Raises BadInput or BadScene that names the body and
     its field."""
-    return uncoupled_joints(job, mechanisms_part(job))
+    return build_uncoupled_joints(job, mechanisms_part(job))
 
 
-def uncoupled_joints(job: Job, part: JointsPart) -> Joints:
+def build_uncoupled_joints(job: Job, part: JointsPart) -> Joints:
     """Return a scene's mechanisms as a part that steps by itself, with the scene's integrator. part: the mechanisms as
     a part of a coupling."""
     return Joints.of(part, integrator_of(job.scene, keep_spin=False))  # rigid bodies conserve their spin anyway
@@ -85,7 +85,7 @@ def mechanisms_part(job: Job) -> JointsPart:
     limits = StopRule.of(parameters("stage_solver", scene.stage_solver))
     entry = catalogue.find("integrator", scene.integrator.kind)
     world = JointsPart([_in_world(mechanism, tree, body_index) for mechanism in placed],
-                       _shown(job, placed, body_index), tree,
+                       _build_own_frames(job, placed, body_index), tree,
                        jointed, limits, q, u, scene.time.start, not entry.able("iterates"), reflects)
     notes = notes_of(world, mechanism_constraints, placed, rates)
     return replace(world, notes=notes + notes_of_explicit(world, schema.step_size(scene.time.fps, scene.time.step)[1]))
@@ -208,7 +208,7 @@ def _in_world(one: WorldPositions, tree: Tree, body_index: dict[str, int]) -> Me
                             [loop.name for loop in one.scene.loops])
 
 
-def _shown(job: Job, placed: list[WorldPositions], body_index: dict[str, int]) -> OwnFrames:
+def _build_own_frames(job: Job, placed: list[WorldPositions], body_index: dict[str, int]) -> OwnFrames:
     """Return the own frames of all rigid bodies, in the order of the scene."""
     body: list[int] = []
     own: list[Vec] = []

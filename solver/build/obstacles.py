@@ -53,7 +53,7 @@ def obstacles_of(job: Job, skins: Sequence[RigidSkin] = (), anchors: Sequence[Co
     for obstacle, path in with_faces:
         faces = np.asarray(job.array(path), dtype=np.int32)
         seen = np.asarray(job.array(obstacle.vertices), dtype=float)
-        positions.append(seen if support is None else support.extended_below(seen, faces))
+        positions.append(seen if support is None else support.extend_below(seen, faces))
         moves = Constant(positions[-1]) if obstacle.motion is None else over_time(job, obstacle.motion)
         motions.append(moves if support is None or obstacle.motion is None else SupportedBody(moves, faces, support))
         triangles.append(faces + np.int32(first))

@@ -11,10 +11,10 @@ from .fields import Prepared
 
 
 def weights_at_nodes(job: Job, one: Prepared, name: str) -> Vec:
-    """Return painted weights at each node of a body, (k,): of cloth and ropes as painted on their vertices, else
-    extended into the volume. name: array of the job, painted on the vertices."""
+    """Return painted weights at each node of a body, (k,): as painted where its vertices are its
+    nodes, else extended into the volume. name: array of the job, painted on the vertices."""
     weights, surface = np.asarray(job.array(name), dtype=float), one.body.surface
-    if surface is None or one.body.cloth is not None or one.body.rope is not None:
+    if surface is None or not one.kind.is_filled:
         return weights  # its vertices are its nodes
     vertices, triangles = np.asarray(job.array(surface.vertices), dtype=float), np.asarray(job.array(surface.triangles))
     painted: Vec = harmonic_extension(one.volume.nodes, one.volume.tets, vertices, triangles.astype(np.int32),

@@ -56,7 +56,7 @@ class Rigid:
         return positions
 
 
-def drawn_pinned(job: Job, one: Prepared) -> PinnedVertices | None:
+def build_pinned_vertices(job: Job, one: Prepared) -> PinnedVertices | None:
     """Return the vertices of a body that are pinned or attached, and whose tetrahedra have prescribed nodes; None
     without any."""
     surface, embedding, pin = one.body.surface, one.embedding, one.body.pin
@@ -70,7 +70,7 @@ def drawn_pinned(job: Job, one: Prepared) -> PinnedVertices | None:
         taken = pinned.copy()
         if pin.until is not None:  # a vertex whose pin ends within the bake would jump then
             taken &= np.asarray(job.array(pin.until)) > job.scene.time.end
-        target = _animated(job, one, np.flatnonzero(taken & np.isin(corners, one.fields.pinned).any(axis=1)), rest)
+        target = _read_animated(job, one, np.flatnonzero(taken & np.isin(corners, one.fields.pinned).any(axis=1)), rest)
         targets += [] if target is None else [target]
         taken = pinned
     for k, attach in enumerate(one.body.attach if not one.body.pins_yield else ()):
@@ -88,7 +88,7 @@ def drawn_pinned(job: Job, one: Prepared) -> PinnedVertices | None:
     return PinnedVertices(targets, rest, triangles, mean_edge(one.volume.nodes, one.skin))
 
 
-def _animated(job: Job, one: Prepared, vertices: Index, rest: Vec) -> Animated | None:
+def _read_animated(job: Job, one: Prepared, vertices: Index, rest: Vec) -> Animated | None:
     """Return the motion of the animated ones of some vertices; None where none are animated. rest: all vertices, (n, 3)
     [m]."""
     pin, fields = one.body.pin, one.fields

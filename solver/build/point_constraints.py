@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import catalogue
-from ..constraints.points.ends import BodyShape, TiedEnd, bound
-from ..constraints.points.point_constraint import STIFF, PointConstraint
+from ..constraints.points.ends import BodyShape, TiedEnd, bind_points
+from ..constraints.points.point_constraint import PointConstraint, stiffness_over_step
 from ..constraints.points.rows import PointKind
 from ..coordinates.prescribed import Constant, OverTime
 from ..errors import BadScene
 from ..job import schema
 from ..job.folder import Job, parameters, refuse
 from ..job.schema_constraints import Constraint, ConstraintEnd
-from ..job.validate_constraints import called
+from ..job.validate_constraints import name_constraint
 from ..state import Index, Mask, Vec
 from .fields import Prepared
 from .inputs import number_over_time, over_time
@@ -100,7 +100,7 @@ def ties_of(job: Job, prepared: list[Prepared], targets: TargetNodes, first_targ
             kind: PointKind = catalogue.find("constraint", one.kind.kind).load()(
                 *ends, rest, parameters("constraint", one.kind), length)
         except BadScene as failure:
-            raise refuse(f"{called(one)}: {failure.what}", where, failure.remedy) from failure
+            raise refuse(f"{name_constraint(one)}: {failure.what}", where, failure.remedy) from failure
         ties.append(Tie(k, one, ends, kind))
     return ties
 
@@ -119,13 +119,13 @@ def point_constraints(job: Job, prepared: list[Prepared], ties: Sequence[Tie], r
         one = tie.constraint
         heaviest = max([float(mass[first[b]:first[b + 1]].sum()) for b, other in enumerate(prepared)
                         if other.body.name in {end.body for end in one.ends if not end.mechanism}], default=1.0)
-        law = PointConstraint(tie.kind, STIFF * heaviest / h**2, number_over_time(job, one.compliance),
+        law = PointConstraint(tie.kind, stiffness_over_step(heaviest, h), number_over_time(job, one.compliance),
                               None if one.strength is None else number_over_time(job, one.strength),
                               one.lasts or np.inf)
         if number not in replaced:
             laws.append(law)
         if law.is_hard(0.0) and not one.lasts:
-            kinds.append((called(one), tie.kind))
+            kinds.append((name_constraint(one), tie.kind))
     if kinds:
         from .satisfiable import refuse_unmet
 
@@ -143,11 +143,11 @@ def _end(job: Job, one: Constraint, end: ConstraintEnd, prepared: list[Prepared]
         body, start = prepared[number], np.int32(first[number])
         shape = BodyShape(end.body, np.arange(first[number], first[number + 1]), body.volume.tets + start,
                       body.skin + start, body.wires + start)
-        return bound(shape, points, rest, end.radius)
+        return bind_points(shape, points, rest, end.radius)
     nodes = np.arange(first_target + span.start, first_target + span.stop, dtype=np.int32)
     if end.mechanism:
         # one node at each of its points
         return TiedEnd(end.body, nodes[:, None], np.ones((len(nodes), 1)), NO_FACES, NO_EDGES)
     skin, wires = (none if path is None else np.asarray(job.array(path), dtype=np.int32) + nodes[0]
                    for path, none in ((end.triangles, NO_FACES), (end.edges, NO_EDGES)))
-    return bound(BodyShape(one.name, nodes, NO_TETS, skin, wires), points, rest)
+    return bind_points(BodyShape(one.name, nodes, NO_TETS, skin, wires), points, rest)

@@ -37,7 +37,7 @@ class PrescribedEnds:
         return free
 
 
-def integrated_nodes(job: Job, prepared: Sequence[Prepared], count: int) -> Mask:
+def find_integrated_nodes(job: Job, prepared: Sequence[Prepared], count: int) -> Mask:
     """Return which nodes are integrated in time each by itself, (count,): no pin or bone moves them, and the method of
     their body has no quasistatic nodes. count: number of all nodes."""
     integrated, start = np.zeros(count, dtype=bool), 0
@@ -49,13 +49,13 @@ def integrated_nodes(job: Job, prepared: Sequence[Prepared], count: int) -> Mask
     return integrated
 
 
-def prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, first_target: int, rest: Vec,
-                    can_move: Mask) -> PrescribedEnds:
+def find_prescribed_ends(job: Job, ties: Sequence[Tie], targets: TargetNodes, first_target: int, rest: Vec,
+                         can_move: Mask) -> PrescribedEnds:
     """Return the nodes that constraints prescribe: hard from the start to the end, with the whole displacement of their
     points given, where each point is a node of its own that no other constraint ties. [Notes, Mass Modification]
 
     first_target: index of the first target node. rest: positions of all nodes, (n, 3) [m]. can_move: nodes as returned
-    by `integrated_nodes`, (n,).
+    by `find_integrated_nodes`, (n,).
     """
     size, nodes, motions, replaced = float(np.ptp(rest, axis=0).max()), list[Index](), list[OverTime](), []
     users = Counter[int](node for tie in ties for node in np.unique(_moving(tie)).tolist())

@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from .. import catalogue
 from ..errors import NoFreeNode
-from ..fields.attach import attached_nodes, no_attachments
+from ..fields.attach import find_attached_nodes, no_attachments
 from ..fields.build import Fields
 from ..job import schema
 from ..job.folder import Job, blame, parameters
+from ..job.kinds.rope import RopeKind
 from ..job.schema_ropes import Rope
-from ..meshing.volume import Volume
+from ..meshing.volume import Volume, find_connected_nodes
 from ..state import Index, Mask, Vec
-from .cloth import motion_of, pinned_vertices
+from .cloth import find_pinned_vertices, motion_of
 from .fields import Prepared
 from .inputs import over_time
 from .material_data import MaterialData
@@ -64,18 +63,27 @@ class PreparedRope(Prepared):
     @property
     def thickness(self) -> float | None:
         """Return the thickness of the rope [m], the distance that it keeps from other surfaces."""
-        return self._rope.thickness
+        return self.rope.thickness
 
     @property
     def surface_offset(self) -> float:
         """Return the radius of the rope [m], or the thickness that its body sets."""
-        return 0.5 * self._rope.thickness if self.body.thickness is None else self.body.thickness
+        return 0.5 * self.rope.thickness if self.body.thickness is None else self.body.thickness
 
     @property
-    def _rope(self) -> Rope:
-        rope = self.body.rope
-        assert rope is not None
-        return rope
+    def kind(self) -> RopeKind:
+        """Return the kind of the body, with its settings."""
+        return RopeKind(self.body)
+
+    @property
+    def rope(self) -> Rope:
+        """Return the settings of the ropes."""
+        return self.kind.rope
+
+    @property
+    def is_banded(self) -> bool:
+        """Whether nearly all of its matrix is near the diagonal, once its nodes are ordered: True."""
+        return True
 
     def material_data(self, job: Job, rest: Vec, start: int) -> MaterialData:
         """Return the links, bending, twisting and hard limits of the ropes as elements, with the mass of each node.
@@ -84,7 +92,7 @@ class PreparedRope(Prepared):
         from ..forces.ropes.bends import RodBends
         from ..forces.ropes.links import Strand
 
-        rope, edges = self._rope, self.edges + np.int32(start)
+        rope, edges = self.rope, self.edges + np.int32(start)
         length = np.linalg.norm(rest[edges[:, 1]] - rest[edges[:, 0]], axis=1)
         mass = np.zeros(len(self.volume.nodes))
         np.add.at(mass, self.edges, 0.5 * rope.linear_density * length[:, None])
@@ -107,19 +115,19 @@ class PreparedRope(Prepared):
         if rope.twisting_stiffness:
             from ..forces.ropes import twist  # its kernels are compiled where something is twisted
 
-            twisted = twist.pinned_strands(edges, self.fields.pinned + np.int32(start), rest)
+            twisted = twist.find_pinned_strands(edges, self.fields.pinned + np.int32(start), rest)
             if len(twisted.nodes):
                 twists.append(twist.RodTwist(twisted, rest, rope.twisting_stiffness, _twist_angle(job, rope)))
         stiffness = float(links.stiffness.max())
         laws += [*twists, *limits]
         return MaterialData(ClothElements(laws, twists), np.full(len(edges), stiffness), mass,
-                      [part + start for part in strands(self.edges, len(self.volume.nodes))], stiffness,
+                      [part + start for part in find_connected_nodes(self.edges, len(self.volume.nodes))], stiffness,
                       (links, *twists, *limits))
 
     def _hanging(self, mass: Vec) -> Vec:
         """Return the mass of the connected piece of each link, (k,) [kg]. mass: of the nodes, (n,) [kg]."""
         whole = np.zeros(len(mass))
-        for part in strands(self.edges, len(mass)):
+        for part in find_connected_nodes(self.edges, len(mass)):
             whole[part] = mass[part].sum()
         each: Vec = whole[self.edges[:, 0]]
         return each
@@ -128,7 +136,7 @@ class PreparedRope(Prepared):
         """Return the vertices of the artist's mesh at these nodes, (k,): those with equal numbers."""
         return nodes
 
-    def prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
+    def read_prescribed_motion(self, job: Job, nodes: Index) -> Vec | None:
         """Return positions of animated nodes at each sample, (T, k, 3) [m]; None where they are at rest. nodes: (k,).
         """
         return motion_of(job, self.body, self.volume.nodes, nodes)
@@ -147,10 +155,10 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
     edges = np.asarray(job.array(rope.edges), dtype=np.int32)
     notes: list[str] = []
     with blame(job.scene, body, "rope"):
-        pinned = pinned_vertices(job, body, volume.nodes, edges, notes)
+        pinned = find_pinned_vertices(job, body, volume.nodes, edges, notes)
         weights = {attach.weights: np.asarray(job.array(attach.weights), dtype=float)
                    for attach in body.attach if attach.weights}
-        attached, by = attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
+        attached, by = find_attached_nodes(body, job.array, weights, len(volume.nodes), pinned, notes)
         if len(pinned) + len(attached) == len(volume.nodes) and body.pin.until is None:
             raise NoFreeNode("every point is pinned or attached, so nothing can move", "Pin or attach less of it",
                              where="pin.weights" if body.pin.weights is not None else "pin.nodes")
@@ -161,10 +169,10 @@ def prepare_rope(job: Job, body: schema.Body, volume: Volume, report: Stage) -> 
 
 def _twist_angle(job: Job, rope: Rope) -> Callable[[float], float]:
     """Return the rotation of the ends of strands relative to each other [rad] as a function of time [s]."""
-    from ..forces.ropes.twist import wound
+    from ..forces.ropes.twist import build_winding
 
     if not isinstance(rope.twist, str):
-        return wound(rope.twist, rope.twist_time)
+        return build_winding(rope.twist, rope.twist_time)
     curve = over_time(job, job.array(rope.twist)[:, None])
     return lambda time: float(curve.at(time)[0])
 
@@ -198,12 +206,3 @@ def bends_of(edges: Index, positions: Vec) -> Index:
             bends += [(ends[i], node, ends[j]) for j in range(i + 1, len(ends))
                       if len(ends) == 2 or -float(away[i] @ away[j]) > CONTINUES]
     return np.array(bends, dtype=np.int32).reshape(-1, 3)
-
-
-def strands(edges: Index, count: int) -> list[Index]:
-    """Return the nodes of each connected piece of rope; nodes without a link are in none. edges: (k, 2). count: number
-    of all nodes."""
-    graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(count, count))
-    _, piece = connected_components(graph, directed=False)
-    used = np.unique(edges)
-    return [used[piece[used] == k].astype(np.int32) for k in np.unique(piece[used])]

@@ -10,20 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import catalogue
-from ..assembly.damping import DampingLaw
 from ..constraints.points.point_constraint import PointConstraint
 from ..contact.laws.interface import ContactLaw
 from ..coordinates.free_nodes import FreeNodes
 from ..coordinates.patches import Patch
-from ..coordinates.prescribed import Concatenated, Constant, Transformed
-from ..embedding.nodes_near import nodes_near
-from ..errors import BadScene
+from ..coordinates.prescribed import Concatenated
 from ..forces.multipliers import WithMultipliers
 from ..forces.pulls import Pull
 from ..forces.stencils import ElasticBody, StencilForce
 from ..integrators.interface import Integrator
-from ..job import schema
-from ..job.folder import Job, blame, parameters
+from ..job.folder import Job, parameters
+from ..job.kinds import kind_of
 from ..linear.banded_cholesky import BandedCholesky
 from ..linear.choose import choose
 from ..linear.interface import LinearSolver
@@ -31,33 +28,26 @@ from ..meshing.volume import Volume
 from ..parts.block_condensation import BlockCondensation, BlockSlice
 from ..parts.interface import Balancing, Condensation, Mesh
 from ..parts.mixed import MixedMethods
-from ..state import Index, Mask, Vec
-from ..world.bodies import BodyInWorld, ObstacleInWorld
-from ..world.half_life_damping import HalfLifeDampers, HalfLifeDamping
+from ..state import Index, Vec
+from ..world.bodies import ObstacleInWorld
+from ..world.half_life_damping import HalfLifeDampers
 from ..world.nodes import Nodes
 from ..world.nodes_part import NodesPart
 from ..world.sliding_damping import SlidingDampers
 from .air import AirAround, air_of
-from .cloth import prepare_cloth
-from .compliant_pins import compliant_attachments, compliant_pins, without_pins
-from .fields import Prepared, prepare
+from .compliant_pins import compliant_attachments, without_pins
+from .contributions import Contribution, PartNodes, contribute, join_contributions
+from .fields import Prepared
 from .follow import followers
-from .ground import drawn_above, notes_on_sunk_bodies, on_ground
-from .half_life import losses_of
-from .inputs import activation_of, over_time, positions_over_time
+from .ground import notes_on_sunk_bodies, on_ground
+from .inputs import positions_over_time
 from .integrators import integrator_of
 from .linear_use import linear_use
 from .material_data import MaterialData
 from .obstacles import Obstacles, obstacles_of
 from .painted_weights import weights_at_nodes
-from .pinned_vertices import drawn_pinned
 from .point_constraints import TargetNodes, point_constraints, target_nodes, ties_of
-from .prescribed_ends import PrescribedEnds, integrated_nodes, prescribed_ends
-from .pressures import pressures
-from .ropes import prepare_rope
-from .seams import seams_of
-from .sliding import sliding_bodies
-from .soft_pins import soft_pins
+from .prescribed_ends import PrescribedEnds, find_integrated_nodes, find_prescribed_ends
 from .volumes import Stage, volumes_of
 
 #: coordinates from rest positions (n, 3), pinned nodes, their motion, and the first node of each body
@@ -68,13 +58,7 @@ def prepare_all(job: Job, report: Stage, volumes: list[Volume] | None = None) ->
     """Return all bodies of a job, meshed and painted. volumes: their tetrahedra; None: they are made, or read from the
     job. Raises a ConJacError that names the body and, where the job is at fault, the field."""
     volumes = volumes_of(job, report) if volumes is None else volumes
-    return [_kind(body)(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
-
-
-def _kind(body: schema.Body) -> Callable[[Job, schema.Body, Volume, Stage], Prepared]:
-    if body.rope is not None:
-        return prepare_rope
-    return prepare if body.cloth is None else prepare_cloth
+    return [kind_of(body).load_builder()(job, body, volume, report) for body, volume in zip(job.scene.bodies, volumes)]
 
 
 def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinates | None = None,
@@ -94,52 +78,46 @@ def assemble(job: Job, prepared: list[Prepared], make_coordinates: MakeCoordinat
     first = np.concatenate([[0], np.cumsum([len(prepared_body.volume.nodes) for prepared_body in prepared])])
     materials = [prepared_body.material_data(job, rest, int(start)) for prepared_body, start in zip(prepared, first)]
     mass = np.concatenate([*(material.mass for material in materials), np.zeros(len(rest) - int(first[-1]))])
-    bodies = [_in_world(job, prepared_body, slice(int(start), int(stop)))
-              for prepared_body, start, stop in zip(prepared, first[:-1], first[1:])]
 
     first_target = int(first[-1]) + len(obstacles.positions)
     ties = ties_of(job, prepared, targets, first_target, rest, first)
-    ends = prescribed_ends(job, ties, targets, first_target, rest, integrated_nodes(job, prepared, len(rest)))
+    ends = find_prescribed_ends(job, ties, targets, first_target, rest, find_integrated_nodes(job, prepared, len(rest)))
     coordinates = _coordinates(job, rest, [without_pins(prepared_body) for prepared_body in prepared], first,
                                make_coordinates, obstacles, targets, air, ends)
-    is_free = ends.without(coordinates.is_free)
     linear, linear_kind = _linear_solver(job, prepared, make_coordinates is not None, len(ends.ties) < len(ties))
-    methods = [parameters("method", scene.method_of(prepared_body.body)) for prepared_body in prepared]
     joins = joins_different_methods(job, prepared)
-    awake = _asleep(job, methods, joins)
     mesh = _mesh(prepared, materials, rest, mass, first, coordinates)
     condensation = _condensation(job, prepared, first, mesh, linear, joins)
     integrator = integrator_of(scene)
     stage_solver = catalogue.find("stage_solver", scene.stage_solver.kind).load()(
         parameters("stage_solver", scene.stage_solver))
 
-    damping = [_damping(job, prepared_body, made, rest, mass, is_free, body.nodes, integrator, linear_kind)
-               for prepared_body, made, body in zip(prepared, materials, bodies)]
-    bodies = [replace(body, hertz=body_damping.hertz) for body, body_damping in zip(bodies, damping)]
-    losses = [loss for body_damping in damping for loss in body_damping.losses]
-    slides = sliding_bodies(prepared, materials, bodies, rest, mass, coordinates)
+    nodes = PartNodes(rest, mass, ends.without(coordinates.is_free), coordinates.is_free)
+    total = join_contributions(
+        contribute(job, prepared_body, material, slice(int(start), int(stop)), nodes, integrator, linear_kind)
+        for prepared_body, material, start, stop in zip(prepared, materials, first[:-1], first[1:]))
     contacts, ignored = _contacts(job, prepared, rest, mass, first, coordinates, obstacles, reshaped)
     ground = on_ground(job, prepared, rest, mass, coordinates)
-    notes = [f"Linear solver: {linear.why}", *awake, *stage_solver.notes(linear), *ignored]
+    notes = [f"Linear solver: {linear.why}", *_notes_on_sleep(job, prepared, joins), *stage_solver.notes(linear),
+             *ignored]
     notes += [] if ground.friction is None else ground.friction.notes(has_dynamic=condensation.whole is None)
-    notes += [*notes_on_sunk_bodies(bodies, ground.plane, rest, coordinates.free), *_notes_of_bodies(prepared, damping)]
-    constraints = point_constraints(job, prepared, ties, ends.ties, rest, mass, first, is_free)
-    acting = _acting(job, prepared, materials, rest, mass, first, obstacles, air, constraints)
-    make = _stepped(integrator, coordinates, condensation)
-    return make(bodies, [material.elements for material in materials], coordinates, rest, mass,
-                np.array(scene.gravity), ground, scene.time.start, condensation=condensation,
-                stage_solver=stage_solver, linear=linear, notes=notes,
-                damping_laws=[body_damping.law for body_damping in damping], contacts=contacts,
-                balanced=[body for body, params in zip(bodies, methods) if params["quasistatic_start"]],
+    notes += [*notes_on_sunk_bodies(total.bodies, ground.plane, rest, coordinates.free), *total.notes]
+    constraints = point_constraints(job, prepared, ties, ends.ties, rest, mass, first, nodes.is_free)
+    acting = _acting(job, prepared, total, nodes, first, obstacles, air, constraints)
+    make = _choose_part(integrator, coordinates, condensation)
+    return make(list(total.bodies), list(total.elements), coordinates, rest, mass, np.array(scene.gravity), ground,
+                scene.time.start, condensation=condensation, stage_solver=stage_solver, linear=linear, notes=notes,
+                damping_laws=list(total.damping_laws), contacts=contacts, balanced=list(total.balanced),
                 between=acting.between, pulls=acting.pulls, links=acting.links, constraints=acting.constraints,
                 following=followers(job, prepared, first), couples_methods=joins,
-                losses=HalfLifeDampers(losses, len(rest)) if losses else None,
-                sliding=SlidingDampers(slides, len(rest)) if slides else None,
+                losses=HalfLifeDampers(total.losses, len(rest)) if total.losses else None,
+                sliding=SlidingDampers(total.sliding, len(rest)) if total.sliding else None,
                 obstacles=[ObstacleInWorld(name, slice(int(first[-1]) + of.start, int(first[-1]) + of.stop))
                            for name, of in zip(obstacles.names, obstacles.spans)])
 
 
-def _stepped(integrator: Integrator, coordinates: FreeNodes, condensation: Condensation) -> Callable[..., NodesPart]:
+def _choose_part(integrator: Integrator, coordinates: FreeNodes, condensation: Condensation
+                 ) -> Callable[..., NodesPart]:
     """Return the constructor of a part: one that steps by itself, or one without an integrator where a mechanism
     carries some of its nodes."""
     if not len(coordinates.attached.nodes):
@@ -159,21 +137,15 @@ def _mesh(prepared: list[Prepared], materials: list[MaterialData], rest: Vec, ma
                 max(material.stiffness for material in materials), tuple(patches))
 
 
-def _notes_of_bodies(prepared: list[Prepared], damping: list[_Damping]) -> list[str]:
-    """Return the sentences of each body's mesh, paint and damping, with its name."""
-    return [f'"{prepared_body.body.name}": {note}' for prepared_body, own in zip(prepared, damping)
-            for note in (*prepared_body.volume.notes, *prepared_body.fields.notes, *own.notes)]
-
-
 def _contacts(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first: Index, coordinates: FreeNodes,
               obstacles: Obstacles, reshaped: bool) -> tuple[list[ContactLaw], list[str]]:
     """Return the contact laws between surfaces, and a sentence for each setting that they ignore; none where the scene
     has no contact."""
     if job.scene.contact is None:
         return [], []
-    from .contact import contacts_of, ignored_fields  # its kernels are compiled where something touches
+    from .contact import contacts_of, list_ignored_fields  # its kernels are compiled where something touches
 
-    return contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped), ignored_fields(job)
+    return contacts_of(job, prepared, rest, mass, first, coordinates, obstacles, reshaped), list_ignored_fields(job)
 
 
 class _Acting(NamedTuple):
@@ -185,19 +157,18 @@ class _Acting(NamedTuple):
     constraints: list[PointConstraint]
 
 
-def _acting(job: Job, prepared: list[Prepared], materials: list[MaterialData], rest: Vec, mass: Vec, first: Index,
+def _acting(job: Job, prepared: list[Prepared], total: Contribution, nodes: PartNodes, first: Index,
             obstacles: Obstacles, air: AirAround, ties: list[PointConstraint]) -> _Acting:
-    """Return all forces and constraints on these bodies. ties: constraints of points, which precede constraints that
-    are forces."""
-    anchored_pins = compliant_attachments(job, prepared, mass, first, obstacles.anchored)
-    between, breaking, hard = _between(job, prepared, rest, first)
+    """Return all forces and constraints on these bodies. total: contribution of all of them. ties: constraints of
+    points, which precede constraints that are forces."""
+    anchored_pins = compliant_attachments(job, prepared, nodes.mass, first, obstacles.anchored)
+    between, breaking, hard = _between(job, prepared, nodes.rest, first)
     constraints = [*ties, *hard]
     return _Acting(
-        between=[*between, *anchored_pins, *air.laws(prepared, first, len(rest) - 1), *pressures(prepared, first, rest),
-                 *seams_of(job, prepared, first, rest), *constraints],
-        pulls=[*pulls_of(job, prepared, mass, first), *soft_pins(job, prepared, mass, first),
-               *compliant_pins(job, prepared, mass, first), *anchored_pins],
-        links=[*(link for made in materials for link in made.links), *breaking, *constraints], constraints=constraints)
+        between=[*between, *anchored_pins, *air.laws(prepared, first, len(nodes.rest) - 1), *total.own_forces,
+                 *constraints],
+        pulls=[*total.pulls, *total.soft_pins, *total.compliant_pins, *anchored_pins],
+        links=[*total.links, *breaking, *constraints], constraints=constraints)
 
 
 def _linear_solver(job: Job, prepared: list[Prepared], is_attached: bool, has_rows: bool
@@ -206,46 +177,19 @@ def _linear_solver(job: Job, prepared: list[Prepared], is_attached: bool, has_ro
     attached to rigid bodies. has_rows: whether constraints have rows."""
     use = linear_use(job, prepared, is_attached, has_rows)
     chosen = choose(job.scene.linear_solver, [prepared_body.count for prepared_body in prepared], use)
-    are_ropes = job.scene.linear_solver == "auto" and all(prepared_body.body.rope is not None
-                                                          for prepared_body in prepared)
-    return BandedCholesky(chosen) if are_ropes else chosen, type(chosen)
+    is_banded = job.scene.linear_solver == "auto" and all(prepared_body.is_banded for prepared_body in prepared)
+    return BandedCholesky(chosen) if is_banded else chosen, type(chosen)
 
 
-def _asleep(job: Job, methods: list[dict[str, Any]], joins: bool) -> list[str]:
-    """Remove *Adaptive* from the settings of methods where no node may sleep, and return sentences for the log. joins:
-    whether forces join bodies of different methods."""
+def _notes_on_sleep(job: Job, prepared: list[Prepared], joins: bool) -> list[str]:
+    """Return sentences for the log where methods let nodes sleep, *Adaptive*, and no node may. joins: whether forces
+    join bodies of different methods."""
     if not (job.scene.contact is not None or joins):
         return []
-    adaptive = [params.pop("adaptive", False) for params in methods]
     why = "forces join bodies of different methods" if joins else "surfaces may touch"
-    return [f"Adaptive: no dynamic node sleeps where {why}"] if any(adaptive) else []
-
-
-def _in_world(job: Job, one: Prepared, nodes: slice) -> BodyInWorld:
-    """Return a body with its slice of all nodes, and the data that its output is made of."""
-    surface = one.body.surface
-    to_object = None if surface is None or surface.to_object is None else job.array(surface.to_object)
-    drawn_at_pins = drawn_pinned(job, one)
-    return BodyInWorld(one.body.name, nodes, one.volume.diagonal, one.embedding, to_object, drawn_at_pins,
-                       above=drawn_above(job, one, drawn_at_pins), shows_stress=bool(one.body.stress_output))
-
-
-class _Damping(NamedTuple):
-    """Damping of one body."""
-
-    losses: list[HalfLifeDamping]  #: relative to what carries it
-    law: DampingLaw
-    notes: list[str]
-    hertz: float | None  #: fundamental frequency [Hz], where it was computed
-
-
-def _damping(job: Job, one: Prepared, made: MaterialData, rest: Vec, mass: Vec, is_free: Mask, nodes: slice,
-             integrator: Integrator, linear: Callable[[], LinearSolver]) -> _Damping:
-    """Return the damping law of a body, and the damping that its half-life needs in addition. is_free: nodes that
-    neither pins nor bones move, (n,). nodes: of the body among all."""
-    own: DampingLaw = catalogue.find("damping", one.body.damping.kind).load()(
-        rest, made.elements, made.modulus, parameters("damping", one.body.damping))
-    return _Damping(*losses_of(job, one, made, own, rest, mass, is_free, nodes, integrator, linear))
+    adaptive = any(parameters("method", job.scene.method_of(prepared_body.body)).get("adaptive")
+                   for prepared_body in prepared)
+    return [f"Adaptive: no dynamic node sleeps where {why}"] if adaptive else []
 
 
 def _condensation(job: Job, prepared: list[Prepared], first: Index, mesh: Mesh, linear: LinearSolver,
@@ -302,7 +246,7 @@ def _groups_by_forces(job: Job, prepared: list[Prepared]) -> list[list[int]]:
     """Return the groups of bodies, as indices, that forces join to each other."""
     groups: dict[str, list[int]] = {}
     for k, prepared_body in enumerate(prepared):
-        groups.setdefault(min(job.scene.joined(prepared_body.body.name)), []).append(k)
+        groups.setdefault(min(job.scene.find_joined_bodies(prepared_body.body.name)), []).append(k)
     return [*groups.values()]
 
 
@@ -350,35 +294,6 @@ def _between(job: Job, prepared: list[Prepared], rest: Vec, first: Index
             (hard if catalogue.find("force", force.law.kind).able("hard rows") else forces).append(law)
             breaking += [law] if params.get(catalogue.BREAKS.key) or params.get(catalogue.BEGINS.key) else []
     return forces, breaking, hard
-
-
-def pulls_of(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[Pull]:
-    """Return the pulls on these bodies. mass: of all nodes, (n,) [kg]. first: first node of each body, (bodies + 1,).
-    Raises BadScene where a pull is near no node of its body."""
-    pulls = []
-    for prepared_body, start in zip(prepared, first):
-        for k, pull in enumerate(prepared_body.body.pulls):
-            x, centre = prepared_body.volume.nodes, np.array(pull.position)
-            near = np.flatnonzero(_distance(centre, x) <= pull.radius)
-            if not len(near):  # the radius is smaller than a tetrahedron
-                near = nodes_near(x, prepared_body.volume.tets, prepared_body.embedding, partial(_distance, centre),
-                                  pull.radius, centre[None])
-            if not len(near):
-                with blame(job.scene, prepared_body.body, f"pulls[{k}].radius"):
-                    raise BadScene("a pull is not near any of its nodes", "Move it to the body or raise its radius")
-            nodes = (near + start).astype(np.int32)
-            # by mass, so that the force does not depend on the mesh
-            stiffness = pull.stiffness * mass[nodes] / mass[nodes].sum()
-            targets = Constant(x[near]) if pull.motion is None else Transformed(over_time(job, pull.motion), x[near])
-            strength = None if pull.strength is None else activation_of(job, pull.strength)
-            pulls.append(Pull(nodes, stiffness, targets, strength))
-    return pulls
-
-
-def _distance(point: Vec, points: Vec) -> Vec:
-    """Return the distances of points (k, 3) from a position (3,), (k,) [m]."""
-    away: Vec = np.linalg.norm(points - point, axis=1)
-    return away
 
 
 def _motion(job: Job, prepared: list[Prepared], obstacles: Obstacles, targets: TargetNodes, air: AirAround,

@@ -16,19 +16,12 @@ from .fields import Prepared
 from .inputs import number_over_time, positions_over_time
 
 
-def soft_pins(job: Job, prepared: list[Prepared], mass: Vec, first: Index) -> list[SoftPins]:
-    """Return the soft pins of all bodies that have some. mass: of all nodes, (n,) [kg]. first: first node of each body,
-    (bodies + 1,)."""
-    pins = (_of_body(job, prepared_body, mass[start:stop], int(start))
-            for prepared_body, start, stop in zip(prepared, first, first[1:]))
-    return [pin for pin in pins if pin is not None]
-
-
-def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
-    """Return the springs of a body's soft pins; None without any. mass: of its nodes [kg]. start: its first node."""
+def make_soft_pins(job: Job, one: Prepared, mass: Vec, start: int = 0) -> list[SoftPins]:
+    """Return the springs of a body's soft pins, all in one; none without any. mass: of all nodes, (n,) [kg]. start: its
+    first node."""
     pin, surface = one.body.pin, one.body.surface
     if pin.stiffness is None or pin.weights is None or surface is None:
-        return None
+        return []
     painted = np.asarray(job.array(pin.weights), dtype=float)
     soft = (painted > 0.0) & (painted < catalogue.HARD)
     changing = np.zeros(0, dtype=np.int64)
@@ -37,13 +30,13 @@ def _of_body(job: Job, one: Prepared, mass: Vec, start: int) -> SoftPins | None:
         soft[changing] = True
     vertices = np.flatnonzero(soft)
     if not len(vertices):
-        return None
+        return []
     rest = np.asarray(job.array(surface.vertices), dtype=float)
     nodes, vertex_mass = _carrying_nodes(one, rest, np.asarray(job.array(surface.triangles), dtype=np.int64), vertices,
-                                         mass)
-    return SoftPins((nodes + start).astype(np.int32), vertex_mass,
-                    _weights(job, pin, painted[vertices], vertices, changing), number_over_time(job, pin.stiffness),
-                    positions_over_time(job, one.prescribed_motion(job, nodes), one.volume.nodes[nodes]))
+                                         mass[start : start + len(one.volume.nodes)])
+    return [SoftPins((nodes + start).astype(np.int32), vertex_mass,
+                     _weights(job, pin, painted[vertices], vertices, changing), number_over_time(job, pin.stiffness),
+                     positions_over_time(job, one.read_prescribed_motion(job, nodes), one.volume.nodes[nodes]))]
 
 
 def _carrying_nodes(one: Prepared, rest: Vec, triangles: Index, vertices: Index, mass: Vec) -> tuple[Index, csr_matrix]:

@@ -11,7 +11,7 @@ from ..errors import BadInput
 from ..job.folder import Job, blame
 from ..linear.choose import choose
 from .fields import Prepared, modulus_of
-from .half_life import followed
+from .half_life import find_followed_nodes
 from .wobble import equilibrium_under_weight, slowest
 
 NEAR = 0.005  #: of the frequency that is asked for
@@ -19,7 +19,7 @@ TRIES = 8  #: fibers are not made stiffer, so that it grows by less than the roo
 LEAST_STIFFNESS = 1.0e-4  #: of its Young's modulus: what still wobbles too fast then does so by its fibers
 
 
-def stiffened(job: Job, prepared: Prepared, hertz: float) -> tuple[float, float]:
+def fit_stiffness(job: Job, prepared: Prepared, hertz: float) -> tuple[float, float]:
     """Return the present frequency of a body's slowest wobble [Hz], and the factor on its Young's modulus, painted maps
     included, with which that is `hertz` [Hz].
 
@@ -51,7 +51,7 @@ def _frequency(job: Job, prepared: Prepared) -> float:
     made = prepared.material_data(job, rest, 0)
     constrained = np.union1d(fields.pinned, fields.attached)
     free = np.setdiff1d(np.arange(len(rest)), constrained).astype(np.int32)
-    dynamic = followed(job, prepared, fields.dynamic)
+    dynamic = find_followed_nodes(job, prepared, fields.dynamic)
     # without dynamic nodes it is measured as if all nodes were
     dynamic = None if dynamic is None or not len(dynamic) else dynamic
     pinned_parts = [part for part in made.parts if np.isin(part, constrained).any()]

@@ -10,8 +10,8 @@ import numpy as np
 from .. import catalogue
 from ..errors import BadInput, Diverged, StepFailed
 from ..fields.attach import no_attachments
-from ..fields.spots import dynamic_of
-from ..fields.suggest import equal_energy_motion, farthest_nodes
+from ..fields.spots import find_dynamic_nodes
+from ..fields.suggest import farthest_nodes, scale_to_equal_energy
 from ..integrators.modes import lowest
 from ..job import schema, schema_values
 from ..job.folder import Job, blame
@@ -32,15 +32,15 @@ def suggest(job: Job, prepared: Prepared, count: int) -> Vec:
     where the rest shape has no vibrations.
     """
     with blame(job.scene, prepared.body, "dynamic"):
-        return _suggested_positions(job, prepared, count, count)
+        return _suggest_positions(job, prepared, count, count)
 
 
-def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
+def suggest_spots(job: Job, prepared: Prepared, report: Stage) -> Prepared:
     """Return the body with the dynamic spots that its job leaves to be found, as many as fit. The body is not changed
     where its job has none to be found, it has others, or its method has no quasistatic nodes."""
     body, fields = prepared.body, prepared.fields
     count, follows = body.dynamic.suggested, catalogue.find("method", job.scene.method_of(body).kind).follows
-    if count is None or not follows or body.cloth is not None or len(fields.dynamic) or fields.patches:
+    if count is None or not follows or not prepared.kind.is_filled or len(fields.dynamic) or fields.patches:
         return prepared
     report("suggest", body.name, None, "Finding where it swings most")
     constrained = np.union1d(fields.pinned, fields.attached).astype(np.int32)
@@ -49,24 +49,24 @@ def suggested(job: Job, prepared: Prepared, report: Stage) -> Prepared:
         fields, pinned=constrained, motion=None, attached=no_attachments(), attached_by=no_attachments()))
     scene = msgspec.structs.replace(job.scene, bodies=[isolated], mechanisms=[], obstacles=[], forces=[], contact=None)
     try:
-        positions = _suggested_positions(replace(job, scene=scene), separate, count, 1)
+        positions = _suggest_positions(replace(job, scene=scene), separate, count, 1)
     except (BadInput, Diverged) as none:  # no node is free, or there are no vibrations: all is quasistatic
         return replace(prepared, fields=replace(fields, notes=(*fields.notes, f"no spots are suggested: {none.what}")))
     made = msgspec.structs.replace(isolated, dynamic=schema.Dynamic(points="suggested.npy"))
     notes = [note for note in fields.notes if note != QUASISTATIC]
-    dynamic, patches = dynamic_of(made, lambda name: positions, prepared.volume, None, constrained, notes)
+    dynamic, patches = find_dynamic_nodes(made, lambda name: positions, prepared.volume, None, constrained, notes)
     message = SUGGESTED.format(f"{len(positions)} spots that move" if len(positions) > 1 else "one spot that moves")
     return replace(prepared, fields=replace(fields, dynamic=dynamic, patches=patches, notes=(*notes, message)))
 
 
-def _suggested_positions(job: Job, prepared: Prepared, count: int, least: int) -> Vec:
+def _suggest_positions(job: Job, prepared: Prepared, count: int, least: int) -> Vec:
     """Return positions of `count` more dynamic nodes [m], (p, 3), or of as many as have room if these are at least
     `least`."""
     volume, fields = prepared.volume, prepared.fields
     middles = [patch.nodes[_middle(volume.nodes[patch.nodes])] for patch in fields.patches]
     existing = np.union1d(fields.dynamic, np.array(middles, dtype=np.int32)).astype(np.int32)
     shapes, stiffness, mass = vibration(job, prepared, min(3 * (count + len(existing)) + MODES[0], MODES[1]))
-    motion = equal_energy_motion(shapes, stiffness)
+    motion = scale_to_equal_energy(shapes, stiffness)
     nodes = farthest_nodes(volume.nodes, volume.tets, mass, motion, count, fields.pinned, existing, least)
     positions: Vec = volume.nodes[nodes]
     return positions

@@ -14,6 +14,7 @@ import numpy as np
 from ..contact.find.ground import Ground
 from ..coordinates.prescribed import OverTime
 from ..job.folder import Job
+from ..job.kinds import kind_of
 from ..job.object_pose import vertices_to_fill
 from ..job.schema import Body
 from ..state import Index, Vec
@@ -59,7 +60,7 @@ class Support:
         shift = np.where(h > 0.0, self.depth * (h / near - 1.0), -self.depth - h)
         return nodes, shift, np.where(h > 0.0, self.depth / near, -1.0)
 
-    def extended_below(self, positions: Vec, triangles: Index) -> Vec:
+    def extend_below(self, positions: Vec, triangles: Index) -> Vec:
         """Return positions (o, 3) [m] with walls continued below the ground; unchanged where none stands on it."""
         nodes, shift, _ = self.shifts(positions, triangles)
         if not len(nodes):
@@ -84,7 +85,7 @@ class SupportedBody:
 
     def at(self, time: float) -> Vec:
         """Return the positions of the vertices at `time` [s], (o, 3) [m]."""
-        return self.support.extended_below(self.motion.at(time), self.triangles)
+        return self.support.extend_below(self.motion.at(time), self.triangles)
 
     def velocity(self, time: float) -> Vec:
         """Return the velocities of the vertices at `time` [s], (o, 3) [m/s]."""
@@ -96,10 +97,11 @@ class SupportedBody:
         return rate
 
 
-def _deep(job: Job, body: Body) -> float:
+def _measure_depth(job: Job, body: Body) -> float:
     """Return how deep a body may sink into the ground where it is pressed against a wall [m]."""
-    if body.cloth is not None:
-        return THICKNESSES * body.cloth.thickness
+    thickness = kind_of(body).thickness
+    if thickness is not None:
+        return THICKNESSES * thickness
     if body.surface is not None:
         points = vertices_to_fill(job, body.surface)
     elif body.tets is not None:
@@ -113,7 +115,7 @@ def support_of(job: Job) -> Support | None:
     """Return the scene's ground with the depth of walls below it; None without a ground, without bodies that are
     pressed into it, or where its level changes."""
     one, ground = job.scene.ground, ground_of(job)
-    depth = max((_deep(job, body) for body in job.scene.bodies), default=0.0)
+    depth = max((_measure_depth(job, body) for body in job.scene.bodies), default=0.0)
     if one is None or depth == 0.0:
         return None
     rises = 0.0 if one.motion is None else float(np.ptp(job.array(one.motion) @ ground.normal))

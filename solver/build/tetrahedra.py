@@ -12,7 +12,7 @@ from ..job import schema
 from ..job.folder import Job
 from ..meshing.volume import Volume, face_parts, tet_volumes
 from ..state import Vec
-from ..world.bodies import lumped_mass
+from ..world.bodies import lump_mass
 from .inputs import activation_of
 from .material_data import MaterialData
 
@@ -27,7 +27,7 @@ def material_data_of(job: Job, body: schema.Body, volume: Volume, fields: Fields
     elastic = Elastic(rest, tets + np.int32(start), material, material.constants(**fields.element_parameters),
                       fibers_of(job, body, fields))
     count, labels = face_parts(tets)
-    return MaterialData(elastic, modulus, lumped_mass(nodes, tets, volumes, fields.density),
+    return MaterialData(elastic, modulus, lump_mass(nodes, tets, volumes, fields.density),
                         [np.unique(tets[labels == part]) + start for part in range(count)],
                         float(modulus.max() * np.cbrt(6.0 * volumes.mean())))
 

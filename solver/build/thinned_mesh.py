@@ -8,7 +8,7 @@ import numpy as np
 
 from ..embedding.bind import Embedding, barycentric
 from ..meshing.normals import out_of_all
-from ..meshing.thinning import thinned
+from ..meshing.thinning import simplify_surface
 from ..meshing.volume import Volume, boundary_faces, mean_edge
 from ..state import Index, Vec
 
@@ -31,13 +31,14 @@ class ThinnedMesh:
         return positions
 
 
-def thinned_mesh(volume: Volume, embedding: Embedding, triangles: Index, fraction: float) -> ThinnedMesh | None:
+def simplify_mesh(volume: Volume, embedding: Embedding, triangles: Index, fraction: float) -> ThinnedMesh | None:
     """Return the simplified contact surface of a body; None where it has more triangles than contact should have.
 
     triangles: of the mesh, (m, 3). fraction: largest distance from the mesh, of the body's largest extent.
     """
     rest, faces = embedding.apply(volume.nodes), boundary_faces(volume.tets)[0]
-    surface = thinned(rest, triangles, fraction * float(volume.extents_of(rest).max()), mean_edge(volume.nodes, faces))
+    surface = simplify_surface(rest, triangles, fraction * float(volume.extents_of(rest).max()),
+                               mean_edge(volume.nodes, faces))
     if len(surface.triangles) > MOST * len(faces):
         return None
     # faces move outwards by as much as the mesh is outside of them, so that none of it is outside

@@ -51,7 +51,7 @@ class Touching:
 
     def is_separated(self, distance: float) -> bool:
         """Return whether no body is within a distance [m] of another body or of an obstacle."""
-        near = self.surfaces.near(self.now, distance)
+        near = self.surfaces.find_near_pairs(self.now, distance)
         return bool(near.is_self.all())
 
 
@@ -93,7 +93,7 @@ def _with_next_surface(one: Prepared) -> Prepared:
     body = one.body
     if one.thinned is not None:
         return replace(one, body=changed(body, touches_by_mesh=False), thinned=None)
-    if body.surface is None or one.embedding is None or body.cloth is not None or body.cuts or body.touches_by_mesh:
+    if body.surface is None or one.embedding is None or body.cuts or body.touches_by_mesh:
         return one
     return replace(one, body=changed(body, touches_by_mesh=True))
 
@@ -112,7 +112,7 @@ def _within(made: Touching, bodies: set[int], fraction: float) -> EmbeddedVertic
         if k in bodies:
             inset = fraction * float(prepared_body.volume.extents.max())
             nodes = prepared_body.volume.nodes
-            pairs = made.surfaces.near(made.now, NEAR * inset)
+            pairs = made.surfaces.find_near_pairs(made.now, NEAR * inset)
             among = pairs.nodes[~pairs.is_self]
             moved = np.unique(among[(among >= start) & (among < start + count)]) - start
             # at rest, where weights are computed

@@ -41,14 +41,14 @@ def touching_surface(body: ReducedBody, prepared: Prepared, triangles: Index | N
     nodes, subspace, matrix = prepared.volume.nodes, body.subspace, prepared.embedding.matrix
     rest = matrix @ nodes
     longest = LONGEST * float(np.linalg.norm(prepared.volume.extents_of(rest)))
-    fine, faces = divided(rest, triangles, longest)
+    fine, faces = subdivide(rest, triangles, longest)
     is_drawn = len(fine) == matrix.shape[0]
     if not is_drawn:
         matrix = bind(nodes, prepared.volume.tets, fine, faces).matrix
     return TouchingSurface(faces, matrix @ nodes, matrix @ subspace.functions, matrix @ subspace.prescribed, is_drawn)
 
 
-def divided(vertices: Vec, triangles: Index, longest: float) -> tuple[Vec, Index]:
+def subdivide(vertices: Vec, triangles: Index, longest: float) -> tuple[Vec, Index]:
     """Return a mesh, (n, 3) [m] and (t, 3), with each triangle divided in four until no edge is longer than `longest`
     [m], or there would be too many triangles."""
     for _ in range(HALVINGS):

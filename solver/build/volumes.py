@@ -10,6 +10,7 @@ from ..errors import BadMesh
 from ..job import schema
 from ..job.folder import FARTHEST, Job, blame, parameters
 from ..job.hashes import hashes, settings
+from ..job.kinds import kind_of
 from ..job.object_pose import pose_of, vertices_to_fill
 from ..job.stages import Arrays, keep
 from ..meshing.tetrahedralize import fillable, tetrahedralize
@@ -27,16 +28,16 @@ def volumes_of(job: Job, report: Stage) -> list[Volume]:
 
 def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
     """Return the tetrahedra of a body in the world: given by hand, stored by an earlier bake, or made now and stored.
-    Cloth and ropes have nodes and no tetrahedra. Raises a ConJacError that names the body.
+    Other kinds than solids have nodes and no tetrahedra. Raises a ConJacError that names the body.
 
     key: hash under which they are stored, in the object's own space where the job has that, see `job.object_pose`.
     """
     pose = None if body.surface is None else pose_of(job, body.surface)
     axes = np.eye(3) if pose is None else pose.to_world[:3, :3]
-    if (body.cloth is not None or body.rope is not None) and body.surface is not None:
+    if not kind_of(body).is_filled and body.surface is not None:
         return Volume(np.array(job.array(body.surface.vertices)), np.zeros((0, 4), dtype=np.int32), axes=axes)
     if body.tets is not None:
-        return _oriented(job.array(body.tets.nodes), job.array(body.tets.tets), axes)
+        return _orient(job.array(body.tets.nodes), job.array(body.tets.tets), axes)
 
     def make() -> dict[str, np.ndarray]:
         if body.surface is None:
@@ -53,17 +54,16 @@ def volume_of(job: Job, body: schema.Body, key: str, report: Stage) -> Volume:
     nodes, tets, notes = stored["nodes"], stored["tets"], tuple(stored["notes"].tolist())
     if pose is None:
         return Volume(nodes, tets, notes)
-    return Volume(pose.in_world(nodes), pose.oriented(tets), notes, axes)
+    return Volume(pose.in_world(nodes), pose.orient(tets), notes, axes)
 
 
-def looked_at(job: Job) -> list[str]:
+def check_surfaces(job: Job) -> list[str]:
     """Return notes on the surfaces that a bake fills with tetrahedra, without filling any. Raises BadMesh as a bake
     does."""
     notes = []
     for body in job.scene.bodies:
         params = parameters("mesher", body.mesher)
-        if (body.tets is None and body.cloth is None and body.rope is None and body.surface is not None
-                and "sheet_thickness" in params):
+        if body.tets is None and kind_of(body).is_filled and body.surface is not None and "sheet_thickness" in params:
             with blame(job.scene, body, "surface"):
                 _, sheet_notes = fillable(job.array(body.surface.vertices), job.array(body.surface.triangles),
                                           body.name, params["sheet_thickness"])
@@ -84,7 +84,7 @@ def _usable(arrays: Arrays) -> bool:
     return bool((tet_volumes(nodes, tets) > 0.0).all() and np.bincount(tets.ravel(), minlength=len(nodes)).all())
 
 
-def _oriented(nodes: Vec, tets: Index, axes: Vec) -> Volume:
+def _orient(nodes: Vec, tets: Index, axes: Vec) -> Volume:
     """Return tetrahedra given by hand with their corners in the order of positive volume; `job.validate` has refused
     flat ones."""
     is_inverted = tet_volumes(nodes, tets) < 0.0

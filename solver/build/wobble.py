@@ -131,7 +131,7 @@ class _IsolatedBody:
         self._elements.fill_again(x, time, strained)
         return Linearised(x, v, self.mass, self._weight.copy(), self._elements.blocks, self._none)
 
-    def filled(self) -> npt.NDArray[np.int64]:
+    def count_evaluations(self) -> npt.NDArray[np.int64]:
         return self._elements.filled.copy()
 
     def in_stretches(self) -> None:
@@ -143,10 +143,10 @@ class _IsolatedBody:
     def largest_steps(self, start: Vec, end: Vec, by_body: bool = False) -> Vec:
         return np.ones(len(start))
 
-    def taken_along(self, step_start: Vec, end: Vec) -> Vec | None:
+    def carry_along(self, step_start: Vec, end: Vec) -> Vec | None:
         return None
 
-    def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
+    def name_blocking_pair(self, node: int, x: Vec) -> tuple[str, str]:
         return "", ""
 
     def closes_on(self, x: Vec, end: Vec) -> tuple[int, str] | None:
@@ -155,8 +155,8 @@ class _IsolatedBody:
     def body_of(self, node: int) -> str | None:
         return None
 
-    def clamped(self, x: Vec, time: float) -> Mask:
-        return self._elements.clamped(x, time)
+    def find_clamped_elements(self, x: Vec, time: float) -> Mask:
+        return self._elements.find_clamped_elements(x, time)
 
 
 def _of_all(linear: LinearSolver, weight: Vec, count: int, shift: float) -> tuple[Vec, Vec]:

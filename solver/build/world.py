@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import catalogue
 from ..job.folder import Job, parameters
+from ..job.kinds import kind_of
 from ..job.schema import Body, Scene
 from ..meshing.volume import Volume
 from ..world.interface import Coupling, Part
@@ -69,29 +70,29 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
     """
     prepared = prepare_all(job, report, volumes) if job.scene.bodies else []
     if any(prepared_body.body.dynamic.suggested for prepared_body in prepared):
-        from .suggest import suggested  # loaded only where it is needed
+        from .suggest import suggest_spots  # loaded only where it is needed
 
-        prepared = [suggested(job, prepared_body, report) for prepared_body in prepared]
+        prepared = [suggest_spots(job, prepared_body, report) for prepared_body in prepared]
     rigid = _mechanisms(job)
     if any(not is_drafted(job.scene, prepared_body.body) for prepared_body in prepared):
         report("world", None, None, "Analysing the stiffness matrix")
-    sharp = [prepared_body for prepared_body in prepared if slides(prepared_body.body)]
+    separate = [prepared_body for prepared_body in prepared if kind_of(prepared_body.body).steps_by_itself]
     drafted = [prepared_body for prepared_body in prepared if is_drafted(job.scene, prepared_body.body)]
     staggered = [prepared_body for prepared_body in drafted if touches_bodies(job.scene, prepared_body.body)]
     coupled = [prepared_body for prepared_body in prepared
-               if not (slides(prepared_body.body) or is_drafted(job.scene, prepared_body.body))]
+               if not (kind_of(prepared_body.body).steps_by_itself or is_drafted(job.scene, prepared_body.body))]
     if grouping is not None:
         soft = grouping(coupled, rigid)
     else:
-        soft = _soft_parts(job, coupled, rigid)
+        soft = _build_soft_parts(job, coupled, rigid)
     soft_couplings = [coupling for group in soft for coupling in group.couplings]
     joints = None if rigid is None else rigid.beside(soft_couplings)
     parts: list[Part] = [*(group.part for group in soft), *([] if joints is None else [joints])]
     beside = rigid is not None and len(parts) - len(soft_couplings) > 1 and job.scene.contact is None
     couplings = soft_couplings
-    if sharp or staggered:
+    if separate or staggered:
         around = [group.part for group in soft], coupled, joints
-        couplings = _add_staggered(job, parts, sharp, staggered, around, soft_couplings, report)
+        couplings = _add_staggered(job, parts, separate, staggered, around, soft_couplings, report)
     if len(drafted) > len(staggered):
         # kernels are compiled where something is drafted
         parts += _drafts(job, [prepared_body for prepared_body in drafted if prepared_body not in staggered], report)
@@ -100,20 +101,21 @@ def build(job: Job, report: Report, volumes: list[Volume] | None = None, groupin
                  soft)
 
 
-def _soft_parts(job: Job, coupled: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
+def _build_soft_parts(job: Job, coupled: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
     """Return the parts of soft bodies: one of all bodies that mechanisms carry or touch, and those of `groups_of_parts`
     for the others."""
     to_rigid = {end.body for constraint in job.scene.constraints if any(end.mechanism for end in constraint.ends)
                 for end in constraint.ends if not end.mechanism}
     hanging = {prepared_body.body.name for prepared_body in coupled if rigid is not None
                and (prepared_body.body.attach or prepared_body.body.name in to_rigid)}
-    with_rigid = [prepared_body for prepared_body in coupled if hanging & job.scene.joined(prepared_body.body.name)]
+    with_rigid = [prepared_body for prepared_body in coupled
+                  if hanging & job.scene.find_joined_bodies(prepared_body.body.name)]
     if job.scene.contact is not None and rigid is not None:
         with_rigid = coupled  # all of them may touch the mechanisms' bodies
-    soft = [soft_part(job, group) for group in groups_of_parts(job, [prepared_body for prepared_body in coupled
-                                                                     if prepared_body not in with_rigid])]
+    soft = [build_soft_part(job, group) for group in groups_of_parts(job, [prepared_body for prepared_body in coupled
+                                                                           if prepared_body not in with_rigid])]
     if with_rigid:
-        soft.append(soft_part(job, with_rigid, rigid))
+        soft.append(build_soft_part(job, with_rigid, rigid))
     return soft
 
 
@@ -126,7 +128,7 @@ def groups_of_parts(job: Job, prepared: list[Prepared]) -> list[list[Prepared]]:
     groups: dict[str, list[Prepared]] = {}
     for prepared_body in prepared:
         method = job.scene.method_of(prepared_body.body)
-        joined = job.scene.joined(prepared_body.body.name)
+        joined = job.scene.find_joined_bodies(prepared_body.body.name)
         first_joined = min(joined) if catalogue.find("method", method.kind).follows else ""
         key = f"{method.kind} {sorted(parameters('method', method).items())} {first_joined}"
         if len(joined) > 1 and joins_different_methods(job, [other for other in prepared if other.body.name in joined]):
@@ -159,16 +161,11 @@ def touches_bodies(scene: Scene, body: Body) -> bool:
     return catalogue.find("method", scene.method_of(body).kind).able("touches bodies")
 
 
-def slides(body: Body) -> bool:
-    """Return whether a body is cloth with Sharp Edges."""
-    return body.cloth is not None and body.cloth.eulerian is not None
-
-
-def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: list[Prepared],
+def _add_staggered(job: Job, parts: list[Part], separate: list[Prepared], drafted: list[Prepared],
                    around: tuple[list[NodesPart], list[Prepared], JointsPart | None], couplings: list[Coupling],
                    report: Report) -> list[Coupling]:
-    """Add cloth with Sharp Edges and drafts that touch bodies to the parts, after the parts that they touch, and return
-    the couplings of all parts.
+    """Add bodies of kinds that step by themselves and drafts that touch bodies to the parts, after the parts that they
+    touch, and return the couplings of all parts.
 
     around: the first parts of the world, of soft bodies; these bodies; the mechanisms. couplings: those so far. Raises
     a ConJacError that names a body and the field.
@@ -178,13 +175,14 @@ def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: 
 
     surroundings = ClothSurroundings(job, *around)
     interfaces: list[CoupledInterface] = []
-    if sharp:
-        from .eol_cloth import sharp_cloth, sheets_of_one_cloth  # its kernels are compiled where cloth has Sharp Edges
-
-        for sheets in sheets_of_one_cloth(job, sharp):
-            part, interface = sharp_cloth(job, sheets, len(parts), surroundings)
-            parts.append(part)
-            interfaces.append(interface)
+    by_kind: dict[str, list[Prepared]] = {}
+    for prepared_body in separate:
+        by_kind.setdefault(kind_of(prepared_body.body).separate_parts, []).append(prepared_body)
+    for bodies in by_kind.values():
+        # kernels of a kind are compiled where a body is of it
+        made = kind_of(bodies[0].body).load_separate_parts()(job, bodies, len(parts), surroundings)
+        parts += [part for part, _ in made]
+        interfaces += [interface for _, interface in made]
     for prepared_body in drafted:
         surfaces = surroundings.surfaces(prepared_body)
         draft = catalogue.find("method", job.scene.method_of(prepared_body.body).kind).load()(
@@ -198,13 +196,17 @@ def _add_staggered(job: Job, parts: list[Part], sharp: list[Prepared], drafted: 
 def _mechanisms(job: Job) -> Mechanisms | None:
     if not job.scene.mechanisms:
         return None
-    from .mechanisms import mechanisms_part, uncoupled_joints  # its kernels are compiled where there are mechanisms
+    from .mechanisms import (  # its kernels are compiled where there are mechanisms
+        build_uncoupled_joints,
+        mechanisms_part,
+    )
 
     part = mechanisms_part(job)
-    return Mechanisms(part, uncoupled_joints(job, part))
+    return Mechanisms(part, build_uncoupled_joints(job, part))
 
 
-def soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = None, reshaped: bool = False) -> SoftPart:
+def build_soft_part(job: Job, prepared: list[Prepared], rigid: Mechanisms | None = None, reshaped: bool = False
+                    ) -> SoftPart:
     """Return soft bodies as one part of the world. Raises a ConJacError that names a body.
 
     rigid: mechanisms that the bodies may be attached to or touch. reshaped: whether bodies were cut or nailed since the

@@ -15,7 +15,7 @@ from .cloth import ENTRIES as _CLOTH
 from .cloth import NUMBERS as CLOTH_NUMBERS
 from .cloth import SHARP, SHARP_COARSER, SHARP_NUMBERS, SHARP_OPTIONS, STRETCH_LIMIT
 from .drafts import ENTRIES as _DRAFTS
-from .entry import Entry, Param
+from .entry import Entry, Param, load_path
 from .holds import BEGINS, BREAKS, HARD, PIN_STIFFNESS
 from .holds import ENTRIES as _HOLDS
 from .mechanisms import ENTRIES as _MECHANISMS
@@ -31,8 +31,8 @@ from .stepping import ENTRIES as _STEPPING
 __all__ = ["ACTIVATION", "BEGINS", "BETA", "BREAKS", "CAPABILITIES", "CLOTH_NUMBERS", "DENSITY", "ENTRIES", "HARD",
            "MODES", "MOST_STRETCH", "MOTIONS", "PIN_STIFFNESS", "POISSON_RATIO", "ROPE_NUMBERS", "SCENE_VERSION",
            "SHARP", "SHARP_COARSER", "SHARP_NUMBERS", "SHARP_OPTIONS", "SLIDE", "SPIN", "STRETCH_LIMIT",
-           "WOBBLE_HALF_LIFE", "YOUNGS_MODULUS", "Entry", "Param", "able", "default", "family", "find", "maps",
-           "menu", "stepped_by"]
+           "WOBBLE_HALF_LIFE", "YOUNGS_MODULUS", "Entry", "Param", "able", "default", "family", "find", "load_path",
+           "maps", "menu", "name_integrators"]
 
 SCENE_VERSION = 1  #: of scene.json, the one number that the add-on and the solver must agree on
 
@@ -87,7 +87,7 @@ def default(name: str, key: str, parameter: str) -> float | int | bool | None:
     return next((param.default for param in params if param.key == parameter), None)
 
 
-def stepped_by(method: Entry) -> str:
+def name_integrators(method: Entry) -> str:
     """Return the labels of the integrators that step a method, with "or" before the last; "" where all integrators do.
     """
     labels = [find("integrator", key).label for key in method.steps]

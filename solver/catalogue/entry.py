@@ -58,5 +58,11 @@ class Entry(Record):
     def load(self, package: str | None = None) -> Any:
         """Return the class or function of the entry, imported now. package: root from which its path starts; None: the
         solver."""
-        module, _, name = self.path.partition(":")
-        return getattr(importlib.import_module(f"{package or _ROOT}.{module}"), name)
+        return load_path(self.path, package)
+
+
+def load_path(path: str, package: str | None = None) -> Any:
+    """Return a class or function, imported now. path: "module.path:Name". package: root from which the path starts;
+    None: the solver."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(f"{package or _ROOT}.{module}"), name)

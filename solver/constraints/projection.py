@@ -19,7 +19,7 @@ ITERATIONS = 20  #: of Newton's method, until constraints are met
 Evaluate = Callable[[Vec], tuple[Vec, Vec, Vec]]
 
 
-def closed(q: Vec, u: Vec, evaluate: Evaluate, respond: Respond) -> tuple[Vec, Vec]:
+def project_onto_rows(q: Vec, u: Vec, evaluate: Evaluate, respond: Respond) -> tuple[Vec, Vec]:
     """Return (q, u), (m,) each: the nearest coordinates in A's metric at which the rows are satisfied, and the nearest
     rates that keep them satisfied. evaluate: function that returns the rows at q. respond: A⁻¹, of the step's end or
     near it. Raises StepFailed where the iteration does not converge. [Thesis 3.8]"""

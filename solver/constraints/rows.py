@@ -54,7 +54,7 @@ class Rows:
         add_wrenches(self.body, self.wrench, multiplier, out)
         return out
 
-    def aimed(self, target: Vec) -> Rows:
+    def with_target(self, target: Vec) -> Rows:
         """Return a copy of the rows with other targets, (r,) [m/s, rad/s]."""
         return Rows(self.body, self.wrench, self.rate, self.rate_factor, target, self.compliance, self.owner)
 

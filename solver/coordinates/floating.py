@@ -70,7 +70,7 @@ class FloatingParts:
         is_placed = is_prescribed | (owners > in_floating)
         self.groups = [
             _group(rest, [parts[k] for k in members], is_placed)
-            for members in _connected_groups(parts, floating, len(rest))
+            for members in _group_connected(parts, floating, len(rest))
         ]
 
     @cached_property
@@ -93,7 +93,7 @@ class FloatingParts:
         return np.linalg.eigh(rows.T @ rows)[1][:, : group.modes], centres
 
 
-def rigid_field(points: Vec, centre: Vec, size: float) -> Vec:
+def evaluate_rigid_field(points: Vec, centre: Vec, size: float) -> Vec:
     """Return the velocity of points (n, 3) [m] for each entry of a twist about a centre (3,) [m], (n, 3, 6). size: by
     which angular velocities are multiplied in a twist [m]."""
     field = np.zeros((len(points), 3, 6))
@@ -105,7 +105,7 @@ def rigid_field(points: Vec, centre: Vec, size: float) -> Vec:
     return field
 
 
-def _connected_groups(parts: list[Index], floating: list[int], count: int) -> list[list[int]]:
+def _group_connected(parts: list[Index], floating: list[int], count: int) -> list[list[int]]:
     """Return the numbers of the floating parts by group: parts that share nodes are in one group."""
     if not floating:
         return []
@@ -155,11 +155,11 @@ def _rows(x: Vec, group: Group) -> tuple[Vec, list[Vec]]:
     blocks = []
     for k, nodes in enumerate(group.prescribed):
         block = np.zeros((len(nodes), 3, 6 * len(centres)))
-        block[:, :, 6 * k : 6 * k + 6] = rigid_field(x[nodes], centres[k], group.size)
+        block[:, :, 6 * k : 6 * k + 6] = evaluate_rigid_field(x[nodes], centres[k], group.size)
         blocks.append(block.reshape(-1, block.shape[2]))
     for first, second, node in group.shared:
         block = np.zeros((3, 6 * len(centres)))
-        block[:, 6 * first : 6 * first + 6] = rigid_field(x[node][None], centres[first], group.size)[0]
-        block[:, 6 * second : 6 * second + 6] = -rigid_field(x[node][None], centres[second], group.size)[0]
+        block[:, 6 * first : 6 * first + 6] = evaluate_rigid_field(x[node][None], centres[first], group.size)[0]
+        block[:, 6 * second : 6 * second + 6] = -evaluate_rigid_field(x[node][None], centres[second], group.size)[0]
         blocks.append(block)
     return np.concatenate(blocks) if blocks else np.zeros((0, 6 * len(centres))), centres

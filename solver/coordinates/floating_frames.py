@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ..state import Index, Vec
-from .floating import FloatingParts, rigid_field
+from .floating import FloatingParts, evaluate_rigid_field
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Frames:
         for k, component, first in self._groups:
             group = self._floating.groups[k]
             twists, centres = self._floating.twists(group, x)
-            fields = [rigid_field(x[part], centre, group.size) @ twists[6 * i : 6 * i + 6]
+            fields = [evaluate_rigid_field(x[part], centre, group.size) @ twists[6 * i : 6 * i + 6]
                       for i, (part, centre) in enumerate(zip(group.owned, centres))]
             frames.append(Frame(np.concatenate(group.owned), np.concatenate(fields), component, first))
         return frames

@@ -50,7 +50,7 @@ class FreeNodes:
         x[self.prescribed] = self.where_prescribed(time, carrier_motion)
         return x
 
-    def prescribed_velocity(self, time: float, h: float) -> Vec | None:
+    def compute_prescribed_velocity(self, time: float, h: float) -> Vec | None:
         """Return w = (x(t + h) − x(t)) / h of kinematic nodes, the mean velocity of a step of h seconds from `time`
         [s], (p, 3) [m/s]; zero for attached nodes, whose velocity is an unknown of the step; None where all nodes are
         static."""
@@ -63,7 +63,7 @@ class FreeNodes:
         nodes are static."""
         return None if self.motion is None else self._with_attached(self.motion.velocity(time))
 
-    def prescribed_rate(self, time: float, carrier_motion: CarrierMotion | None = None) -> Vec | None:
+    def compute_prescribed_rate(self, time: float, carrier_motion: CarrierMotion | None = None) -> Vec | None:
         """Return velocities of the prescribed nodes at `time` [s], (p, 3) [m/s], attached ones included; None where all
         are static. Raises ValueError where there are attached nodes and no carrier motion."""
         if carrier_motion is None:

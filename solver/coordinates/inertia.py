@@ -103,7 +103,7 @@ def hull_surface(vertices: Vec) -> tuple[Vec, Index]:
     try:
         hull = ConvexHull(vertices)
     except (QhullError, ValueError) as failure:
-        raise _flat() from failure
+        raise _report_flat_surface() from failure
     corners = vertices[hull.simplices]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     inwards = np.einsum("ta,ta->t", normal, hull.equations[:, :3]) < 0.0
@@ -135,7 +135,7 @@ def mesh(vertices: Vec, triangles: Index, density: float = 1.0) -> Solid:
     volume = six.sum() / 6.0
     thin = FLAT * np.ptp(vertices, axis=0).max() * np.linalg.norm(normal, axis=1).sum() / 6.0
     if abs(volume) <= thin:
-        raise _flat()
+        raise _report_flat_surface()
     if volume < 0.0:
         raise BadMesh("its surface is inside out", "Flip its normals")
     centre = six @ corners.sum(axis=1) / (24.0 * volume)
@@ -152,7 +152,7 @@ def _check(what: str, value: float) -> None:
         raise BadScene(f"its {what} is {value:g}", "Give it a value above zero")
 
 
-def _flat() -> BadMesh:
+def _report_flat_surface() -> BadMesh:
     return BadMesh("its surface is flat and encloses no volume", "Give it some thickness")
 
 
@@ -160,10 +160,10 @@ def _check_points(vertices: Vec) -> None:
     if not np.isfinite(vertices).all():
         raise BadMesh("a vertex is not a finite number", "Correct its position")
     if len(vertices) < 4:
-        raise _flat()
+        raise _report_flat_surface()
     extents = np.linalg.svd(vertices - vertices.mean(axis=0), compute_uv=False)
     if extents[2] <= FLAT * extents[0]:
-        raise _flat()
+        raise _report_flat_surface()
 
 
 def _check_closed(triangles: Index) -> None:

@@ -180,11 +180,11 @@ class Transformed:
 
     def at(self, time: float) -> Vec:
         """Return positions at `time` [s], (k, 3) [m]."""
-        return transformed(self._frames.at(time) @ self._from_start, self._positions)
+        return transform_points(self._frames.at(time) @ self._from_start, self._positions)
 
     def velocity(self, time: float) -> Vec:
         """Return velocities at `time` [s], (k, 3) [m/s]."""
-        return transformed(self._frames.velocity(time) @ self._from_start, self._positions)
+        return transform_points(self._frames.velocity(time) @ self._from_start, self._positions)
 
 
 class Concatenated:
@@ -209,7 +209,7 @@ class Concatenated:
         return np.concatenate([table.velocity(time) for table in self._tables])
 
 
-def transformed(frames: Vec, positions: Vec) -> Vec:
+def transform_points(frames: Vec, positions: Vec) -> Vec:
     """Return points (k, 3) [m] moved by frames (…, 4, 4), (…, k, 3) [m]."""
     moved: Vec = positions @ np.swapaxes(frames[..., :3, :3], -1, -2) + frames[..., None, :3, 3]
     return moved

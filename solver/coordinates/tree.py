@@ -161,7 +161,7 @@ class Tree:
                 far = np.flatnonzero(batch.chart.is_far(state.q[batch.entries]))
                 if len(far):
                     some = batch.among(far)
-                    new[some.centres] = batch.chart.recentred(state.q[some.entries], old[some.centres])
+                    new[some.centres] = batch.chart.recentre(state.q[some.entries], old[some.centres])
                     moved.append(some)
         if not moved:
             return state

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..state import Index, Vec
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .tree_structs import BodyMotion, JointMotion, TreeFrames
 
 
-@inlined
+@inline
 def load(T, i):  # type: ignore[no-untyped-def]
     """Return the upper three rows of T[i], (4, 4), as 12 numbers."""
     return (T[i, 0, 0], T[i, 0, 1], T[i, 0, 2], T[i, 0, 3],
@@ -20,7 +20,7 @@ def load(T, i):  # type: ignore[no-untyped-def]
             T[i, 2, 0], T[i, 2, 1], T[i, 2, 2], T[i, 2, 3])
 
 
-@inlined
+@inline
 def compose(a, b):  # type: ignore[no-untyped-def]
     """Return the product a b of two rigid motions, as 12 numbers."""
     return (
@@ -33,34 +33,34 @@ def compose(a, b):  # type: ignore[no-untyped-def]
     )
 
 
-@inlined
+@inline
 def cross(a, b):  # type: ignore[no-untyped-def]
     """Return a × b of two vectors, as three numbers."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-@inlined
+@inline
 def along(a, v):  # type: ignore[no-untyped-def]
     """Return R v of a rigid motion with rotation R."""
     return (a[0] * v[0] + a[1] * v[1] + a[2] * v[2], a[4] * v[0] + a[5] * v[1] + a[6] * v[2],
             a[8] * v[0] + a[9] * v[1] + a[10] * v[2])
 
 
-@inlined
+@inline
 def back(a, v):  # type: ignore[no-untyped-def]
     """Return Rᵀ v of a rigid motion with rotation R."""
     return (a[0] * v[0] + a[4] * v[1] + a[8] * v[2], a[1] * v[0] + a[5] * v[1] + a[9] * v[2],
             a[2] * v[0] + a[6] * v[1] + a[10] * v[2])
 
 
-@inlined
+@inline
 def add(a, b):  # type: ignore[no-untyped-def]
     """Return a + b of two vectors, as three numbers."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
-@inlined
-def scaled(s, a):  # type: ignore[no-untyped-def]
+@inline
+def scale_vector(s, a):  # type: ignore[no-untyped-def]
     """Return s a of a number and a vector, as three numbers."""
     return (s * a[0], s * a[1], s * a[2])
 
@@ -96,7 +96,7 @@ def pose(tree, joints, u, at):  # type: ignore[no-untyped-def]
             for a in range(3):
                 S[k, a] = w[a]
                 S[k, 3 + a] = v[a]
-            angular, linear = add(angular, scaled(u[k], w)), add(linear, scaled(u[k], v))
+            angular, linear = add(angular, scale_vector(u[k], w)), add(linear, scale_vector(u[k], v))
         bent = along(c, (bend[i, 0], bend[i, 1], bend[i, 2]))
         slid = add(along(c, (bend[i, 3], bend[i, 4], bend[i, 5])), cross(arm, bent))
         # motion of the parent

@@ -103,7 +103,7 @@ class EquationsOfBoth:
         """Evaluate normal forces and normals of friction at positions x (n, 3) [m]; they apply until the next call."""
         seconds = self.of_flesh.b * self.of_flesh.h
         self.frictions = [one for law in self.soft.contacts
-                           if (one := law.lagged_friction(x, self._base, seconds)) is not None]
+                           if (one := law.lag_friction(x, self._base, seconds)) is not None]
 
     def contact_forces(self, x: Vec) -> Vec:
         """Return midpoint [m], force [N] and distance [m] of each active pair at positions x (n, 3) [m], (k, 7)."""

@@ -73,7 +73,7 @@ class CoupledQuasistatic:
 
         count = columns.shape[2]
         stiffness_product = whole.loads.pulls(lin, coordinates.with_attached(columns))  # K J_a
-        across = inertia.generalised_force(weighed) - stage.stiffness_factor * stiffness_product
+        across = inertia.project_loads(weighed) - stage.stiffness_factor * stiffness_product
         rhs = np.concatenate([across, -on_nodes[:, :, None]], axis=2)[order].reshape(-1, count + 1)
         self._factor(lin, lin_at if not project else None)
         self._solved = solved = self._solve(rhs)
@@ -144,7 +144,7 @@ class CoupledQuasistatic:
         impulse = stage.a * stage.h * at.force
         on_rates = np.einsum("nic,ni->c", velocities, gained[:, :, 0])
         on_rates -= np.einsum("aic,ai->c", velocities[attached], impulse[attached])
-        return self._inertia.generalised_force(gained)[:, :, 0] - impulse, on_rates
+        return self._inertia.project_loads(gained)[:, :, 0] - impulse, on_rates
 
     def _factor(self, lin: Linearised, lin_at: Callable[[bool], Linearised] | None) -> None:
         """Store −a b h² K plus the regularisation mass, and factor it, or else the matrix of the projected K from

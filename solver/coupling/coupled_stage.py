@@ -106,8 +106,8 @@ class CoupledStage(NoQuasistatic):
         self._columns = coordinates.attached.columns(at.E, at.twists)
 
         self._v_attached, self._of_flesh = v_attached, stage
-        self._v_hat = v_hat = self._predicted(at, self._columns, stage, of_joints, v_attached)
-        static = replace(stage, v_hat=v_hat, carrier_motion=self._attached_motion(np.zeros(self._columns.shape[2])))
+        self._v_hat = v_hat = self._predict_velocities(at, self._columns, stage, of_joints, v_attached)
+        static = replace(stage, v_hat=v_hat, carrier_motion=self._move_attached_nodes(np.zeros(self._columns.shape[2])))
         self._eliminated = flesh.condensation.eliminate(lin, static, coordinates.with_attached(self._columns))
         if not (np.isfinite(self._eliminated.matrix).all() and np.isfinite(self._eliminated.impulse).all()):
             raise StepFailed("its force on the bones is not a number")
@@ -123,7 +123,7 @@ class CoupledStage(NoQuasistatic):
         self.bones = self._bones.solve_at(self._at, self._joints, self._of_joints, eliminated)
         u = self.bones.rates
         rates = self._at.carrying(u)
-        self.posed, self.stage = eliminated.moving(rates, self._attached_motion(rates))
+        self.posed, self.stage = eliminated.moving(rates, self._move_attached_nodes(rates))
         if self._impulses is not None:
             self.posed = self.posed.under(self._impulses)
         own = self.posed.solve()
@@ -145,7 +145,7 @@ class CoupledStage(NoQuasistatic):
         attached, v = self._coordinates.attached, self.lin.v.copy()
         v[attached.nodes] = attached.velocities(self._at.E, self._at.twist)
         force = self.lin.force if self.lin.damped is None else self.lin.force + self.lin.damped.force(v)
-        return self._along(self._left(v, self._v_hat, force), self._columns)
+        return self._along(self._compute_residual_inertia(v, self._v_hat, force), self._columns)
 
     @property
     def curvature(self) -> float:
@@ -157,10 +157,10 @@ class CoupledStage(NoQuasistatic):
         [J]. at: bodies of the joints at that point. v, force: velocities [m/s] of all nodes, attached ones included,
         and forces [N] on them, damping included, (n, 3)."""
         columns = self._coordinates.attached.columns(at.E, at.twists)
-        v_hat = self._predicted(at, columns, self._of_flesh, self._of_joints, self._v_attached)
-        return self._along(self._left(v, v_hat, force), columns)
+        v_hat = self._predict_velocities(at, columns, self._of_flesh, self._of_joints, self._v_attached)
+        return self._along(self._compute_residual_inertia(v, v_hat, force), columns)
 
-    def _left(self, v: Vec, v_hat: Vec, force: Vec) -> Vec:
+    def _compute_residual_inertia(self, v: Vec, v_hat: Vec, force: Vec) -> Vec:
         """Return the residual inertia M (v − v̂) − a h f of all nodes, (n, 3) [N s]."""
         stage = self._of_flesh
         return np.asarray(stage.inertia * self.lin.mass[:, None] * (v - v_hat) - stage.a * stage.h * force)
@@ -177,7 +177,8 @@ class CoupledStage(NoQuasistatic):
         """Return the stage of joints at the rates that `solve` found."""
         return self.bones.tree_stage
 
-    def _predicted(self, at: Bodies, columns: Vec, stage: NodeStage, of_joints: Stage, v_attached: Vec | None) -> Vec:
+    def _predict_velocities(self, at: Bodies, columns: Vec, stage: NodeStage, of_joints: Stage,
+                            v_attached: Vec | None) -> Vec:
         """Return predicted velocities v̂ of all nodes, (n, 3) [m/s]; those of attached nodes are `v_attached`, (a, 3),
         or, where that is None, derived from the predicted rates of the joints. columns: J_a, (a, 3, c)."""
         attached, v_hat = self._coordinates.attached, stage.v_hat.copy()
@@ -201,7 +202,7 @@ class CoupledStage(NoQuasistatic):
         attached = self._coordinates.attached
         other._columns = columns = attached.columns(at.E, at.twists)
         gained = stage.inertia * self.lin.mass[:, None] * (
-            v - self._predicted(at, columns, stage, of_joints, v_attached))
+            v - self._predict_velocities(at, columns, stage, of_joints, v_attached))
         left = gained - stage.a * stage.h * force
         free = left[self._coordinates.free].ravel()
         on_rates = self._eliminated.columns.T @ free + np.einsum("aic,ai->c", columns, left[attached.nodes])
@@ -212,7 +213,7 @@ class CoupledStage(NoQuasistatic):
         return RelinearisedStage(np.concatenate([own + self.posed.respond(-free[:, None])[:, 0], u]),
                                  bones.tree_stage)
 
-    def _attached_motion(self, rates: Vec) -> CarrierMotion:
+    def _move_attached_nodes(self, rates: Vec) -> CarrierMotion:
         """Return the motion of attached nodes at the end of a stage with joint rates (c,), to first order."""
         attached, stage = self._coordinates.attached, self.stage
         v = self._columns @ rates

@@ -14,9 +14,10 @@ from ..integrators.interface import System
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.anderson import DEPTH, Anderson
 from ..nonlinear.bounded import Bounded, BoundedQuasistatic
-from ..nonlinear.iterations import Coupled, CoupledOnReusedFactor
+from ..nonlinear.condensed_velocities import solve_condensed
+from ..nonlinear.reused_velocities import solve_on_last_factor
 from ..parts.interface import Balancing
-from ..parts.joints.last_twist import elapsed_since_last, stepped
+from ..parts.joints.last_twist import find_time_since_last, record_step
 from ..parts.nodes.full import Full
 from ..parts.stage import Momentum, NodeStage, Stage
 from ..rows.eliminated import EliminatedRows
@@ -77,7 +78,7 @@ class CoupledSystem(System[CoupledStage]):
         attached_velocities: Vec | None = None
         if stage.base is None:
             # in a linearised step bones and attached nodes have the momentum of the last linearisation
-            earlier = self._skeleton.bodies(joints, elapsed_since_last(joints.memory, stage.h))
+            earlier = self._skeleton.bodies(joints, find_time_since_last(joints.memory, stage.h))
             attached_velocities = self._flesh.attached.velocities(earlier.E, earlier.twist)
         bodies = self._skeleton.bodies(joints)
         lin = self._soft.linearise(replace(soft, carrier_motion=self._flesh.attached.carrier_motion(bodies)), time)
@@ -111,8 +112,8 @@ class CoupledSystem(System[CoupledStage]):
         if self._soft.contacts and touches(self._soft, self._states.positions(start), self._states.positions(after)):
             # a barrier cannot be linearised: the stage is solved, and momentum is that of its end
             after = self.solve_stage(replace(stage, base=start.q, beta=1.0), start)
-            return replace(after, memory=stepped(after.memory, 0.0, JOINTS))
-        return after if stage.base is not None else replace(after, memory=stepped(after.memory, stage.h, JOINTS))
+            return replace(after, memory=record_step(after.memory, 0.0, JOINTS))
+        return after if stage.base is not None else replace(after, memory=record_step(after.memory, stage.h, JOINTS))
 
     def touching(self, state: State) -> Index:
         """Return indices of nodes in contact with the ground, and of active motors and drives of the mechanisms, offset
@@ -128,12 +129,12 @@ class CoupledSystem(System[CoupledStage]):
         With ConJac the quasistatic nodes are in equilibrium at the end. [ConJac MUSCLE]
         """
         stages, states = self._stages(stage), self._states.split_state(start)
-        damped = self._damped(stage, states)
+        damped = self._evaluate_damping(stage, states)
         equations = CoupledEquations(self._soft, self._skeleton, stages, states, damped, self._last)
         if not self._soft.contacts:
             after = self._without_contact(equations, stage, start)
         elif (reduced := self._soft.condensation.at_once) is not None:
-            after = self._quasistatic(reduced, equations, stage, start)
+            after = self._solve_quasistatic(reduced, equations, stage, start)
         else:
             after = Bounded(equations, stage, start, self._soft.stage_solver.limits).solve_stage()
         bones = after.tree_stage
@@ -143,26 +144,27 @@ class CoupledSystem(System[CoupledStage]):
             return remember(after, stages[0], None)
         return _with_friction(self._soft, self._states, equations.pose_at(after.q, after.u, self._soft.project), after)
 
-    def _damped(self, stage: Stage, states: Sequence[State]) -> Damped | None:
+    def _evaluate_damping(self, stage: Stage, states: Sequence[State]) -> Damped | None:
         """Return the damping matrix D through a stage, at the predicted end of both parts; None where nothing is
         damped. states: of both parts at the stage's start."""
         soft, joints = states
         predicted = replace(joints, q=joints.q + (stage.time - soft.time) * joints.u)
-        return self._soft.damped_through(stage, replace(soft, carrier_motion=self._states.carrier_motion(predicted)))
+        moved = replace(soft, carrier_motion=self._states.carrier_motion(predicted))
+        return self._soft.evaluate_stage_damping(stage, moved)
 
     def _without_contact(self, equations: CoupledEquations, stage: Stage, start: State) -> State:
         """Return the end of a stage without contact between surfaces. Raises StepFailed."""
         limits = self._soft.stage_solver.limits
-        arguments = self._soft.evaluate, stage, start, limits, self._soft.extent, UNKNOWNS
         if self._soft.condensation.whole is not None and limits.patience:
             try:
-                return CoupledOnReusedFactor(equations.pose_at, equations.on_last_factor, self._changes,
-                                             *arguments).solve_stage()
+                return solve_on_last_factor(equations.pose_at, equations.on_last_factor, self._changes, stage, start,
+                                            limits, self._soft.extent, UNKNOWNS)
             except StepFailed:
                 self._last.forget()
-        return Coupled(equations.pose_at, *arguments).solve_stage()
+        return solve_condensed(equations.pose_at, self._soft.evaluate, stage, start, limits, self._soft.extent,
+                               UNKNOWNS)
 
-    def _quasistatic(self, reduced: Balancing, equations: CoupledEquations, stage: Stage, start: State) -> State:
+    def _solve_quasistatic(self, reduced: Balancing, equations: CoupledEquations, stage: Stage, start: State) -> State:
         """Return the end of a stage of mostly quasistatic nodes: solved without contact where the displacement has
         none, else in the positions of all nodes. Raises StepFailed."""
         def solve() -> tuple[State, Vec]:

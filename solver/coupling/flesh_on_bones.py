@@ -73,7 +73,7 @@ class FleshOnBones(Coupling, SteppedSoft):
         Raises StepFailed."""
         soft, joints = self.split_state(state)
         on_soft, on_bones = (inputs.external_forces.get(k) for k in range(2))
-        start, external_force = self.soft.damped_start(soft, h, on_soft, self.integrator.remembered_rates)
+        start, external_force = self.soft.damp_start(soft, h, on_soft, self.integrator.remembered_rates)
         recall(self.soft.links, soft)
         before = [start, joints]
         self.system.free_bones.start_step(on_soft is None and on_bones is None)

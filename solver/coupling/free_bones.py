@@ -142,7 +142,7 @@ class FreeBones:
             correction = spin_correction(tree.mass, x0, x1, v1, remaining * target.spin, h)
             correction = replace(correction, shift=tree.mass @ x0 / total + h * drift - correction.centre,
                                  gain=drift - correction.drift)
-            x[tree.flesh], v[tree.flesh] = (correction.placed(x[tree.flesh]),
+            x[tree.flesh], v[tree.flesh] = (correction.rotate_points(x[tree.flesh]),
                                             correction.moving(x[tree.flesh], v[tree.flesh]))
             bones = self._with_root_motion(bones, int(tree.bones[0]), correction)
         free = self._soft.coordinates.free
@@ -213,7 +213,7 @@ class FreeBones:
         moved = correction.moving(E[None, :3, 3], (E[:3, :3] @ twist[3:])[None])[0]
         angular_velocity = correction.rotation @ E[:3, :3] @ twist[:3] + correction.lacking
 
-        origin = correction.placed(tree.root_origin(bones, root)[None])[0]
+        origin = correction.rotate_points(tree.root_origin(bones, root)[None])[0]
         bones = tree.with_free_root(bones, root, correction.angle, origin)
         then, u = tree.posture(bones.q, bones.u, bones.memory, self._posture), bones.u.copy()
         to_root = then.E[root, :3, :3].T

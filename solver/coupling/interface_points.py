@@ -75,7 +75,7 @@ class NodePoints:
         blocks = (lower + sp.triu(lower.T, 1)).tobsr((3, 3))
         pairs = np.column_stack([np.repeat(np.arange(len(pattern.order)), np.diff(blocks.indptr)), blocks.indices])
         below = pairs[:, 0] >= pairs[:, 1]
-        return InterfaceInertia.coupled(pattern.position[self.nodes], pairs[below].astype(np.int32), blocks.data[below])
+        return InterfaceInertia.couple(pattern.position[self.nodes], pairs[below].astype(np.int32), blocks.data[below])
 
     @cached_property
     def _pattern(self) -> Pattern:

@@ -111,14 +111,14 @@ class _Points:
         """Return the staggered parts' impulses on the points, (p, 3) [N s]."""
         return np.concatenate([linked.reaction(after[interface.number]) for interface, linked in self.all])
 
-    def remembered_values(self, name: str) -> Vec:
+    def recall_values(self, name: str) -> Vec:
         """Return values of the staggered parts' memory, (p, 3); zero where there are none yet."""
         values = [self.before[interface.number].memory.get(name) for interface in self.interfaces]
         if any(value is None for value in values):
             return np.zeros_like(self.start)
         return np.concatenate([value for value in values if value is not None])
 
-    def remembered(self, state: State, which: int, **values: Vec) -> State:
+    def with_values(self, state: State, which: int, **values: Vec) -> State:
         """Return a staggered part's state with values of its points, (p, 3), in its memory for the next step."""
         own = [rows for rows, (interface, _) in zip(self.own, self.all) if interface is self.interfaces[which]]
         return replace(state, memory={**state.memory, **{
@@ -167,12 +167,12 @@ class StaggeredParts(Coupling):
         """Return all parts, the staggered ones last."""
         return self._parts
 
-    def solved_with(self, part: Part) -> Sequence[Part]:
+    def find_parts_solved_with(self, part: Part) -> Sequence[Part]:
         """Return the parts whose unknowns are in one system with those of this part, itself included."""
         of_part = (coupling.parts for coupling in self._couplings if any(coupled is part for coupled in coupling.parts))
         return next(of_part, [part])
 
-    def replaced(self, part: Part, after: Part, couplings: Sequence[Coupling]) -> Sequence[Coupling]:
+    def replace_part(self, part: Part, after: Part, couplings: Sequence[Coupling]) -> Sequence[Coupling]:
         """Return this coupling, as the only element, with a reshaped part `after` in place of `part`. couplings: those
         of the reshaped part."""
         others = [coupling for coupling in self._couplings if not any(coupled is part for coupled in coupling.parts)]
@@ -194,12 +194,12 @@ class StaggeredParts(Coupling):
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the state after h seconds. The inputs are not used, as no coupling has this one as a part. Raises
         StepFailed."""
-        return self._advanced(state, h, stepping(h))
+        return self._advance(state, h, stepping(h))
 
     def rescue(self, state: State, h: float, failure: StepFailed, inputs: StepInputs = NO_INPUTS) -> State:
         """Return the state after h seconds, with the part that failed stepped by a more robust method. Raises
         StepFailed."""
-        return self._advanced(state, h, rescuing(h, failure))
+        return self._advance(state, h, rescuing(h, failure))
 
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Return the step-size controller of the first part, for errors below `tolerance`; see `Subsystem`."""
@@ -214,12 +214,12 @@ class StaggeredParts(Coupling):
         for coupling in self._couplings:
             coupling.forget_past()
 
-    def _advanced(self, state: State, h: float, advance: Advance) -> State:
+    def _advance(self, state: State, h: float, advance: Advance) -> State:
         """Return the states of all parts, merged, after h seconds: the staggered ones step in turn with the others."""
         before = self._layout.split_state(state)
 
         def others(external_forces: Mapping[int, Vec]) -> list[State]:
-            return self._subsystems.advanced(before, advance, self._staggered, external_forces)
+            return self._subsystems.advance(before, advance, self._staggered, external_forces)
 
         def one_step(k: int, part: SteppedPart, own: State) -> State:
             return naming_part(k, advance, part, own)
@@ -236,8 +236,8 @@ def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State]
     not yet stepped. one_step: returns the state of the staggered part with index k after its step.
     """
     points = _Points(interfaces, before, h)
-    carried_over = points.remembered_values(CARRIED_OVER)
-    acting = points.remembered_values(ACTING) + carried_over / h
+    carried_over = points.recall_values(CARRIED_OVER)
+    acting = points.recall_values(ACTING) + carried_over / h
     last, relaxed = np.zeros((0, 3)), 1.0
     for tried in range(MAX_ITERATIONS):
         after = others(points.external_forces(acting))
@@ -257,5 +257,5 @@ def step_coupled(interfaces: Sequence[CoupledInterface], before: Sequence[State]
         last, acting = residual, (applied + relaxed * residual) / h
     for which, interface in enumerate(interfaces):
         values = {ACTING: reaction / h, CARRIED_OVER: residual}
-        after[interface.number] = points.remembered(after[interface.number], which, **values)
+        after[interface.number] = points.with_values(after[interface.number], which, **values)
     return after

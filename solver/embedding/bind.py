@@ -17,9 +17,9 @@ from ..state import Index, Vec
 from .locate import containing_tets
 from .tears import mend_tears, nearest_of
 
-NEAR = 0.25  # of the median edge: closer than this a vertex may have slipped through the wrong side
+NEAR = 0.25  #: of the median edge: closer than this a vertex may have slipped through the wrong side
 CHUNK = 400_000  # pairs of point and face at a time
-FEW, MANY = 16, 256  # boundary faces to look at, and when none of these faces the right way
+FEW, MANY = 16, 256  #: boundary faces to look at, and when none of these faces the right way
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def bind(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) -> Embedding:
 
     faces, tet_of_face = boundary_faces(tets)
     _, part_of_tet = face_parts(tets)
-    part_of_vertex = _loose_parts(len(points), triangles)
+    part_of_vertex = _find_loose_parts(len(points), triangles)
     allowed = _own_parts(nodes, part_of_tet, faces, tet_of_face, points, part_of_vertex)
     inside = containing_tets(nodes, tets, part_of_tet, points, part_of_vertex, allowed)
 
@@ -87,7 +87,7 @@ def barycentric(points: Vec, corners: Vec) -> Vec:
     return weights
 
 
-def _loose_parts(count: int, triangles: NDArray) -> Index:
+def _find_loose_parts(count: int, triangles: NDArray) -> Index:
     """Return the connected part of each vertex over the triangles, (count,)."""
     links = triangles[:, [0, 1, 1, 2]].reshape(-1, 2)
     graph = coo_matrix((np.ones(len(links), dtype=np.int8), (links[:, 0], links[:, 1])), shape=(count, count))

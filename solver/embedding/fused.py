@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import cKDTree
 
 from ..meshing.closest import vertex_normals
-from ..meshing.surface import enclosed_volumes
+from ..meshing.surface import measure_enclosed_volumes
 from ..state import Index, Vec
 from .bind import Embedding
 
@@ -20,7 +20,7 @@ CELLS = 2.0  #: in an edge: one vertex of each, and of each side that it looks t
 MOST = 300  #: pairs that are looked at along the mesh
 
 
-def fused(embedding: Embedding, vertices: Vec, triangles: NDArray, edge: float) -> Index:
+def find_fused_pairs(embedding: Embedding, vertices: Vec, triangles: NDArray, edge: float) -> Index:
     """Return pairs of vertices that are of two sheets with air between them and carried by tetrahedra with a common
     node, (k, 2).
 
@@ -52,7 +52,7 @@ def fused(embedding: Embedding, vertices: Vec, triangles: NDArray, edge: float) 
 def _outwards(vertices: Vec, triangles: NDArray, graph: csr_matrix) -> Vec:
     """Return unit normals (n, 3) that point out of the volume enclosed by each connected part of the mesh."""
     part = connected_components(graph, directed=False)[1]
-    enclosed = np.bincount(part[triangles[:, 0]], enclosed_volumes(vertices - vertices.mean(axis=0), triangles),
+    enclosed = np.bincount(part[triangles[:, 0]], measure_enclosed_volumes(vertices - vertices.mean(axis=0), triangles),
                            minlength=int(part.max()) + 1)
     normals: Vec = vertex_normals(vertices, triangles) * np.where(enclosed < 0.0, -1.0, 1.0)[part, None]
     return normals

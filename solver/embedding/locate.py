@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from ..state import Index, Vec
 from ..threads import kernel
 
-INSIDE = -1e-9  # smallest barycentric weight that still counts as inside
-MOST_ENTRIES = 30  # of the grid for each tetrahedron, on average
+INSIDE = -1e-9  #: smallest barycentric weight that still counts as inside
+MOST_ENTRIES = 30  #: of the grid for each tetrahedron, on average
 
 
 def containing_tets(nodes: Vec, tets: Index, part_of_tet: Index, points: Vec, part_of_point: Index,

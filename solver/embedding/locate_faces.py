@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..state import Index, Vec
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 
 OUTSIDE = -1.0e-9  #: smallest barycentric weight that still counts as inside
 
@@ -37,7 +37,7 @@ def _cross(a: Vec, b: Vec) -> Vec:
     return crossed
 
 
-@inlined
+@inline
 def depth(x, y, material, faces, f):  # type: ignore[no-untyped-def]
     """Return the smallest of the three barycentric weights of a point in face f."""
     ax, ay = material[faces[f, 0], 0], material[faces[f, 0], 1]

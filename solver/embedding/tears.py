@@ -8,11 +8,11 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
 from ..meshing.closest import triangle_distances
-from ..meshing.volume import SIDES, unique_edges
+from ..meshing.volume import SIDES, find_edges
 from ..state import Index, Vec
 
-ROUNDS = 5
-CANDIDATES = 64  # boundary faces that a torn vertex may go to
+ROUNDS = 5  #: in which torn vertices are rebound, as that may tear others
+CANDIDATES = 64  #: boundary faces that a torn vertex may go to
 CHUNK = 500_000
 #: of the body's extent: faces that are so much farther are as near. A vertex just outside of an edge is as near to both
 #: of its faces, and rounding, another one once the object is turned, would choose the tetrahedron that carries it
@@ -47,7 +47,7 @@ def mend_tears(tet: Index, nodes: Vec, tets: Index, faces: Index, tet_of_face: I
     where more than half of its neighbours are bound far from it; it is bound to the nearest boundary face that is close
     to one of the neighbours that are not misplaced.
     """
-    pairs = unique_edges(triangles, SIDES)
+    pairs = find_edges(triangles, SIDES)
     pairs = pairs[(pairs[:, 0] != pairs[:, 1])
                   & (np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1) < longest)]
     if not len(pairs):

@@ -58,7 +58,7 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
         raise BadInput(f"only Blender exports {format}, and no .blend is given", "Give it with --blend")
     island_names = [] if draft is None else islands.find(loaded, draft)
     make_folders(out)
-    memory_mb, notes = _estimated(loaded, island_names)
+    memory_mb, notes = _estimate(loaded, island_names)
     shot = template.Shot(name or loaded.scene.name, len(rows), tuple(chunks), memory_mb, threads,
                          None if wedge is None else "wedge.csv", None if blend is None else "scene.blend", format,
                          len(island_names))
@@ -91,7 +91,7 @@ def write(job: Path, out: Path, *, wedge: Path | None = None, chunk: str | None 
             *notes, *of_this_machine(out)]
 
 
-def _estimated(job: Job, island_names: list[list[str]]) -> tuple[float, list[str]]:
+def _estimate(job: Job, island_names: list[list[str]]) -> tuple[float, list[str]]:
     """Return the memory of the largest task [MB], and sentences on the cost of tasks: of the scene, or of each island
     of it."""
     if not island_names:
@@ -130,7 +130,7 @@ def pack_list(folder: Path) -> dict[str, list[dict[str, str | int]]]:
                        "blake2b": digest(path)} for path in paths if path != folder / PACK]}
 
 
-def damaged(folder: Path) -> list[str]:
+def find_damaged_files(folder: Path) -> list[str]:
     """Return the files of a bundle that differ from the pack list, or are missing."""
     wrong = []
     for file in json.loads(read_bytes(folder / PACK))["files"]:

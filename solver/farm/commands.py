@@ -106,18 +106,18 @@ def _wedge(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
     results = [looks.result(row, arguments.out) for row in rows]
     lines.say(*looks.table(results), event="summary", rows=looks.as_plain(results))
     write_whole(arguments.out / "wedge.csv", looks.as_csv(results))
-    write_whole(arguments.out / "wedge.png", looks.looked_at(rows, arguments.out))
+    write_whole(arguments.out / "wedge.png", looks.draw_rows(rows, arguments.out))
     return f"{arguments.out / 'wedge.png'} shows {len(rows)} rows"
 
 
 def _watch(arguments: argparse.Namespace, lines: Any, _: bool) -> str:
     """Show a table of all bakes below a folder, once or until Ctrl-C, and return the last sentence."""
-    from .standing import all_below, watched
+    from .standing import all_below, format_standing
 
     once = arguments.once or lines.as_json or not sys.stdout.isatty()
     while True:
         bakes = all_below(arguments.folder)
-        table = "\n".join(map(printable, watched(bakes)))
+        table = "\n".join(map(printable, format_standing(bakes)))
         if once:
             lines.say(*table.split("\n"), event="summary", bakes=[bake.plain() for bake in bakes])
             return f"{len(bakes)} bakes"

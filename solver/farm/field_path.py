@@ -49,7 +49,7 @@ def _no_number(text: str) -> Any:
     raise ValueError(text)
 
 
-def changed(scene: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+def with_field(scene: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     """Return a copy of the scene with one field set; unchanged parts are shared with `scene`, which does not change.
 
     scene: plain values of scene.json. Missing fields on the path are created. Raises NoSuchThing where the path leads
@@ -67,7 +67,8 @@ def _with(at: Any, keys: Keys, value: Any, path: str) -> Any:
         index = _index(at, key, path)
         return [*at[:index], _with(at[index], rest, value, path), *at[index + 1:]]
     if not isinstance(at, dict) or isinstance(key, int):
-        raise NoSuchThing(f'"{path}" leads nowhere: {_named(key)} is not in the scene', "Look at the job's scene.json")
+        raise NoSuchThing(f'"{path}" leads nowhere: {_format_key(key)} is not in the scene',
+                          "Look at the job's scene.json")
     return {**at, key: _with(at.get(key, {}) if rest else None, rest, value, path)}
 
 
@@ -80,9 +81,9 @@ def _index(items: list[Any], key: str | int, path: str) -> int:
         for index, item in enumerate(items):
             if isinstance(item, dict) and item.get("name") == key:
                 return index
-    raise NoSuchThing(f'"{path}" leads nowhere: the list has {len(items)} and {_named(key)} is none of them',
+    raise NoSuchThing(f'"{path}" leads nowhere: the list has {len(items)} and {_format_key(key)} is none of them',
                       "Count from 0, or give the name of one")
 
 
-def _named(key: str | int) -> str:
+def _format_key(key: str | int) -> str:
     return f"number {key}" if isinstance(key, int) else f'"{key}"'

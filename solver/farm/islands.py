@@ -21,6 +21,7 @@ from ..frames.write import FrameStore
 from ..job import hashes
 from ..job.files import unwritable, write_whole
 from ..job.folder import Job
+from ..job.kinds import kind_of
 from ..job.load import SCENE, load
 from ..state import Vec
 from .in_world import InWorld
@@ -41,8 +42,8 @@ def find(job: Job, draft: Path, room: float = ROOM) -> list[list[str]]:
     """
     _check(job)
     names = [body.name for body in job.scene.bodies]
-    together = _joined(job)
-    for boxes in swept(job, InWorld(load(draft), Cache(draft / "cache"))):
+    together = _join_bodies(job)
+    for boxes in sweep_boxes(job, InWorld(load(draft), Cache(draft / "cache"))):
         if set(boxes) != set(names):
             raise BadInput("the draft has other bodies", "Bake a draft of this job")
         wide = room * max(float(np.max(high - low)) for low, high in boxes.values())
@@ -60,12 +61,12 @@ def _check(job: Job) -> None:
     if scene.mechanisms:
         raise BadInput("the scene has mechanisms, which are not baked separately", "Bake it as one task")
     for body in scene.bodies:
-        if body.is_reshaped or (body.cloth is not None and body.cloth.eulerian is not None):
+        if body.is_reshaped or kind_of(body).is_remeshed:
             raise BadInput("its mesh changes, and such bodies are not baked separately", "Bake it as one task",
                            body.name)
 
 
-def _joined(job: Job) -> dict[str, str]:
+def _join_bodies(job: Job) -> dict[str, str]:
     """Return a disjoint-set forest of bodies that are connected in any draft: by forces or constraints, or attached."""
     together = {body.name: body.name for body in job.scene.bodies}
     for names in job.scene.joins():
@@ -88,7 +89,7 @@ def _unite(together: dict[str, str], one: str, other: str) -> None:
     together[_root(together, other)] = _root(together, one)
 
 
-def swept(job: Job, shown: InWorld) -> Iterator[Boxes]:
+def sweep_boxes(job: Job, shown: InWorld) -> Iterator[Boxes]:
     """Yield the boxes that bodies sweep from each frame of the job to the next. Raises BadInput where a frame is
     missing."""
     before: Boxes | None = None
@@ -184,7 +185,7 @@ def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: N
     """
     parts = [InWorld(load(folder), Cache(folder / "cache")) for folder in islands]
     of = {body.name: k for k, island in enumerate(parts) for body in island.job.scene.bodies}
-    for frame, together in enumerate(zip(*(swept(job, island) for island in parts)), job.frames[0] + 1):
+    for frame, together in enumerate(zip(*(sweep_boxes(job, island) for island in parts)), job.frames[0] + 1):
         boxes = {name: box for group in together for name, box in group.items()}
         for name, other in _overlapping(boxes, 0.0):
             if of[name] != of[other]:
@@ -198,7 +199,7 @@ def join(job: Job, islands: list[Path], log: Callable[[str], None] = lambda _: N
     for body in job.scene.bodies:
         bodies.append((body.name, first, counts[body.name]))
         first += counts[body.name]
-    with lock.acquired(job.cache) as holding:
+    with lock.acquire(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)
         store.cache.free()
         store.begin(job, read, bodies, backend=runs[0]["runs"][-1]["backend"] if runs[0] else "", first=job.frames[0],

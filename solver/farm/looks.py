@@ -78,7 +78,7 @@ def _energies(job: Job, cache: Cache, looked: int) -> list[float]:
 
 
 def _points(shown: InWorld, frame: int) -> Vec:
-    return np.concatenate([*shown.vertices(frame).values(), shown.rigid(frame)])
+    return np.concatenate([*shown.vertices(frame).values(), shown.read_rigid_centres(frame)])
 
 
 def _closest(cache: Cache) -> float | None:
@@ -115,13 +115,13 @@ def as_plain(results: Sequence[Result]) -> list[dict[str, Any]]:
     return plain
 
 
-def looked_at(rows: Sequence[Row], folder: Path, columns: int = 6) -> bytes:
+def draw_rows(rows: Sequence[Row], folder: Path, columns: int = 6) -> bytes:
     """Return a PNG with a line of frames for each row, grey where they are not baked yet.
 
     folder: of all rows. columns: largest number of frames in a line. All cells have the same view, which contains the
     bodies of every row at those frames. Raises NoSuchThing where no row has a frame yet.
     """
-    shown = {row.number: _opened(folder / row.folder) for row in rows}
+    shown = {row.number: _open(folder / row.folder) for row in rows}
     frames = next((cache.job.frames for cache in shown.values() if cache is not None), None)
     if frames is None:
         raise NoSuchThing(f"no row of the wedge was begun in {folder}", "Bake one first")
@@ -143,7 +143,7 @@ def frames_shown(frames: Sequence[int], columns: int, rows: int) -> list[int]:
     return sorted({frames[round(k)] for k in np.linspace(0, len(frames) - 1, min(columns, fit, len(frames)))})
 
 
-def _opened(job: Path) -> InWorld | None:
+def _open(job: Path) -> InWorld | None:
     return InWorld(load(job), Cache(job / "cache")) if (job / "scene.json").exists() else None
 
 
@@ -159,6 +159,6 @@ def _box(shown: InWorld, frame: int) -> tuple[Vec, Vec] | None:
 def _cell(view: picture.View, shown: InWorld, frame: int) -> picture.Image | None:
     try:
         return picture.draw(view, [(points, shown.triangles(name)) for name, points in shown.vertices(frame).items()],
-                            shown.rigid(frame))
+                            shown.read_rigid_centres(frame))
     except (NoSuchThing, BadInput):
         return None

@@ -57,7 +57,7 @@ def draw(view: View, meshes: list[tuple[Vec, Index]], spots: Vec | None = None) 
         lit = np.abs(normals @ LIGHT) / lengths
         grey = (40 + 22 * (shade_of % 4) + 130 * lit).astype(np.uint8)
         projected = view.project(points)
-        for chosen, inside in _filled(projected[triangles]):
+        for chosen, inside in _fill_triangles(projected[triangles]):
             _put(view, depth, image, inside.reshape(-1, 3), np.repeat(grey[chosen], inside.shape[1]))
     if spots is not None and len(spots):
         around = np.array([[i, j, 0.0] for i in (-1, 0, 1) for j in (-1, 0, 1)])
@@ -66,7 +66,7 @@ def draw(view: View, meshes: list[tuple[Vec, Index]], spots: Vec | None = None) 
     return np.repeat(image.reshape(view.height, view.width, 1), 3, axis=2)
 
 
-def _filled(corners: Vec) -> list[tuple[NDArray[np.intp], Vec]]:
+def _fill_triangles(corners: Vec) -> list[tuple[NDArray[np.intp], Vec]]:
     """Return triangles by their size in the picture: their numbers, (t,), and points that fill each, (t, p, 3)."""
     sides = corners[:, [1, 2, 0], :2] - corners[:, :, :2]
     longest = np.linalg.norm(sides, axis=2).max(axis=1)

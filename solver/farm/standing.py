@@ -108,7 +108,7 @@ def table(titles: Sequence[str], lines: Sequence[Sequence[str]], right: frozense
                       for k, (cell, width) in enumerate(zip(line, widths))).rstrip() for line in (titles, *lines)]
 
 
-def watched(bakes: Sequence[BakeStanding]) -> list[str]:
+def format_standing(bakes: Sequence[BakeStanding]) -> list[str]:
     """Return the table of `solver watch` as lines of text."""
     def or_dash(value: float | None, shown: str) -> str:
         return "-" if value is None else shown.format(value)

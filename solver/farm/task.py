@@ -19,7 +19,7 @@ from ..errors import BadInput, ConJacError, Stopped, printable
 from ..frames import lock
 from ..frames.pc2 import Writer
 from ..frames.read import Cache
-from ..job.files import make_folder, safe_name, unwritable, write_whole
+from ..job.files import make_folder, make_safe_name, unwritable, write_whole
 from ..job.folder import Job
 from ..job.load import load
 from . import islands
@@ -145,9 +145,9 @@ def tetrahedralize(task: Task, folder: Path, queue: ForQueue, stop: Callable[[],
     """Create the volumes of a row, or use equal ones of another row or of the job; return a sentence on them."""
     job = load(folder)
     _take_stages(task, job)
-    from ..build.filled import filled_for_bake  # which takes a while to import
+    from ..build.filled import fill_for_bake  # which takes a while to import
 
-    volumes = filled_for_bake(job, queue.stage)[1]
+    volumes = fill_for_bake(job, queue.stage)[1]
     return f"{sum(len(volume.tets) for volume in volumes)} tetrahedra are kept for the bake"
 
 
@@ -168,9 +168,9 @@ def simulate(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]
     from .. import simulate as loop
 
     job = load(folder)
-    frames = loop.requested_frames(job, task.frames)
+    frames = loop.select_frames(job, task.frames)
     before = frames[0] - 1
-    if before >= job.frames[0] and not Cache(job.cache).whole(before):
+    if before >= job.frames[0] and not Cache(job.cache).is_whole(before):
         raise BadInput(f"frames {frames[0]} to {frames[-1]} need frame {before}, which is not baked",
                        "Run the chunk before this one first")
     _take_stages(task, job)
@@ -220,7 +220,7 @@ def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) 
     if cache.sheet_names():
         raise BadInput(f'"{cache.sheet_names()[0]}" has other faces at every frame, which PC2 cannot store',
                        "Export it from Blender as Alembic")
-    files = {name: f"{safe_name(name)}.pc2" for name, _, _ in cache.bodies()}
+    files = {name: f"{make_safe_name(name)}.pc2" for name, _, _ in cache.bodies()}
     uuids = cache.body_uuids()
     played = json.dumps({"frames": [frames[0], frames[-1]], "objects": [
         {"name": name, "uuid": uuids.get(name, ""), "file": file} for name, file in files.items()]},
@@ -236,7 +236,7 @@ def export(task: Task, folder: Path, queue: ForQueue, stop: Callable[[], bool]) 
     for frame in frames:
         if stop():
             raise Stopped(f"stopped before frame {frame} was exported", "Run it again; it starts over")
-        for name, points in cache.shown(frame).items():
+        for name, points in cache.read_all_vertices(frame).items():
             writers[name].append(points)
     write_whole(target / PLAYED, played, folder)  # last, since it marks the export as complete
     return f"{len(files)} objects are exported"

@@ -26,7 +26,7 @@ from ..job.files import open_regular, unwritable, write_whole
 from ..job.folder import Job
 from ..job.load import SCENE
 from ..job.validate import check
-from .field_path import changed, read_value
+from .field_path import read_value, with_field
 
 LARGEST_CSV = 64 << 20  #: [bytes] of a table of settings that is read
 ROW = "row-{:04d}"
@@ -112,7 +112,7 @@ def with_row(job: Job, row: Row) -> Job:
     try:
         raw = job.raw
         for path, value in row.settings:
-            raw = changed(raw, path, value)
+            raw = with_field(raw, path, value)
         try:
             scene = msgspec.convert(raw, schema.Scene)
         except msgspec.ValidationError as error:
@@ -195,7 +195,7 @@ def bring(source: Path, target: Path) -> None:
     The file is linked where both paths are on one disk, else copied with its time. Does nothing where the target is the
     same file or a copy of it. Raises OSError.
     """
-    if _same(source, target):
+    if _is_same(source, target):
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = target.with_name(f"{target.name}.{os.getpid()}-{next(_names)}.new")
@@ -209,7 +209,7 @@ def bring(source: Path, target: Path) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def _same(source: Path, target: Path) -> bool:
+def _is_same(source: Path, target: Path) -> bool:
     """Return whether the target is the source file, or a copy of it by size and time."""
     try:
         one, other = source.stat(), target.stat()

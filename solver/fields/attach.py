@@ -16,8 +16,8 @@ from ..state import Index, Vec
 PINNED = 0.5 + 1e-9
 
 
-def attached_nodes(body: schema.Body, arrays: Callable[[str], NDArray[Any]], at_nodes: Mapping[str, Vec], count: int,
-                   pinned: Index, notes: list[str]) -> tuple[Index, Index]:
+def find_attached_nodes(body: schema.Body, arrays: Callable[[str], NDArray[Any]], at_nodes: Mapping[str, Vec],
+                        count: int, pinned: Index, notes: list[str]) -> tuple[Index, Index]:
     """Return the nodes that follow rigid bodies, (a,) ascending, and the index of the attachment of each, (a,).
 
     arrays: returns the array of a name in the scene. at_nodes: painted maps at nodes, by name, (k,) each. count: of all
@@ -33,7 +33,7 @@ def attached_nodes(body: schema.Body, arrays: Callable[[str], NDArray[Any]], at_
         if attach.weights is not None and attach.weights in at_nodes:
             painted = at_nodes[attach.weights]
         if attach.nodes is not None:
-            listed = listed_nodes(arrays(attach.nodes), count, "carried", f"attach[{i}].nodes")
+            listed = read_listed_nodes(arrays(attach.nodes), count, "carried", f"attach[{i}].nodes")
             if not free[listed].all():
                 raise BadScene(f"node {int(listed[~free[listed]][0])} is both pinned and attached", "Choose one",
                                where=f"attach[{i}].nodes")
@@ -54,7 +54,7 @@ def no_attachments() -> Index:
     return np.zeros(0, dtype=np.int32)
 
 
-def listed_nodes(nodes: NDArray[Any], count: int, role: str, where: str) -> NDArray[np.int64]:
+def read_listed_nodes(nodes: NDArray[Any], count: int, role: str, where: str) -> NDArray[np.int64]:
     """Return node indices that are listed by hand, (l,). Raises BadScene where one is not from 0 to `count` − 1.
 
     role, where: of the nodes and of the field, for the message.

@@ -15,13 +15,13 @@ from ..errors import BadScene, NoFreeNode
 from ..job import schema
 from ..meshing.volume import Volume, face_parts
 from ..state import Index, Mask, Vec
-from .attach import PINNED, attached_nodes, listed_nodes, no_attachments
+from .attach import PINNED, find_attached_nodes, no_attachments, read_listed_nodes
 from .fibers.build import fiber_directions
 from .harmonic import harmonic_extension
 from .hold import firm_nodes
 from .painted import Painted, weights_of
 from .pins import follow, hard_weights
-from .spots import dynamic_of, spots_of
+from .spots import find_dynamic_nodes, spots_of
 
 Arrays = Callable[[str], NDArray[Any]]
 
@@ -74,15 +74,15 @@ def build_fields(body: schema.Body, arrays: Arrays, volume: Volume, embedding: C
     notes: list[str] = []
     fibers, directions = _fibers(body, arrays, volume, painted, notes)
     before = volume
-    pinned, volume = _pinned_nodes(body, arrays, volume, painted, notes)
+    pinned, volume = _find_pinned_nodes(body, arrays, volume, painted, notes)
     at_nodes, volume = _firmly_attached(body, arrays, volume, painted, pinned)
-    attached, by = attached_nodes(body, arrays, at_nodes, len(volume.nodes), pinned, notes)
+    attached, by = find_attached_nodes(body, arrays, at_nodes, len(volume.nodes), pinned, notes)
     if len(attached) and len(pinned) + len(attached) == len(volume.nodes):
         raise NoFreeNode("every node is attached or pinned, so nothing can move", "Attach less of it",
                          where="attach[0]")
-    dynamic, as_one = dynamic_of(body, arrays, volume, painted, np.union1d(pinned, attached), notes)
+    dynamic, as_one = find_dynamic_nodes(body, arrays, volume, painted, np.union1d(pinned, attached), notes)
     carried = None if painted is None else (painted.vertices, painted.corners)
-    motion = prescribed_motion(body, arrays, volume, carried, pinned)
+    motion = sample_prescribed_motion(body, arrays, volume, carried, pinned)
     return Fields(parameters, density, dynamic, pinned, fibers, directions, motion, tuple(notes),
                   attached, by, as_one, None if volume is before else volume.nodes)
 
@@ -167,8 +167,8 @@ def _refuse_out_of_range(param: catalogue.Param, value: float, where: str) -> No
         raise BadScene(f"{param.label} is {value:g}{unit}", f"Use a value from {low:g} to {high:g}{unit}", where=where)
 
 
-def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
-                  notes: list[str]) -> tuple[Index, Volume]:
+def _find_pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None,
+                       notes: list[str]) -> tuple[Index, Volume]:
     """Return the pinned nodes, and the volume with some of its nodes moved to painted vertices.
 
     Pinned are nodes where the Pin map is above 0.5, those that hold painted vertices, and those listed by hand. Raises
@@ -184,7 +184,7 @@ def _pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Pa
         elif body.pin.stiffness is None or not weights.any():
             notes.append("Pin is painted on nothing, so no part is held")
     if body.pin.nodes is not None:
-        pinned[listed_nodes(arrays(body.pin.nodes), len(pinned), "pinned", "pin.nodes")] = True
+        pinned[read_listed_nodes(arrays(body.pin.nodes), len(pinned), "pinned", "pin.nodes")] = True
     if pinned.all() and body.pin.until is None:  # a body with pins that end may be pinned whole until then
         raise NoFreeNode("every node is pinned, so nothing can move", "Unpaint part of the Pin group",
                          where="pin.weights" if body.pin.weights is not None else "pin.nodes")
@@ -226,8 +226,8 @@ def _firmly_attached(body: schema.Body, arrays: Arrays, volume: Volume, painted:
     return at_nodes, volume
 
 
-def prescribed_motion(body: schema.Body, arrays: Arrays, volume: Volume, carried: tuple[Vec, Index] | None,
-                      pinned: Index
+def sample_prescribed_motion(body: schema.Body, arrays: Arrays, volume: Volume, carried: tuple[Vec, Index] | None,
+                             pinned: Index
         ) -> Vec | None:
     """Return positions of pinned nodes at each sample, (T, p, 3) [m]; None where no pinned node moves.
 
@@ -249,7 +249,7 @@ def prescribed_motion(body: schema.Body, arrays: Arrays, volume: Volume, carried
         if len(moving_vertices):
             _follow_own_part(where, pinned, volume, vertices[moving_vertices], corners[moving_vertices, 0], moved)
     if pin.nodes is not None and pin.node_motion is not None:
-        listed = listed_nodes(arrays(pin.nodes), len(volume.nodes), "pinned", "pin.nodes")
+        listed = read_listed_nodes(arrays(pin.nodes), len(volume.nodes), "pinned", "pin.nodes")
         own = np.isin(listed, pinned)
         where[:, np.searchsorted(pinned, listed[own])] = np.asarray(arrays(pin.node_motion), dtype=np.float64)[:, own]
     return where

@@ -37,13 +37,14 @@ def firm_nodes(vertices: Vec, corners: Index, weights: Vec, nodes: Vec, tets: In
         of_part, own = np.flatnonzero(part_of_vertex == part), np.flatnonzero((part_of_node == part) & free)
         if not len(own):
             continue
-        if max(_spanned(vertices[of_part], FLAT), _spanned(nodes[own[prescribed[own]]], THICK)) < 2:
-            hinges, positions = _moved(vertices[of_part], own, positions, tets)
+        if max(_count_dimensions(vertices[of_part], FLAT), _count_dimensions(nodes[own[prescribed[own]]], THICK)) < 2:
+            hinges, positions = _move_to_vertices(vertices[of_part], own, positions, tets)
             prescribed[own] = False
             prescribed[hinges] = True
             continue
         _add_heaviest(corners[of_part], weights[of_part], prescribed, free)
-        if _spanned(vertices[of_part], FLAT) >= 2 and _spanned(nodes[own[prescribed[own]]], THICK) < 2:
+        has_area = _count_dimensions(vertices[of_part], FLAT) >= 2
+        if has_area and _count_dimensions(nodes[own[prescribed[own]]], THICK) < 2:
             centre = np.linalg.norm(vertices[of_part] - vertices[of_part].mean(axis=0), axis=1).argmin()
             of = of_part[centre]
             heaviest = corners[of][np.argsort(-weights[of], kind="stable")]
@@ -62,7 +63,7 @@ def _add_heaviest(corners: Index, weights: Vec, prescribed: Mask, free: Mask) ->
         prescribed[corners[more, free_weights[more].argmax(axis=1)]] = True
 
 
-def _spanned(points: Vec, flat: float) -> int:
+def _count_dimensions(points: Vec, flat: float) -> int:
     """Return the dimension that points (p, 3) span, to the tolerance `flat`: 0 for a point, 1 for a line, and so on."""
     if len(points) < 2:
         return 0
@@ -70,7 +71,7 @@ def _spanned(points: Vec, flat: float) -> int:
     return int((extents > flat * max(extents[0], 1e-300)).sum()) if extents[0] > 0.0 else 0
 
 
-def _moved(vertices: Vec, own: Index, nodes: Vec, tets: Index) -> tuple[Index, Vec]:
+def _move_to_vertices(vertices: Vec, own: Index, nodes: Vec, tets: Index) -> tuple[Index, Vec]:
     """Return nodes that hold vertices (p, 3) [m], and all nodes (k, 3) [m] with each of these moved to its nearest
     vertex.
 

@@ -54,7 +54,7 @@ def _axes(arms: Vec, mass_fraction: Vec) -> Vec:
     return np.concatenate([np.eye(3), axes.T[own]])
 
 
-def whole_sets(nodes: Vec, twins: Index, usable: Mask, spacing: float, most: int) -> Index:
+def find_mirrored_sets(nodes: Vec, twins: Index, usable: Mask, spacing: float, most: int) -> Index:
     """Return sets of usable nodes that mirror each other, (c, g), with at most `most` different nodes in each.
 
     nodes: (k, 3) [m]. twins: images of each node, (g, k). usable: (k,). spacing: least distance of different nodes of a

@@ -16,7 +16,7 @@ from ..job import schema
 from ..job.folder import parameters
 from ..meshing.volume import Volume, boundary_faces, face_parts
 from ..state import Index, Mask, Vec
-from .attach import listed_nodes
+from .attach import read_listed_nodes
 from .dynamic import around_points, one_node, patch_nodes, patches, point_nodes, spot_nodes
 from .painted import Painted, weights_of
 
@@ -50,8 +50,8 @@ class _Spots:
         return self.single[len(self.painted) :]
 
 
-def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None, prescribed: Index,
-               notes: list[str]) -> tuple[Index, tuple[Patch, ...]]:
+def find_dynamic_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painted: Painted | None, prescribed: Index,
+                       notes: list[str]) -> tuple[Index, tuple[Patch, ...]]:
     """Return the dynamic nodes, (d,) ascending, and patches of nodes that move as one.
 
     Dynamic are nodes listed by hand, and for each painted spot and each point one node, or a patch. None of them is in
@@ -63,7 +63,7 @@ def dynamic_of(body: schema.Body, arrays: Arrays, volume: Volume, painted: Paint
     taken[prescribed] = True
     listed: list[int] = []
     if body.dynamic.nodes is not None:
-        by_hand = listed_nodes(arrays(body.dynamic.nodes), len(taken), "dynamic", "dynamic.nodes")
+        by_hand = read_listed_nodes(arrays(body.dynamic.nodes), len(taken), "dynamic", "dynamic.nodes")
         if taken[by_hand].any():
             raise BadScene(f"node {int(by_hand[taken[by_hand]][0])} is both dynamic and pinned or attached",
                            "Choose one", where="dynamic.nodes")

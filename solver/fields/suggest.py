@@ -12,7 +12,7 @@ from ..errors import BadInput
 from ..meshing.edge_graph import edge_graph
 from ..meshing.volume import boundary_faces, tet_volumes
 from ..state import Index, Mask, Vec
-from .mirrored import images, whole_sets
+from .mirrored import find_mirrored_sets, images
 
 SPACING = 0.5  #: smallest distance of two nodes, of the side of a cube of the volume per node
 EDGES = 2.0  #: smallest distance of two nodes, in mean edge lengths
@@ -73,7 +73,7 @@ def _in_sets(start: _ModalMotion, nodes: Vec, twins: Index, count: int, shared: 
     """
     at, added = start, np.zeros(0, dtype=np.int32)
     while len(added) < count:
-        node = at.best(whole_sets(nodes, twins, at.usable, STRAIGHT * at.spacing, count - len(added)), shared)
+        node = at.best(find_mirrored_sets(nodes, twins, at.usable, STRAIGHT * at.spacing, count - len(added)), shared)
         if not len(node):
             return np.inf, added
         at, added = at.fixing(node), np.concatenate([added, node])
@@ -102,7 +102,8 @@ class _ModalMotion:
         """
         if not len(sets):
             return np.zeros(0, dtype=np.int32)
-        taking = self._taken_along(sets) / (1 + (np.diff(np.sort(sets, axis=1), axis=1) > 0).sum(axis=1)) ** shared
+        repeats = 1 + (np.diff(np.sort(sets, axis=1), axis=1) > 0).sum(axis=1)
+        taking = self._compute_removed_motion(sets) / repeats ** shared
         # equal but for rounding, as on both sides of a symmetric body: the first one, on any machine
         first = np.flatnonzero(taking >= (1.0 - ROUNDING) * taking.max())[0]
         best: Index = np.unique(sets[first]).astype(np.int32)
@@ -112,11 +113,11 @@ class _ModalMotion:
         """Return the motion left when these nodes are at rest too."""
         left, usable = self.left, self.usable.copy()
         for node in nodes.tolist():
-            left = _fixed(left, self.mass, node)
+            left = _fix_node(left, self.mass, node)
             usable &= dijkstra(self.graph, directed=False, indices=node, limit=self.spacing) >= self.spacing
         return replace(self, left=left, usable=usable)
 
-    def _taken_along(self, sets: Index) -> Vec:
+    def _compute_removed_motion(self, sets: Index) -> Vec:
         """Return the motion removed when a set is fixed, (c,): tr (R Rᵀ)⁻¹ R W Rᵀ of its rows R, W = Σ RᵀR."""
         rows = self.left[sets] / np.sqrt(self.mass[sets])[:, :, None, None]
         rows = rows.reshape(len(sets), -1, rows.shape[-1])
@@ -126,7 +127,7 @@ class _ModalMotion:
         return taken
 
 
-def _fixed(left: Vec, mass: Vec, node: int) -> Vec:
+def _fix_node(left: Vec, mass: Vec, node: int) -> Vec:
     """Return the motion left when a node is at rest, (k, 3, s): reduced along its rows, the more it exceeds the
     compliance."""
     _, size, across = np.linalg.svd(left[node] / np.sqrt(mass[node]), full_matrices=False)
@@ -143,7 +144,7 @@ def _compliance(left: Vec, mass: Vec) -> float:
     return SOFT * most + float(np.finfo(float).tiny)  # never zero: a body may have no motion left
 
 
-def equal_energy_motion(shapes: Vec, stiffness: Vec) -> Vec:
+def scale_to_equal_energy(shapes: Vec, stiffness: Vec) -> Vec:
     """Return the motion of nodes in modes of equal energy, (k, 3, s): X / √λ, so that slow modes count most.
 
     shapes: X at the nodes, (k, 3, s). stiffness: λ of each mode, (s,) [1/s²]. Rigid modes count as the slowest

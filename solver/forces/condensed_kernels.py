@@ -9,7 +9,7 @@ from __future__ import annotations
 from numba import types
 
 from ..materials.lanes import LANES, LEFT, STRESS, TANGENT, put
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .elastic_kernels import ELEMENT_SLOTS, MaterialKernel
 
 # after the slots of the element loop
@@ -26,7 +26,7 @@ TABLE = types.float64[:, :, ::1]  #: values of each tetrahedron, (b, k, LANES)
 KERNELS = (MaterialKernel, MaterialKernel)
 
 
-@inlined
+@inline
 def slot_of(i, j, k, m):  # type: ignore[no-untyped-def]
     """Return the slot of ∂P_ij/∂F_km in the lane array."""
     if j == m:
@@ -36,20 +36,20 @@ def slot_of(i, j, k, m):  # type: ignore[no-untyped-def]
     return TANGENT + 9 * (2 + j + m) + 3 * i + k
 
 
-@inlined
+@inline
 def six_of(work, slot, step, lane):  # type: ignore[no-untyped-def]
     """Return the six values of a lane in `slot` and every `step` slots after it."""
     at, by = slot * LANES + lane, step * LANES
     return (work[at], work[at + by], work[at + 2 * by], work[at + 3 * by], work[at + 4 * by], work[at + 5 * by])
 
 
-@inlined
+@inline
 def dot_six(a, b):  # type: ignore[no-untyped-def]
     """Return the scalar product of two vectors of six components."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
-@inlined
+@inline
 def _curvature(work, lane, i, j, k, m):  # type: ignore[no-untyped-def]
     """Return H at entries (i, j) and (k, m) of z; an off-diagonal entry of z is both entries of S."""
     s = work[slot_of(i, j, k, m) * LANES + lane]
@@ -62,7 +62,7 @@ def _curvature(work, lane, i, j, k, m):  # type: ignore[no-untyped-def]
     return s
 
 
-@inlined
+@inline
 def _put_curvature(work, lane, entry, i, j, other, k, m):  # type: ignore[no-untyped-def]
     """Write H at two entries of z, (i, j) and (k, m), in both triangles."""
     s = _curvature(work, lane, i, j, k, m)
@@ -70,7 +70,7 @@ def _put_curvature(work, lane, entry, i, j, other, k, m):  # type: ignore[no-unt
     work[(HESSIAN + 6 * other + entry) * LANES + lane] = s
 
 
-@inlined
+@inline
 def _put_row(work, lane, entry, i, j):  # type: ignore[no-untyped-def]
     """Write ψ' at entry (i, j) of z, and H at that entry and each of 12, 13, 23."""
     s = work[(STRESS + i + 3 * j) * LANES + lane]

@@ -10,12 +10,12 @@ from numba import types
 
 from ..materials.algebra import dot
 from ..materials.lanes import LANES
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .condensed_kernels import CURVED, HESSIAN, TABLE, slot_of
 from .in_stretches_kernels import columns_of, frames_of, stretch_of
 
 
-@inlined
+@inline
 def _over_sums(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """Return the six entries of B of λ = (a, …, f), whose last three are twice entries of Λ."""
     _, v, sigma, floor = frames
@@ -40,7 +40,7 @@ def curve(work, multipliers, block):  # type: ignore[no-untyped-def]
         work[(CURVED + 4) * LANES + lane], work[(CURVED + 5) * LANES + lane] = entries[4], entries[5]
 
 
-@inlined
+@inline
 def _take(work, lane, entry, other, value):  # type: ignore[no-untyped-def]
     """Subtract a value from an entry of the symmetric Hessian in the lane array."""
     work[(HESSIAN + 6 * entry + other) * LANES + lane] -= value

@@ -8,7 +8,7 @@ from numba import types
 from numba.extending import typeof_impl
 
 from ..materials.lanes import CONSTANT, ENERGY, GRADIENT, LANES, LEFT, MATERIAL_SLOTS, STRESS, TANGENT, put, vector
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 
 MaterialKernel = types.FunctionType(types.void(types.float64[::1], types.boolean))
 
@@ -51,7 +51,7 @@ def load_block(work, x, nodes, rest, constants, block):  # type: ignore[no-untyp
             work[slot * LANES + lane] = 0.0
 
 
-@inlined
+@inline
 def _force(work, lane, corner):  # type: ignore[no-untyped-def]
     """Return f = −V P ∇N of one corner [N]."""
     g, volume = vector(work, REST + 3 * corner, lane), work[VOLUME * LANES + lane]
@@ -100,7 +100,7 @@ def corner_forces(work):  # type: ignore[no-untyped-def]
         put(work, FORCE + 9, lane, c)
 
 
-@inlined
+@inline
 def _stiffness(work, lane, slot, a, b):  # type: ignore[no-untyped-def]
     """Write K_ab = −V Σ_jm ∇N_a[j] ∇N_b[m] H_jm, nine entries row-major from `slot` on."""
     v = -work[VOLUME * LANES + lane]

@@ -21,7 +21,7 @@ from ..materials.lanes import (
     put,
     vector,
 )
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .condensed_kernels import ALONG, BAR, GAP, KERNELS, TABLE, second_order, stress_of_gap, tangent_of
 from .elastic_kernels import VOLUME, corner_blocks, corner_forces, load_block, store_blocks, store_forces
 from .energy_kernels import store_energies
@@ -37,19 +37,19 @@ def nothing(work, project):  # type: ignore[no-untyped-def]
     return
 
 
-@inlined
+@inline
 def _weight(s, t, floor):  # type: ignore[no-untyped-def]
     """Return 2 σ_i/(σ_i + σ_j)."""
     return 2.0 * s / max(s + t, floor)
 
 
-@inlined
+@inline
 def blend(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
     """Return s a + t b + r c of three vectors."""
     return (s * a[0] + t * b[0] + r * c[0], s * a[1] + t * b[1] + r * c[1], s * a[2] + t * b[2] + r * c[2])
 
 
-@inlined
+@inline
 def frames_of(work, lane):  # type: ignore[no-untyped-def]
     """Return the columns of U, the columns of V, σ and the lower bound of the sum of two σ."""
     sigma = vector(work, SIGMA, lane)
@@ -58,7 +58,7 @@ def frames_of(work, lane):  # type: ignore[no-untyped-def]
             sigma, max(FLOOR * sigma[0], TINY))
 
 
-@inlined
+@inline
 def _stretch_entry(v, d, e, p, q):  # type: ignore[no-untyped-def]
     """Return entry (p, q) of V Ŝ Vᵀ. d: diagonal of Ŝ. e: its entries 12, 13, 23."""
     a, b, c = v
@@ -68,7 +68,7 @@ def _stretch_entry(v, d, e, p, q):  # type: ignore[no-untyped-def]
     )
 
 
-@inlined
+@inline
 def stretch_of(v, d, e):  # type: ignore[no-untyped-def]
     """Return the six entries of V Ŝ Vᵀ in the order of z. v: columns of V. d: diagonal of Ŝ. e: its entries 12, 13,
     23."""
@@ -76,7 +76,7 @@ def stretch_of(v, d, e):  # type: ignore[no-untyped-def]
             _stretch_entry(v, d, e, 0, 1), _stretch_entry(v, d, e, 0, 2), _stretch_entry(v, d, e, 1, 2))
 
 
-@inlined
+@inline
 def _rate(work, lane):  # type: ignore[no-untyped-def]
     """Return dz̄ = A vec dF of the dF in the slots of F.
 
@@ -97,7 +97,7 @@ def _rate(work, lane):  # type: ignore[no-untyped-def]
     return stretch_of(v, (dot(u[0], p), dot(u[1], q), dot(u[2], r)), e)
 
 
-@inlined
+@inline
 def columns_of(v, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """Return the columns of Λ V, Λ the symmetric matrix of λ = (a, …, f), whose last three are twice entries of Λ."""
     x, y, z = (a, 0.5 * d, 0.5 * e), (0.5 * d, b, 0.5 * f), (0.5 * e, 0.5 * f, c)
@@ -105,7 +105,7 @@ def columns_of(v, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
             blend(x, v[2][0], y, v[2][1], z, v[2][2]))
 
 
-@inlined
+@inline
 def stress_columns(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """Return the columns of P = Aᵀ λ, λ = (a, …, f).
 
@@ -122,7 +122,7 @@ def stress_columns(frames, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
             blend(one, v[0][2], two, v[1][2], three, v[2][2]))
 
 
-@inlined
+@inline
 def put_columns(work, slot, lane, columns):  # type: ignore[no-untyped-def]
     """Write the columns of a 3 × 3 matrix to nine consecutive slots of the lane array, from `slot` on."""
     put(work, slot, lane, columns[0])
@@ -130,7 +130,7 @@ def put_columns(work, slot, lane, columns):  # type: ignore[no-untyped-def]
     put(work, slot + 6, lane, columns[2])
 
 
-@inlined
+@inline
 def load_stretch(work, lane, a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """Write the symmetric matrix S of six stretches into the slots of F."""
     put(work, GRADIENT, lane, (a, d, e))

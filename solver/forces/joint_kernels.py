@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from . import rigid_structs  # noqa: F401  # named in signatures
 
 #: columns of a rate's law
 STIFFNESS, DAMPING, REST, MOTOR_STIFFNESS, MOTOR_DAMPING, MOTOR_LIMIT, TARGET, TARGET_RATE = range(8)
 
 
-@inlined
+@inline
 def exponential(x, y, z):  # type: ignore[no-untyped-def]
     """Return exp([r]) of a rotation vector r = (x, y, z) [rad] as a unit quaternion (w, x, y, z)."""
     angle = math.sqrt(x * x + y * y + z * z)
@@ -21,7 +21,7 @@ def exponential(x, y, z):  # type: ignore[no-untyped-def]
     return math.cos(0.5 * angle), factor * x, factor * y, factor * z
 
 
-@inlined
+@inline
 def product(a, b):  # type: ignore[no-untyped-def]
     """Return the product of two quaternions (w, x, y, z)."""
     return (a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
@@ -30,7 +30,7 @@ def product(a, b):  # type: ignore[no-untyped-def]
             a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0])
 
 
-@inlined
+@inline
 def logarithm(a):  # type: ignore[no-untyped-def]
     """Return the rotation vector of a unit quaternion (w, x, y, z), of length at most π [rad]."""
     sine = math.sqrt(a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
@@ -39,8 +39,8 @@ def logarithm(a):  # type: ignore[no-untyped-def]
     return factor * a[1], factor * a[2], factor * a[3]
 
 
-@inlined
-def unturned(r, inverse):  # type: ignore[no-untyped-def]
+@inline
+def write_inverse_jacobian(r, inverse):  # type: ignore[no-untyped-def]
     """Write J(r)⁻¹ = 1 + ½ [r] + c [r]², c = (1 − ½θ cot ½θ)/θ², θ = |r|, into inverse (3, 3).
 
     ṙ = J⁻¹ ω, with the angular velocity ω in the moving frame.
@@ -59,7 +59,7 @@ def unturned(r, inverse):  # type: ignore[no-untyped-def]
     inverse[1, 2], inverse[2, 1] = c * y * z - 0.5 * x, c * y * z + 0.5 * x
 
 
-@inlined
+@inline
 def terms(law, k, from_rest, from_target, rate):  # type: ignore[no-untyped-def]
     """Return the force without its part linear in the rate, stiffness, damping and motor effort of one rate.
 
@@ -110,7 +110,7 @@ def joint_forces(dof, joints, at, weights, system):  # type: ignore[no-untyped-d
             from_rest = logarithm(product((rest[0], -rest[1], -rest[2], -rest[3]), rotation))
             from_target = logarithm(product((goal[0], -goal[1], -goal[2], -goal[3]), rotation))
             least = min(law[first, STIFFNESS], law[first + 1, STIFFNESS], law[first + 2, STIFFNESS])
-            unturned(from_rest, inverse)
+            write_inverse_jacobian(from_rest, inverse)
             for a in range(3):
                 k = first + a
                 more[a] = law[k, STIFFNESS] - least

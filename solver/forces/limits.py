@@ -32,18 +32,18 @@ class Limits(WithMultipliers):
         self.nodes = np.ascontiguousarray(nodes, dtype=np.int32)
         self._rest = np.ascontiguousarray(rest, dtype=float)
         self._low, self._high = low, high
-        self._whole = np.ascontiguousarray(STIFF * mass / step**2 * self._squared())  #: k [J]
+        self._whole = np.ascontiguousarray(STIFF * mass / step**2 * self._square_sizes())  #: k [J]
         self.energies: Vec = np.zeros(0)
         self.recall(None)
 
-    def _squared(self) -> Vec:
+    def _square_sizes(self) -> Vec:
         """Return the square of the length by which a strain of 1 moves an element [m²], (s,)."""
         raise NotImplementedError
 
     @property
     def stiffness(self) -> Vec:
         """Return k of each element as force per length [N/m], (s,)."""
-        return np.asarray(self._whole / self._squared())
+        return np.asarray(self._whole / self._square_sizes())
 
     @property
     def remembers(self) -> int:
@@ -85,7 +85,7 @@ class LengthLimit(Limits):
 
     measured, filled = staticmethod(measure_lengths), staticmethod(fill_lengths)
 
-    def _squared(self) -> Vec:
+    def _square_sizes(self) -> Vec:
         """Return the squared rest lengths, (s,) [m²]."""
         return np.asarray(self._rest**2)
 
@@ -100,7 +100,7 @@ class AreaLimit(Limits):
 
     measured, filled = staticmethod(measure_areas), staticmethod(fill_areas)
 
-    def _squared(self) -> Vec:
+    def _square_sizes(self) -> Vec:
         """Return the rest areas, (s,) [m²]."""
         return self._rest
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from numba import types
 
 from ..materials.lanes import CHANGE, LANES, STRESS, TANGENT, put, vector
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .elastic_kernels import BLOCKS, REST, MaterialKernel, corner_forces, load_block, store_forces
 
 
-@inlined
+@inline
 def _times(work, lane, block, d):  # type: ignore[no-untyped-def]
     """Return H_jl d of one block of the tangent."""
     at = (TANGENT + 9 * block) * LANES + lane
@@ -20,7 +20,7 @@ def _times(work, lane, block, d):  # type: ignore[no-untyped-def]
     )
 
 
-@inlined
+@inline
 def _times_transposed(work, lane, block, d):  # type: ignore[no-untyped-def]
     """Return H_jlᵀ d of one block of the tangent."""
     at = (TANGENT + 9 * block) * LANES + lane

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 
 MOST = 8  #: iterations for a midpoint angular velocity
 
 
-@inlined
+@inline
 def midpoint_rates(I, i, x, y, z, h):  # type: ignore[no-untyped-def]
     """Return the midpoint angular velocity ω̄ (3,) [rad/s] after h [s] of a free body that starts at ω = (x, y, z).
 

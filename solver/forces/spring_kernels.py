@@ -6,28 +6,28 @@ import math
 
 import numpy as np
 
-from ..coordinates.tree_kernels import add, along, back, cross, load, scaled
-from ..threads import inlined, kernel
+from ..coordinates.tree_kernels import add, along, back, cross, load, scale_vector
+from ..threads import inline, kernel
 from . import rigid_structs  # noqa: F401  # named in signatures
 
 WORLD, PARENT_FIRST, CHILD_FIRST = -1, -2, -3  #: slots of springs between neighbours in the tree, or of the world
 
 
-@inlined
+@inline
 def _reach(E, i, p):  # type: ignore[no-untyped-def]
     """Return the position of point p of body i."""
     at = load(E, i)
     return add(along(at, p), (at[3], at[7], at[11]))
 
 
-@inlined
+@inline
 def _point_velocity(E, i, p, twist):  # type: ignore[no-untyped-def]
     """Return the velocity of point p of body i at twists (n, 6)."""
     velocity = cross((twist[i, 0], twist[i, 1], twist[i, 2]), p)
     return along(load(E, i), add((twist[i, 3], twist[i, 4], twist[i, 5]), velocity))
 
 
-@inlined
+@inline
 def _point_row(E, i, p, direction, out):  # type: ignore[no-untyped-def]
     """Write a row out (6,): out · φ_i is the velocity of point p of body i along a direction."""
     own = back(load(E, i), direction)
@@ -36,7 +36,7 @@ def _point_row(E, i, p, direction, out):  # type: ignore[no-untyped-def]
         out[a], out[3 + a] = torque[a], own[a]
 
 
-@inlined
+@inline
 def _add_force(E, i, p, force, wrench):  # type: ignore[no-untyped-def]
     """Add the wrench of a force at point p of body i to wrench (n, 6)."""
     own = back(load(E, i), force)
@@ -46,7 +46,7 @@ def _add_force(E, i, p, force, wrench):  # type: ignore[no-untyped-def]
         wrench[i, 3 + a] += own[a]
 
 
-@inlined
+@inline
 def _stiffen(block, inward, row, sideways, p):  # type: ignore[no-untyped-def]
     """Add inward · row wayᵀ + sideways · Wᵀ W to a block (6, 6), W = R [−[p], 1], for any rotation R."""
     for a in range(6):
@@ -67,7 +67,7 @@ def _stiffen(block, inward, row, sideways, p):  # type: ignore[no-untyped-def]
             block[3 + c, a] += sideways * p[b]
 
 
-@inlined
+@inline
 def _point_jacobian(E, i, p, out):  # type: ignore[no-untyped-def]
     """Write W = R [−[p], 1] (3, 6), the Jacobian of the velocity of point p of body i."""
     for axis in range(3):
@@ -97,11 +97,11 @@ def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped
         start = _reach(E, i, p) if i >= 0 else p
         end = _reach(E, j, q) if j >= 0 else q
         stiffness, damping, rest = law[s, 0], law[s, 1], law[s, 2]
-        direction = add(end, scaled(-1.0, start))
+        direction = add(end, scale_vector(-1.0, start))
         length = math.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
         tension = stiffness * (length - rest)
         if length > 1.0e-12:
-            direction = scaled(1.0 / length, direction)
+            direction = scale_vector(1.0 / length, direction)
             sideways = max(tension / length, 0.0)
         else:  # without length and direction: isotropic stiffness where the rest length is zero
             direction = (0.0, 0.0, 1.0)
@@ -113,7 +113,7 @@ def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped
             _point_row(E, i, p, direction, first)
             for a in range(6):
                 stretch -= first[a] * twist[i, a]
-            relative = scaled(-1.0, _point_velocity(E, i, p, moved))
+            relative = scale_vector(-1.0, _point_velocity(E, i, p, moved))
         if j >= 0:
             _point_row(E, j, q, direction, second)
             for a in range(6):
@@ -121,7 +121,7 @@ def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped
             relative = add(relative, _point_velocity(E, j, q, moved))
         inward = direction[0] * relative[0] + direction[1] * relative[1] + direction[2] * relative[2]
         along_axis = tension + damped * damping * stretch + (stiffness - sideways) * inward
-        force = scaled(ah, add(scaled(sideways, relative), scaled(along_axis, direction)))
+        force = scale_vector(ah, add(scale_vector(sideways, relative), scale_vector(along_axis, direction)))
 
         lateral = scale * sideways
         axial = ah * damping + scale * stiffness - lateral
@@ -129,7 +129,7 @@ def springs(E, twist, moved, table, weights, system):  # type: ignore[no-untyped
             _add_force(E, i, p, force, wrench)
             _stiffen(diagonal[i], axial, first, lateral, p)
         if j >= 0:
-            _add_force(E, j, q, scaled(-1.0, force), wrench)
+            _add_force(E, j, q, scale_vector(-1.0, force), wrench)
             _stiffen(diagonal[j], axial, second, lateral, q)
         where = slot[s]
         if where == WORLD:
@@ -163,22 +163,22 @@ def spring_forces(E, twist, body, point, law, ah, wrench):  # type: ignore[no-un
         q = (point[s, 1, 0], point[s, 1, 1], point[s, 1, 2])
         start = _reach(E, i, p) if i >= 0 else p
         end = _reach(E, j, q) if j >= 0 else q
-        direction = add(end, scaled(-1.0, start))
+        direction = add(end, scale_vector(-1.0, start))
         length = math.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
         if length <= 1.0e-12:  # without length and direction, no force
             continue
-        direction = scaled(1.0 / length, direction)
+        direction = scale_vector(1.0 / length, direction)
         relative = (0.0, 0.0, 0.0)
         if i >= 0:
-            relative = scaled(-1.0, _point_velocity(E, i, p, twist))
+            relative = scale_vector(-1.0, _point_velocity(E, i, p, twist))
         if j >= 0:
             relative = add(relative, _point_velocity(E, j, q, twist))
         stretch = direction[0] * relative[0] + direction[1] * relative[1] + direction[2] * relative[2]
-        force = scaled(ah * (law[s, 0] * (length - law[s, 2]) + law[s, 1] * stretch), direction)
+        force = scale_vector(ah * (law[s, 0] * (length - law[s, 2]) + law[s, 1] * stretch), direction)
         if i >= 0:
             _add_force(E, i, p, force, wrench)
         if j >= 0:
-            _add_force(E, j, q, scaled(-1.0, force), wrench)
+            _add_force(E, j, q, scale_vector(-1.0, force), wrench)
 
 
 @kernel("f8(f8[:,:,::1], i4[:,::1], f8[:,:,::1], f8[:,::1])", address=False)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from ..materials.algebra import decompose
 from ..materials.lanes import GRADIENT, LANES, LEFT, RIGHT, SIGMA, vector
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .elastic_kernels import VOLUME, load_block
 
 #: of the largest singular value: lower bound of a sum of two, since inverted elements have no unique R
 FLOOR = 0.1
 
 
-@inlined
-def _rotated_back(u, gradient, v):  # type: ignore[no-untyped-def]
+@inline
+def _rotate_back(u, gradient, v):  # type: ignore[no-untyped-def]
     """Return uᵀ Ḟ v. gradient: columns of Ḟ."""
     a, b, c = gradient
     return (
@@ -21,13 +21,13 @@ def _rotated_back(u, gradient, v):  # type: ignore[no-untyped-def]
     )
 
 
-@inlined
+@inline
 def _shear(s, t, st, ts, floor):  # type: ignore[no-untyped-def]
     """Return the entry of Ŝ between two principal directions: that of Uᵀ Ḟ V without its part in Ṙ S."""
     return (s * st + t * ts) / max(s + t, floor)
 
 
-@inlined
+@inline
 def _entry(i, j, p, q, r, d, e):  # type: ignore[no-untyped-def]
     """Return |V Ŝ Vᵀ| at (i, j). p, q, r: columns of V. d: diagonal of Ŝ. e: its entries 12, 13, 23."""
     return abs(
@@ -60,11 +60,11 @@ def stretching(start, stop, x, v, nodes, rest, constants, works, out):  # type: 
                 p, q, r = vector(work, RIGHT, lane), vector(work, RIGHT + 3, lane), vector(work, RIGHT + 6, lane)
                 sigma = vector(work, SIGMA, lane)
                 floor = FLOOR * sigma[0]
-                d = (_rotated_back(a, gradient, p), _rotated_back(b, gradient, q), _rotated_back(c, gradient, r))
+                d = (_rotate_back(a, gradient, p), _rotate_back(b, gradient, q), _rotate_back(c, gradient, r))
                 e = (
-                    _shear(sigma[0], sigma[1], _rotated_back(a, gradient, q), _rotated_back(b, gradient, p), floor),
-                    _shear(sigma[0], sigma[2], _rotated_back(a, gradient, r), _rotated_back(c, gradient, p), floor),
-                    _shear(sigma[1], sigma[2], _rotated_back(b, gradient, r), _rotated_back(c, gradient, q), floor),
+                    _shear(sigma[0], sigma[1], _rotate_back(a, gradient, q), _rotate_back(b, gradient, p), floor),
+                    _shear(sigma[0], sigma[2], _rotate_back(a, gradient, r), _rotate_back(c, gradient, p), floor),
+                    _shear(sigma[1], sigma[2], _rotate_back(b, gradient, r), _rotate_back(c, gradient, q), floor),
                 )
                 total = _entry(0, 0, p, q, r, d, e) + _entry(1, 1, p, q, r, d, e) + _entry(2, 2, p, q, r, d, e)
                 total += 2.0 * (_entry(0, 1, p, q, r, d, e) + _entry(0, 2, p, q, r, d, e) + _entry(1, 2, p, q, r, d, e))

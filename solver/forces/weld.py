@@ -31,7 +31,7 @@ class Bonds:
     stiffness: Vec  #: k of each [N/m], (s,)
     bears: Vec  #: strength: force at which each comes off [N], (s,)
 
-    def chosen(self, which: Mask) -> Bonds:
+    def select(self, which: Mask) -> Bonds:
         """Return the bonds of a mask `which`, (s,)."""
         return Bonds(*(np.ascontiguousarray(getattr(self, field.name)[which]) for field in fields(self)))
 
@@ -61,14 +61,14 @@ class Weld(WithMultipliers):
         self._begins, self._lasts = params["begins"], params["lasts"] or np.inf
         self._none = np.zeros((0, 4), np.int32)
         self._first = self._bonds(rest, 0.0) if self._begins <= 0.0 else None  #: from the start on
-        self._points = painted_points(self._glued)
+        self._points = find_painted_points(self._glued)
         refuse_unpainted(self._glued, self._base)
         self.recall(None)
 
     def _bonds(self, x: Vec, time: float) -> Bonds:
         """Return the bonds of near points at positions x (n, 3) [m] and a time [s]. Raises BadScene where none is
         near."""
-        points, triangles, weights, gaps = near(self._glued, self._base, x, self._distance)
+        points, triangles, weights, gaps = find_near_points(self._glued, self._base, x, self._distance)
         refuse_distant(self._glued, self._base, points, self._distance, time)
         # the area of triangles whose corners all stick; of a point without any, its whole area
         inside = self._glued.skin[np.isin(self._glued.skin, points).all(axis=1)]
@@ -92,7 +92,7 @@ class Weld(WithMultipliers):
         # what has come off is no element any more: a factor that is reused while elements are the same is refactored
         if self._first is not None:
             self._sticks = np.ones(self.remembers, dtype=bool) if multipliers is None else multipliers < 0.5
-            self._acting = self._first.chosen(self._sticks)
+            self._acting = self._first.select(self._sticks)
             return
         self._table = np.zeros((len(self._points), WIDTH)) if multipliers is None else multipliers.reshape(-1, WIDTH)
         self._sticks = self._table[:, 0] == BONDED
@@ -156,7 +156,7 @@ def refuse_unpainted(glued: ElasticBody, base: ElasticBody) -> None:
     if not len(base.skin):
         raise BadScene(f'"{glued.name}" is to stick to "{base.name}", which is a rope and has no faces',
                        f'Weld "{base.name}" to "{glued.name}" instead')
-    if not len(painted_points(glued)):
+    if not len(find_painted_points(glued)):
         raise BadScene(f'"{glued.name}" is to stick to "{base.name}" where it is painted, and nothing of it is',
                        "Paint what sticks, or choose no map")
 
@@ -172,20 +172,21 @@ def refuse_distant(glued: ElasticBody, base: ElasticBody, points: Index, distanc
                        "Raise the weld's distance, or move them closer")
 
 
-def painted_points(glued: ElasticBody) -> Index:
+def find_painted_points(glued: ElasticBody) -> Index:
     """Return the nodes of a body's skin and wires whose painted weight is above `STICKS`, ascending, (p,)."""
     points: Index = np.union1d(glued.skin, glued.wires)
     return points if glued.weights is None else points[glued.weights[points - glued.nodes.start] > STICKS]
 
 
-def near(glued: ElasticBody, base: ElasticBody, rest: Vec, distance: float) -> tuple[Index, Index, Vec, Vec]:
+def find_near_points(glued: ElasticBody, base: ElasticBody, rest: Vec,
+                     distance: float) -> tuple[Index, Index, Vec, Vec]:
     """Return the painted nodes (k,) of one body's skin within `distance` [m] of another's, and the position of each.
 
     The position of a node: the corners of the nearest triangle (k, 3), the weights of the point in its plane below the
     node (k, 3), and the height of the node above it along the normal (k,) [m]. rest: positions of all nodes, (n, 3)
     [m].
     """
-    points, corners = painted_points(glued), rest[base.skin]
+    points, corners = find_painted_points(glued), rest[base.skin]
     if not len(corners):
         return np.zeros(0, np.int32), np.zeros((0, 3), np.int32), np.zeros((0, 3)), np.zeros(0)
     middle = corners.mean(axis=1)

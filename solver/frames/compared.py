@@ -22,7 +22,7 @@ def source(path: Path, content: str, so_far: list[str] | None = None) -> dict[st
             **({"so_far": so_far} if so_far else {})}
 
 
-def same_file(path: Path, was: dict[str, Any]) -> bool:
+def is_same_file(path: Path, was: dict[str, Any]) -> bool:
     """Return whether a file is the one of an entry of `source`. Its content is read only where its size is equal and
     its time is not."""
     try:
@@ -56,7 +56,7 @@ def with_defaults(choice: dict[str, Any], other: dict[str, Any], path: str) -> d
 _digests: dict[tuple[Path, int, int, int], list[str]] = {}
 
 
-def same_so_far(path: Path, was: dict[str, Any], frames: int) -> bool:
+def is_same_so_far(path: Path, was: dict[str, Any], frames: int) -> bool:
     """Return whether an array over time is the one of an entry of `source`, up to the last frame of both.
 
     frames: number of frames of the scene now.
@@ -101,14 +101,14 @@ def _different(old: Any, new: Any, path: str) -> list[str]:
             isinstance(item, dict) for item in (*old, *new)):
         # a body is the same under another name by its UUID, or under another UUID by its name, as in a scene that was
         # rebuilt: its frames may be equal. A single body is always the same
-        if len(old) != len(new) or (len(new) > 1 and not all(map(_same_one, old, new))):
+        if len(old) != len(new) or (len(new) > 1 and not all(map(_is_same, old, new))):
             return [path]
         return [f'{difference} of "{body.get("name")}"' for was, body in zip(old, new)
                 for difference in _different(was, body, "")]
     return [] if old == new else [path]
 
 
-def _same_one(old: dict[str, Any], new: dict[str, Any]) -> bool:
+def _is_same(old: dict[str, Any], new: dict[str, Any]) -> bool:
     return bool(old.get("uuid") and old.get("uuid") == new.get("uuid")) or old.get("name") == new.get("name")
 
 

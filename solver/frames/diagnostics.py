@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import BadInput, NoSuchThing
 from ..job.arrays import read_npy, read_npz
 from . import beside
-from .halved import HalvedFrames, halved_frames
+from .halved import HalvedFrames, count_halved_frames
 from .layout import GROUPED, HALVED, LIVELINESS, NEEDLES, STRESS, TOUCHED, file_of
 
 
@@ -95,10 +95,10 @@ class Diagnostics:
         """Return a message for each body whose edges were drawn out in existing frames."""
         return beside.needles(self.cache.folder, self.cache.existing(NEEDLES), self.cache.names)
 
-    def halved(self) -> HalvedFrames:
+    def count_halved_frames(self) -> HalvedFrames:
         """Return the number of existing frames in which steps were halved, and the body that caused it in most of them.
         """
-        return halved_frames(self.cache.folder, self.cache.existing(HALVED), self.cache.names)
+        return count_halved_frames(self.cache.folder, self.cache.existing(HALVED), self.cache.names)
 
     def liveliness(self) -> dict[str, beside.Lively]:
         """Return the strain-rate activity of each body's dynamic nodes, by its name; empty where none may sleep. Lost

@@ -91,7 +91,7 @@ class CacheFiles:
         except OSError:
             return False
 
-    def damaged(self, kind: str) -> list[int]:
+    def find_damaged_frames(self, kind: str) -> list[int]:
         """Return the frames whose file of this kind is missing or differs from what was written. Reads every byte of
         these files."""
         return sorted(w.frame for w in self.log.values() if w.kind == kind and not self.good(kind, w.frame))
@@ -120,7 +120,7 @@ class CacheFiles:
         It is found by a record without a line, and by frames of which one is larger than the one before.
         """
         logged = {frame for kind, frame in self.log if kind == CUTS}
-        unlogged = {number for number in self._recorded() if number not in logged}
+        unlogged = {number for number in self._list_records() if number not in logged}
         frames = sorted((w for w in self.log.values() if w.kind == FRAME), key=lambda one: one.frame)
         for before, after in pairwise(frames):
             if before.bytes != after.bytes and not any(before.frame <= cut < after.frame for cut in logged) and all(
@@ -128,7 +128,7 @@ class CacheFiles:
                 unlogged.add(before.frame)
         return min(unlogged, default=None)
 
-    def _recorded(self) -> list[int]:
+    def _list_records(self) -> list[int]:
         """Return the frames of all records of cuts in the folder."""
         if self._leads_away(CUTS):
             return []

@@ -29,7 +29,7 @@ def counts_by_body(names: Sequence[str], causes: Sequence[str | None]) -> NDArra
     return np.bincount(slots, minlength=len(names) + 1).astype(np.int32)
 
 
-def halved_frames(folder: Path, frames: Sequence[int], names: Sequence[str]) -> HalvedFrames:
+def count_halved_frames(folder: Path, frames: Sequence[int], names: Sequence[str]) -> HalvedFrames:
     """Return the number of frames in which steps were halved, and the body that caused it in most of them.
 
     frames: those with a file. names: of all bodies. A file that cannot be read is left out.

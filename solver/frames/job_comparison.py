@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from ..job.files import LARGEST_JSON, open_regular
 from . import manifest
-from .compared import different, same_file, same_so_far
+from .compared import different, is_same_file, is_same_so_far
 
 
 class Baked(Protocol):
@@ -31,7 +31,7 @@ class JobComparison:
     cache: Baked
     job: Path
 
-    def changed(self) -> tuple[str, ...]:
+    def list_changes(self) -> tuple[str, ...]:
         """Return differences between the job folder and the inputs of the bake, in plain names; empty where the job is
         gone.
 
@@ -50,7 +50,7 @@ class JobComparison:
             return ("scene.json",)
         frames = len(self.frames)
         names += [name for name, was in baked["sources"].items()
-                  if not (same_file(self.job / name, was) or same_so_far(self.job / name, was, frames))]
+                  if not (is_same_file(self.job / name, was) or is_same_so_far(self.job / name, was, frames))]
         return tuple(dict.fromkeys(names))
 
     @property

@@ -172,7 +172,7 @@ class AcquiredLock:
 
 
 @contextlib.contextmanager
-def acquired(folder: Path) -> Iterator[AcquiredLock]:
+def acquire(folder: Path) -> Iterator[AcquiredLock]:
     """Lock the cache while the block runs, and yield the lock; that of a process that died is taken over.
 
     The folder is made where there is none; the one around it must exist. Raises CacheBusy where another process has the

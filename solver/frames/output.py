@@ -43,29 +43,30 @@ def write(world: World, state: State, frame: int, store: FrameStore, origins: Or
 
         by_part = world.contact_forces_by_part(state)
         touched = all_contacts(by_part)
-        store.groups(frame, replace(record, longest=longest.astype(np.float32), contacts=np.array(
+        store.write_groups(frame, replace(record, longest=longest.astype(np.float32), contacts=np.array(
             [-1 if rows is None else len(rows) for rows in by_part], dtype=np.int32)))
     activity = world.liveliness(state)
     if activity is not None:
-        store.liveliness(frame, activity)
+        store.write_liveliness(frame, activity)
     if touched is not None:
-        store.contact_forces(frame, touched)
+        store.write_contact_forces(frame, touched)
     stress = world.stress(state)
     if stress is not None:
-        store.stress(frame, stress)
+        store.write_stress(frame, stress)
     if longest.max(initial=0.0) > LONGEST:
-        store.needles(frame, longest)
+        store.write_needles(frame, longest)
     sheets = world.sheets(state, frame)
     if sheets:
         if not all(np.isfinite(sheet.x.astype(np.float32)).all() for sheet in sheets.values()):
             raise world.explain(StepFailed("the output is not finite"), state, frame)
-        store.sheets(frame, {k: sheet if origins is None else replace(sheet, x=sheet.x - origins.of[world.bodies[k][0]])
-                             for k, sheet in sheets.items()})
+        store.write_sheets(frame, {k: sheet if origins is None
+                                   else replace(sheet, x=sheet.x - origins.of[world.bodies[k][0]])
+                                   for k, sheet in sheets.items()})
     poses = world.poses(state)
     if poses is not None:
         if not all(np.isfinite(values).all() for values in poses.values()):
             raise world.explain(StepFailed("the output is not finite"), state, frame)
-        store.poses(frame, poses)
+        store.write_poses(frame, poses)
     store.write(frame, vertices)
     if origins is not None:
         for sentence in origins.imprecise(world.bodies, vertices, frame):

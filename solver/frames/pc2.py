@@ -7,24 +7,19 @@ in the header after that: a header that promises more than there is shows the re
 
 from __future__ import annotations
 
-import os
 import struct
-import time
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadMesh, CacheUnwritable
-from ..job.files import create, open_regular, open_to_change
+from ..job.files import create, open_regular, open_to_change, replace
 
 HEADER = struct.Struct("<12siiffi")
 SAMPLES = struct.Struct("<i")
 SAMPLES_AT = HEADER.size - SAMPLES.size
 MAGIC = b"POINTCACHE2\0"
-
-#: [s] for which a file that another program holds is tried again
-PATIENCE = 2.0
 
 
 class Writer:
@@ -65,21 +60,6 @@ class Writer:
             file.flush()
             file.seek(SAMPLES_AT)
             file.write(SAMPLES.pack(self.count + 1))
-
-
-def replace(fresh: Path, path: Path) -> None:
-    """Rename `fresh` to `path`, which it replaces; on Windows another program may have it open, so this is tried for
-    PATIENCE. Raises OSError."""
-    until, wait = time.monotonic() + PATIENCE, 0.01
-    while True:
-        try:
-            os.replace(fresh, path)
-            return
-        except PermissionError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(wait)
-            wait *= 2
 
 
 def read_header(path: Path) -> tuple[int, int, int]:

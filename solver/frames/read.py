@@ -119,7 +119,7 @@ class Cache(CacheFiles):
         return {name: replace(sheet, x=sheet.x + far[name]) if name in far else sheet
                 for name, sheet in by_name.items()}
 
-    def whole(self, frame: int) -> bool:
+    def is_whole(self, frame: int) -> bool:
         """Return whether all files that show a frame are as written, byte for byte, those of the cuts before it
         included."""
         return (all(self.good(kind, frame) for kind in self._needed)
@@ -127,7 +127,7 @@ class Cache(CacheFiles):
 
     def verify(self) -> list[int]:
         """Return the frames that were written and are now missing, changed or cannot be shown. Reads every byte."""
-        return sorted(w.frame for w in self.log.values() if w.kind == FRAME and not self.whole(w.frame))
+        return sorted(w.frame for w in self.log.values() if w.kind == FRAME and not self.is_whole(w.frame))
 
     def origins(self) -> dict[str, NDArray[np.float64]]:
         """Return the origins of bodies' vertices in the files [m], (3,), by the bodies' names, where they are not zero.
@@ -182,7 +182,7 @@ class Cache(CacheFiles):
         """Return rows of all vertices at a frame, (V, k), by the names of their bodies."""
         return {name: rows[own] for name, own in vertices_of_bodies(self, frame).items()}
 
-    def shown(self, frame: int) -> dict[str, NDArray[Any]]:
+    def read_all_vertices(self, frame: int) -> dict[str, NDArray[Any]]:
         """Return the positions of `frame` with as many vertices as the last frame: those that a later cut adds are
         where it will pass.
 
@@ -206,7 +206,7 @@ class Cache(CacheFiles):
         """Return the records of contacts, stress and steps."""
         return Diagnostics(self)
 
-    def compared(self, job: Path | None = None) -> JobComparison:
+    def compare(self, job: Path | None = None) -> JobComparison:
         """Return the comparison with a job folder, by default the one around the cache."""
         return JobComparison(self, job or self.folder.parent)
 
@@ -214,7 +214,7 @@ class Cache(CacheFiles):
         """Return the status for a panel, from the folder, the job and the lock file. job: folder of the job; None: the
         one around the cache."""
         try:
-            frames, done = self.compared(job).frames, self.frames_done()
+            frames, done = self.compare(job).frames, self.frames_done()
         except BadInput as error:
             return Status("broken", 0, 0, error.what)
         total, count = len(frames), sum(frame in frames for frame in done)
@@ -222,7 +222,7 @@ class Cache(CacheFiles):
             return Status("baking", count, total, f"Baking: {count} of {total} frames" if total else "Baking")
         if self.manifest is None:
             return Status("none", 0, 0, "Nothing is baked")
-        changed = self.compared(job).changed()
+        changed = self.compare(job).list_changes()
         if changed:
             return Status("stale", count, total, f"Baked before these changed: {', '.join(changed)}", changed)
         missing = sum(w.kind == FRAME and w.frame in frames for w in self.log.values()) - count

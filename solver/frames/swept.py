@@ -37,7 +37,7 @@ class Swept:
         extent = np.linalg.norm(records[0]["high"] - records[0]["low"], axis=1)  # mechanisms have no size of their own
         return cls(boxes, ROOM * np.where(size > 0.0, size, extent) + 2.0 * thickness)
 
-    def near(self, low: NDArray[Any], high: NDArray[Any]) -> frozenset[int]:
+    def find_near_bodies(self, low: NDArray[Any], high: NDArray[Any]) -> frozenset[int]:
         """Return the tokens of bodies near enough to a box for an obstacle in it to change their motion. low, high:
         corners of the box, (3,) [m]."""
         room = self.room[:, None]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import BadInput, CacheUnwritable, StaleCache
 from ..job import hashes
-from ..job.changes import changed
+from ..job.changes import list_changes
 from ..job.files import append, digest_of, make_folder, open_regular, refuse_links, unwritable, write_whole
 from ..job.folder import Job
 from ..job.stages import Arrays, pack, read_arrays
@@ -73,7 +73,7 @@ def plan(cache: Cache, read: hashes.Settings, requested: range, resume: bool) ->
     """
     try:
         manifest = cache.manifest
-        stale = _changed(manifest, read) if manifest else ()
+        stale = _list_changes(manifest, read) if manifest else ()
     except BadInput as error:
         if resume:
             raise
@@ -85,9 +85,9 @@ def plan(cache: Cache, read: hashes.Settings, requested: range, resume: bool) ->
         return Plan(False, None, stale)
     fits = _fits_until(manifest, read)
     if not resume:
-        return Plan(requested[-1] <= fits and all(cache.whole(frame) for frame in requested), None, ())
+        return Plan(requested[-1] <= fits and all(cache.is_whole(frame) for frame in requested), None, ())
 
-    good = {frame for frame in requested if frame <= fits and cache.whole(frame)}
+    good = {frame for frame in requested if frame <= fits and cache.is_whole(frame)}
     missing = next((frame for frame in requested if frame not in good), requested.stop)
     whole = [k for kind, k in cache.log if kind == SNAPSHOT and k < missing]
     usable = (k for k in sorted(whole, reverse=True)
@@ -96,13 +96,13 @@ def plan(cache: Cache, read: hashes.Settings, requested: range, resume: bool) ->
     return Plan(len(good) == len(requested), next(usable, None), ())
 
 
-def _changed(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]:
+def _list_changes(manifest: dict[str, Any], read: hashes.Settings) -> tuple[str, ...]:
     """Return plain names of the settings that differ from those that were baked; empty where the cache is valid."""
     try:
-        if hashes.same_solve(manifest, read):
+        if hashes.is_same_solve(manifest, read):
             return ()
         before, after = map(hashes.without_names, hashes.in_common(manifest, read))
-        differences = tuple(changed(before.plain(), after.plain()))
+        differences = tuple(list_changes(before.plain(), after.plain()))
         # the bake had fewer parameters, and the others have the same meaning now
         if not differences and hashes.means_the_same(manifest):
             return ()
@@ -144,7 +144,7 @@ class FrameStore:
         first: the first frame of this run. mechanisms: as in `Cache.mechanisms`. origins: of the frames of each body
         [m], (3,). sheets: bodies whose frames have faces of their own. wobbles: fundamental frequency of bodies [Hz].
         """
-        versions = installed()
+        versions = find_installed_versions()
         run = {"from": first, "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                "host": host(), "machine": machine(), "cpu": processor(), "backend": backend,
                "versions": {"python": platform.python_version(), **versions}}
@@ -154,7 +154,7 @@ class FrameStore:
             "format": FORMAT, "name": job.scene.name, "uuid": job.scene.uuid,
             "start": time.start, "end": time.end, "fps": time.fps,
             "bodies": [{"name": name, "uuid": uuids.get(name, ""), "first": start, "count": count}
-                       | _far(origins, name) | _wobbles(wobbles or {}, name)
+                       | _describe_origin(origins, name) | _wobbles(wobbles or {}, name)
                        for name, start, count in bodies],
             "hashes": hashes.hashes(read).plain(), "settings": read.plain(), "scene": job.raw,
             "sources": {name: source(job.array_path(name), content, read.so_far.get(content))
@@ -181,42 +181,42 @@ class FrameStore:
         np.save(buffer, np.ascontiguousarray(vertices, dtype=np.float32), allow_pickle=False)
         self._put(FRAME, frame, buffer.getbuffer())
 
-    def liveliness(self, frame: int, activity: NDArray[Any]) -> None:
+    def write_liveliness(self, frame: int, activity: NDArray[Any]) -> None:
         """Write body, strain-rate activity [1/s] and awake, 1 or 0, of each dynamic node at a frame, (3, m). Raises
         CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, activity.astype(np.float32), allow_pickle=False)
         self._put(LIVELINESS, frame, buffer.getbuffer())
 
-    def contact_forces(self, frame: int, rows: NDArray[Any]) -> None:
+    def write_contact_forces(self, frame: int, rows: NDArray[Any]) -> None:
         """Write positions [m], forces [N] and distances [m] of pairs in contact at a frame, (k, 7). Raises
         CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, rows.astype(np.float32), allow_pickle=False)
         self._put(TOUCHED, frame, buffer.getbuffer())
 
-    def stress(self, frame: int, rows: NDArray[Any]) -> None:
+    def write_stress(self, frame: int, rows: NDArray[Any]) -> None:
         """Write stress [Pa], stretch, pressure [Pa] and speed [m/s] of all vertices at a frame, (V, 4). Raises
         CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, rows.astype(np.float32), allow_pickle=False)
         self._put(STRESS, frame, buffer.getbuffer())
 
-    def needles(self, frame: int, longest: NDArray[Any]) -> None:
+    def write_needles(self, frame: int, longest: NDArray[Any]) -> None:
         """Write the longest edge of each body, relative to its length at rest, at a frame, (b,). Raises
         CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, longest.astype(np.float32), allow_pickle=False)
         self._put(NEEDLES, frame, buffer.getbuffer())
 
-    def halved(self, frame: int, counts: NDArray[np.int32]) -> None:
+    def write_halved_steps(self, frame: int, counts: NDArray[np.int32]) -> None:
         """Write the number of steps of a frame that were halved because of each body, and of no body, (b + 1,). Raises
         CacheUnwritable."""
         buffer = io.BytesIO()
         np.save(buffer, counts)
         self._put(HALVED, frame, buffer.getbuffer())
 
-    def sheets(self, frame: int, records: Mapping[int, SheetRecord]) -> None:
+    def write_sheets(self, frame: int, records: Mapping[int, SheetRecord]) -> None:
         """Write the meshes of cloth with faces of its own at a frame, relative to their origins. records: by the number
         of the body.
 
@@ -228,16 +228,16 @@ class FrameStore:
                 arrays[f"{k}.{name}"] = values.astype(np.float32 if values.dtype.kind == "f" else np.int32)
         self._put(SHEETS, frame, pack(arrays))
 
-    def groups(self, frame: int, record: GroupRecord) -> None:
+    def write_groups(self, frame: int, record: GroupRecord) -> None:
         """Write the groups of a frame. Raises CacheUnwritable."""
         self._put(GROUPED, frame, pack(record.arrays()))
 
-    def poses(self, frame: int, arrays: Mapping[str, Vec]) -> None:
+    def write_poses(self, frame: int, arrays: Mapping[str, Vec]) -> None:
         """Write the rigid bodies of a frame in double precision: the arrays that `Cache.poses` returns. Raises
         CacheUnwritable."""
         self._put(POSES, frame, pack(dict(arrays)))
 
-    def snapshot(self, frame: int, state: State) -> None:
+    def write_snapshot(self, frame: int, state: State) -> None:
         """Write the whole State after a frame in double precision. Raises CacheUnwritable."""
         arrays: Arrays = {"time": np.array(state.time), "q": state.q, "u": state.u,
                           "keys": np.array([*state.memory], dtype=str)}
@@ -255,11 +255,11 @@ class FrameStore:
             raise CacheUnwritable(f"the snapshot of frame {frame} in {self.folder} cannot be read",
                                   "Bake again") from error
 
-    def cuts(self, frame: int, made: Arrays) -> None:
+    def write_cuts(self, frame: int, made: Arrays) -> None:
         """Write the record of the cuts after a frame. Raises CacheUnwritable."""
         self._put(CUTS, frame, pack(made))
 
-    def cuts_before(self, frame: int) -> list[Arrays]:
+    def read_cuts_before(self, frame: int) -> list[Arrays]:
         """Return the records of all cuts before the snapshot of a frame. Raises CacheUnwritable where one cannot be
         read."""
         cuts = []
@@ -311,7 +311,7 @@ class FrameStore:
             write_whole(path, whole, self._root)
 
 
-def _far(origins: Mapping[str, Vec] | None, name: str) -> dict[str, list[float]]:
+def _describe_origin(origins: Mapping[str, Vec] | None, name: str) -> dict[str, list[float]]:
     """Return the manifest's entry of a body's origin: nothing where it is zero."""
     origin = None if origins is None else origins.get(name)
     return {} if origin is None or not origin.any() else {"origin": origin.tolist()}
@@ -334,7 +334,7 @@ def processor() -> str:
 
 
 @cache
-def installed() -> dict[str, str]:
+def find_installed_versions() -> dict[str, str]:
     """Return versions of the libraries that the solver uses, of those that are installed."""
     versions = {}
     for name in LIBRARIES:

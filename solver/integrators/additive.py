@@ -18,7 +18,7 @@ from ..rows.eliminated import EliminatedRows
 from ..rows.tables import DenseRows
 from ..state import State, Vec
 from .interface import Integrator, P, System
-from .modes import Modes, exponential, lowest, shifted, wide
+from .modes import Modes, exponential, invert_shifted, lowest, wide
 
 BASIS, AGE = "modes.basis", "modes.age"
 
@@ -33,7 +33,7 @@ class Course:
     coupling: Vec  #: K X of the true K, (3 f, s)
     coupling_time: float  #: time over which the rest's displacement acts on modes that are not exact [s]
 
-    def weighed(self, start: State, history: State) -> Course:
+    def blend_history(self, start: State, history: State) -> Course:
         """Return a course with ⅓ of the change since the state `history` and ⅔ of the exponential's: the published
         form, which amplifies the modes.
 
@@ -76,19 +76,19 @@ class Additive(Integrator):
         if vectors is None or age >= self.every:
             vectors, age = lowest(tangent, self.modes, h, vectors), 0.0
         elif not self.linearised:
-            vectors = Modes(vectors, tangent.mass).refined(shifted(tangent, h), tangent.stiffness)
+            vectors = Modes(vectors, tangent.mass).refine(invert_shifted(tangent, h), tangent.stiffness)
         posed: Posed | None = None
         if self.linearised:
             # only nodes are stepped by these methods: `pose` of joints raises TypeError
             posed = cast(Posed, system.pose(start, stage, stage.time if self.order == 2 else None))
             if age:
-                vectors = Modes(vectors, tangent.mass).refined(posed.respond, tangent.stiffness)
+                vectors = Modes(vectors, tangent.mass).refine(posed.respond, tangent.stiffness)
 
         modes = Modes(vectors[:, : self.modes], tangent.mass)
         moved, gained, coupling = exponential(modes, tangent, start.u, h)
         course = Course(modes, moved, gained, coupling, 0.5 * h)
         if self.printed:
-            course = course.weighed(start, history)
+            course = course.blend_history(start, history)
         after = (_solve(system, stage, start, course) if posed is None else
                  _finish_linearised(posed, stage, start, course))
         memory = {**after.memory, BASIS: vectors, AGE: np.array([age + 1.0])}

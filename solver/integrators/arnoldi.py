@@ -12,8 +12,8 @@ from .krylov import LARGEST, MOST_PRODUCTS, Product
 FAR = 500.0  #: hJ beyond which no space of this size reaches a step's end, and its exponential may overflow
 
 
-def damped_exponential(stiffness: Product, damping: Product, velocity: Vec, acceleration: Vec, drift: Vec | None,
-                       h: float, tolerance: float) -> tuple[Vec, Vec, int]:
+def integrate_damped(stiffness: Product, damping: Product, velocity: Vec, acceleration: Vec, drift: Vec | None,
+                     h: float, tolerance: float) -> tuple[Vec, Vec, int]:
     """Integrate δ̈ = S δ + D (δ̇ − velocity) + acceleration + t drift over h [s]; return δ, δ̇ − velocity, (m,) each,
     and the number of products.
 

@@ -35,7 +35,7 @@ class Controller:
         """Return the number of units of a frame."""
         return self.largest * FINEST
 
-    def proposed(self, memory: Mapping[str, Vec]) -> float:
+    def propose_length(self, memory: Mapping[str, Vec]) -> float:
         """Return the proposed length of the next step in units, before it is fitted into the frame. memory: of the last
         state."""
         return float(memory[PROPOSED][0]) if PROPOSED in memory else float(FINEST)

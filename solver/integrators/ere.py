@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..state import State
-from .arnoldi import damped_exponential
+from .arnoldi import integrate_damped
 from .interface import Integrator, P, System
 from .krylov import Product, exponential
 
@@ -37,8 +37,8 @@ class ERE(Integrator):
         stiffness, velocity, acceleration = scaled(tangent.stiffness), root * state.u, root * tangent.acceleration
         if tangent.is_damped:
             damping = scaled(tangent.damping)
-            moved, gained, self.products = damped_exponential(stiffness, damping, velocity, acceleration, drift, h,
-                                                              self.tolerance)
+            moved, gained, self.products = integrate_damped(stiffness, damping, velocity, acceleration, drift, h,
+                                                            self.tolerance)
         else:
             moved, gained, self.products = exponential(stiffness, velocity, acceleration, drift, h, self.tolerance)
         q = state.q + moved / root

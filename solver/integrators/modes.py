@@ -50,7 +50,7 @@ class Modes:
         """Return (I − P) field, the part of a field (3 f,) that is not in the modes, (3 f,)."""
         return field - self.field(self.amplitudes(field))
 
-    def refined(self, solve: Callable[[Vec], Vec], stiffness: Callable[[Vec], Vec]) -> Vec:
+    def refine(self, solve: Callable[[Vec], Vec], stiffness: Callable[[Vec], Vec]) -> Vec:
         """Return the lowest modes in the span of X and (μM − K)⁻¹ M X, (3 f, s), for a K that has rotated a little
         since.
 
@@ -84,7 +84,8 @@ def exponential(modes: Modes, tangent: Tangent, v: Vec, h: float) -> tuple[Vec, 
     stiffness = modes.basis.T @ columns
     stiffness = 0.5 * (stiffness + stiffness.T)
     if tangent.is_damped:
-        return *_damped(stiffness, modes.basis.T @ tangent.damping(modes.basis), rate, force, drift, h), columns
+        reduced = modes.basis.T @ tangent.damping(modes.basis)
+        return *_integrate_damped(stiffness, reduced, rate, force, drift, h), columns
     values, vectors = np.linalg.eigh(stiffness)
     rate, force, drift = vectors.T @ rate, vectors.T @ force, vectors.T @ drift
     z = h * h * values
@@ -94,7 +95,7 @@ def exponential(modes: Modes, tangent: Tangent, v: Vec, h: float) -> tuple[Vec, 
     return vectors @ moved, vectors @ gained, columns
 
 
-def _damped(stiffness: Vec, damping: Vec, rate: Vec, force: Vec, drift: Vec, h: float) -> tuple[Vec, Vec]:
+def _integrate_damped(stiffness: Vec, damping: Vec, rate: Vec, force: Vec, drift: Vec, h: float) -> tuple[Vec, Vec]:
     """Return both changes, (s,) each, with a damping matrix (s, s), by the exponential of a matrix with two rows and
     columns more than both."""
     s = len(rate)
@@ -132,7 +133,7 @@ def lowest(tangent: Tangent, count: int, h: float, start: Vec | None) -> Vec:
         dense = -tangent.stiffness(np.eye(size)) / root[:, None] / root
         basis: Vec = scipy.linalg.eigh(0.5 * (dense + dense.T))[1][:, :columns] / root[:, None]
         return basis
-    solve = shifted(tangent, h)
+    solve = invert_shifted(tangent, h)
     first = np.random.default_rng(0).normal(size=(size, columns))
     if start is not None:
         first[:, : start.shape[1]] = root[:, None] * start
@@ -140,7 +141,7 @@ def lowest(tangent: Tangent, count: int, h: float, start: Vec | None) -> Vec:
     return modes
 
 
-def shifted(tangent: Tangent, h: float) -> Product:
+def invert_shifted(tangent: Tangent, h: float) -> Product:
     """Return the product with (μM − K)⁻¹, from columns (3 f, c), for the smallest of a few shifts μ that make it
     definite.
 

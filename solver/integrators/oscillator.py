@@ -146,10 +146,11 @@ def update_matrix(integrator: Integrator, omega_h: float, beta: float = 1.0, dra
 def damping(integrator: Integrator, omega_h: float, beta: float = 1.0) -> float:
     """Return the relative damping d/ω of the oscillator q̈ + d q̇ + ω² q = 0 that decays as fast as an undamped one
     does by the integrator, −2 ln ρ / (ωh). omega_h: ω h. [Ascher 12]"""
-    return -2.0 * math.log(left(integrator, omega_h, beta)) / omega_h
+    return -2.0 * math.log(compute_remaining_fraction(integrator, omega_h, beta)) / omega_h
 
 
-def left(integrator: Integrator, omega_h: float, beta: float = 1.0, drag_h: float = 0.0, fades: float = 1.0) -> float:
+def compute_remaining_fraction(integrator: Integrator, omega_h: float, beta: float = 1.0, drag_h: float = 0.0,
+                               fades: float = 1.0) -> float:
     """Return the fraction of an oscillation that remains after a step, the largest |λ| of its update matrix. omega_h: ω
     h. drag_h: d h. fades: factor on the rates at the start of a step, and on earlier ones."""
     update = update_matrix(integrator, omega_h, beta, drag_h, fades)

@@ -9,7 +9,7 @@ import numpy as np
 from ..state import Vec
 
 NEAR_ZERO = 4.0  #: |z| up to which the series is summed: there the closed forms lose digits
-TERMS = 16
+TERMS = 16  #: of the series: more change no digit up to there
 
 
 def psi(z: Vec, highest: int) -> list[Vec]:

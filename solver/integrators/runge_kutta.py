@@ -39,7 +39,7 @@ class RungeKutta(Integrator):
                 accelerations.append(system.acceleration(state))
                 continue
             base = state.q + h * _blend(row, rates, state.u)
-            predicted = _predicted_rates(state, after, self.foresight[i] if self.foresight else 0.0)
+            predicted = _extrapolate(state, after, self.foresight[i] if self.foresight else 0.0)
             stage = Stage(h, row[-1], row[-1], state.time + h * sum(row), base,
                           state.u + h * _blend(row, accelerations, state.u), predicted=predicted,
                           momentum=self.momentum)
@@ -49,7 +49,7 @@ class RungeKutta(Integrator):
             elif self.linearised:
                 # one factor has one damping, which keeps the order in the middle of the stages that it serves
                 middle = state.time + 0.5 * h if self._has_one_factor else stage.time
-                posed = _posed(system, posed if row[-1] == factored_weight else None, after, stage, middle)
+                posed = _pose_stage(system, posed if row[-1] == factored_weight else None, after, stage, middle)
                 after = system.finish_linear_stage(posed, stage, after, is_last=row is self.table[-1])
             else:
                 after = system.solve_stage(stage, after)
@@ -68,12 +68,12 @@ class RungeKutta(Integrator):
         return self.error_ratio * beside_trapezoid(before, after, h)
 
 
-def _posed(system: System[P], last: P | None, at: State, stage: Stage, time: float) -> P:
+def _pose_stage(system: System[P], last: P | None, at: State, stage: Stage, time: float) -> P:
     """Return a stage with the factor of the last one, or linearised again at `at`, with the damping of `time`."""
     return system.pose(at, stage, time) if last is None else last.again(stage)
 
 
-def _predicted_rates(start: State, last: State, fraction: float) -> tuple[Vec, Vec]:
+def _extrapolate(start: State, last: State, fraction: float) -> tuple[Vec, Vec]:
     """Return coordinates and rates on the line from one state to another."""
     if fraction == 0.0:
         return start.q, start.u

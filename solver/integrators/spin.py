@@ -60,7 +60,7 @@ def keep_spin(system: SpinningNodes, parts: list[Index], before: State, after: S
         if damped is not None:
             target = target / (1.0 + h * damped.drag[part].sum() / mass.sum())
         correction = spin_correction(mass, x0[part], x1[part], v1[part], target, h)
-        x1[part], v1[part] = correction.placed(x1[part]), correction.moving(x1[part], v1[part])
+        x1[part], v1[part] = correction.rotate_points(x1[part]), correction.moving(x1[part], v1[part])
     free = coordinates.free
     return replace(after, q=x1[free].ravel(), u=v1[free].ravel())
 
@@ -87,7 +87,7 @@ class SpinCorrection:
         """Return the rotation matrix, (3, 3)."""
         return _rotation(self.angle)
 
-    def placed(self, x: Vec) -> Vec:
+    def rotate_points(self, x: Vec) -> Vec:
         """Return points x of the body after the rotation, both (k, 3) [m]."""
         out: Vec = self.centre + self.shift + (x - self.centre) @ self.rotation.T
         return out

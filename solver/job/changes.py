@@ -34,7 +34,7 @@ OF_BODY = _rules(schema.Body, BODY_READERS, **{"surface.place": "place", "surfac
 OF_MECHANISM = _rules(Mechanism, MECHANISM_READERS)
 
 
-def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def list_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Return the plain names of the settings that differ between two bakes, without duplicates.
 
     old, new: results of `Settings.plain`. Left out are settings that no stage reads, and differences that follow from

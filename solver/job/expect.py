@@ -104,7 +104,7 @@ def check_array(job: Job, name: str, where: str, kind: str, shape: tuple[int | N
     int32. shape: expected lengths; None permits any length.
     """
     # checked before the array is read: one that does not fit may be of any size
-    actual, lengths = job.described(name, where)
+    actual, lengths = job.describe_array(name, where)
     if actual not in "fi":
         raise refuse(f'"{name}" does not hold plain numbers', where)
     if actual != kind:
@@ -136,7 +136,7 @@ def check_joined_methods(scene: schema.Scene, names: list[str], where: str) -> N
     if not integrator.able("contact"):
         raise refuse(f"{named} have different methods, and {integrator.label} does not solve its stages where a force "
                      "joins these", where, same)
-    joined = scene.joined(bodies[0].name)
+    joined = scene.find_joined_bodies(bodies[0].name)
     hanging = next((body.name for body in scene.bodies if body.name in joined and body.attach), None)
     if hanging is not None:
         raise refuse(f'{named} have different methods, and "{hanging}", which forces join to them, is attached to '

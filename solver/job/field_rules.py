@@ -23,7 +23,7 @@ def stages(struct: type[Struct]) -> dict[str, str]:
 
     struct: Scene, Body or Mechanism. Raises TypeError where one of its own fields has no stage.
     """
-    stage_of = {path: of.name for path, of in _marked(struct, Stage)}
+    stage_of = {path: of.name for path, of in _find_marked(struct, Stage)}
     missing = [name for name in struct.__struct_fields__ if name not in stage_of | dict.fromkeys(separate(struct))]
     if missing:
         raise TypeError(f"{struct.__name__}.{missing[0]} needs the stage that reads it in its annotation")
@@ -32,12 +32,12 @@ def stages(struct: type[Struct]) -> dict[str, str]:
 
 def names(struct: type[Struct]) -> dict[str, str]:
     """Return the artist's name of each field that has one, by path; the name of a choice is listed under its "kind"."""
-    return {path: called.words for path, called in _marked(struct, Called)}
+    return {path: called.words for path, called in _find_marked(struct, Called)}
 
 
 def with_rule(struct: type[Struct], rule: Rule) -> frozenset[str]:
     """Return the paths of all fields of a struct, nested ones included, that have a given rule of comparison."""
-    return frozenset(path for path, marked in _marked(struct, Rule) if marked == rule)
+    return frozenset(path for path, marked in _find_marked(struct, Rule) if marked == rule)
 
 
 @cache
@@ -70,7 +70,7 @@ def _over_time(struct: type[Struct]) -> Mapping[str, Rule]:
     return {name: rule for name, rule in _own(struct, Rule) if rule in (BY_SAMPLE, BY_FRAME)}
 
 
-def _marked(struct: type[Struct], mark: type[Mark], above: str = "") -> Iterator[tuple[str, Mark]]:
+def _find_marked(struct: type[Struct], mark: type[Mark], above: str = "") -> Iterator[tuple[str, Mark]]:
     """Yield (path, mark) of the fields of a struct and of structs in its fields.
 
     A list is one field: the paths of its items contain numbers."""
@@ -81,7 +81,7 @@ def _marked(struct: type[Struct], mark: type[Mark], above: str = "") -> Iterator
         yield from ((own, value) for value in marks if isinstance(value, mark))
         for kind in kinds:
             if isinstance(kind, type) and issubclass(kind, Struct) and kind is not Choice:
-                yield from _marked(kind, mark, f"{path}.")
+                yield from _find_marked(kind, mark, f"{path}.")
 
 
 def _own(struct: type[Struct], mark: type[Mark]) -> Iterator[tuple[str, Mark]]:
@@ -93,10 +93,10 @@ def _own(struct: type[Struct], mark: type[Mark]) -> Iterator[tuple[str, Mark]]:
 def _fields(struct: type[Struct]) -> tuple[tuple[str, tuple[Any, ...], tuple[Any, ...]], ...]:
     """Return (name, types that a value may have, marks) of each field."""
     hints = get_type_hints(struct, include_extras=True)
-    return tuple((name, *_parted(hints[name])) for name in struct.__struct_fields__)
+    return tuple((name, *_split_hint(hints[name])) for name in struct.__struct_fields__)
 
 
-def _parted(hint: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _split_hint(hint: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Return the types of a union, or the single type, and the marks of an annotation."""
     marks: tuple[Any, ...] = ()
     if get_origin(hint) is Annotated:

@@ -23,8 +23,8 @@ FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 READ_ONLY = {errno.EROFS}
 UNREACHABLE = {errno.ENOENT, errno.ENODEV, errno.EIO, errno.ENXIO, getattr(errno, "ESTALE", errno.EIO)}
 NO_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EROFS}  # errors where folders cannot be flushed
-#: attempts to rename a file, with waits of 10 ms, 20 ms, ... 0.64 s: a virus scanner or a player lets go within that
-BUSY_TRIES = 8
+#: attempts to rename a file, with waits of 10 ms, 20 ms, ... 1.3 s: a virus scanner or a player lets go within that
+BUSY_TRIES = 9
 LARGEST_JSON = 256 << 20  #: [bytes] of a scene.json or a manifest that is read
 TEMPORARY = ".tmp"
 
@@ -225,7 +225,7 @@ def unwritable(path: Path, error: OSError) -> CacheUnwritable:
                            "Choose a folder that you may write to")
 
 
-def safe_name(name: str) -> str:
+def make_safe_name(name: str) -> str:
     """Return a unique file name for any object name: never a path, and readable where possible.
 
     Letters and digits of all alphabets remain, other characters become `_`. A digest at its end distinguishes "a/b",

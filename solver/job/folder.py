@@ -90,7 +90,7 @@ class Job:
             self._loaded[name] = read_array(self.array_path(name, where), name, where, self.path)
         return self._loaded[name]
 
-    def described(self, name: str, where: str = "$") -> tuple[str, tuple[int, ...]]:
+    def describe_array(self, name: str, where: str = "$") -> tuple[str, tuple[int, ...]]:
         """Return the kind ("f", "i" or another of numpy) and the shape of an array, from its header alone.
 
         Raises BadScene, NoSuchThing."""

@@ -19,6 +19,7 @@ from .. import catalogue
 from . import field_rules, over_time, schema, schema_mechanisms, schema_values
 from .files import digest, digest_of
 from .folder import Job, parameters
+from .kinds import kind_of
 from .object_pose import pose_of
 
 STAGES = ("mesh", "tets", "fields", "solve")
@@ -30,7 +31,6 @@ SCENE_READERS = field_rules.stages(schema.Scene) | {"friction": "solve", "seed":
 BODY_READERS = field_rules.stages(schema.Body) | {"surface.place": "fields"}
 MECHANISM_READERS = field_rules.stages(schema_mechanisms.Mechanism)
 
-OF_VOLUMES = ("mesher.", "material.", "density", "carry.", "dynamic.")  #: what is not read of cloth and ropes
 OF_FOLLOWED = ("spot.",)  #: what is not read of a body in which nothing follows dynamic nodes
 
 Flat = dict[str, Any]
@@ -87,7 +87,7 @@ def settings(job: Job) -> Settings:
     """
     digests: dict[str, str] = {}
     so_far: dict[str, list[str]] = {}
-    scene = dict(_flat(job, job.scene, "", digests, so_far))
+    scene = dict(_flatten(job, job.scene, "", digests, so_far))
     scene.update(_choices(job.scene, ("method", "integrator", "stage_solver")))
     if job.scene.mechanisms:
         scene.update(_choices(job.scene, ("joint_friction",)))
@@ -99,30 +99,30 @@ def settings(job: Job) -> Settings:
         own = tuple(family for family in ("method", "integrator", "stage_solver", "spot")
                     if getattr(body, family) is not None)
         families = ("mesher", "material", "damping", "carry", *own, *of_fibers)
-        flat = (dict(_flat(job, body, "", digests, so_far)) | _choices(body, families)
-                | _placed(job, body, digests))
+        flat = (dict(_flatten(job, body, "", digests, so_far)) | _choices(body, families)
+                | _flatten_placed(job, body, digests))
         # not read: the mesher of a given volume, fibers without a material, interpolation of maps where there are
         # none, numbers that others replace, and the sheet thickness 0
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
         unread = (*(("mesher.",) if body.tets else ()),
-                  *(OF_VOLUMES if body.cloth or body.rope else ()), *(() if body.fiber_material else ("fiber",)),
-                  *_unfollowed(job.scene.method_of(body).kind),
+                  *kind_of(body).unread, *(() if body.fiber_material else ("fiber",)),
+                  *_list_unfollowed(job.scene.method_of(body).kind),
                   *(("fiber_material.activation",) if body.fiber_activation else ()),
                   *(() if body.painted else ("carry.",)),
                   *(() if body.pin.weights else ("pin.stiffness",)),
                   *(() if flat.get("mesher.sheet_thickness") else ("mesher.sheet_thickness",)))
         bodies[body.name] = {key: value for key, value in flat.items()
                              if key not in painted and key != "surface.object_vertices" and not key.startswith(unread)}
-    mechanisms = {mechanism.name: dict(_flat(job, mechanism, "", digests, so_far))
+    mechanisms = {mechanism.name: dict(_flatten(job, mechanism, "", digests, so_far))
                   for mechanism in job.scene.mechanisms}
     return Settings(scene, bodies, digests, mechanisms, so_far)
 
 
-def _unfollowed(method: str) -> tuple[str, ...]:
+def _list_unfollowed(method: str) -> tuple[str, ...]:
     return () if catalogue.find("method", method).follows else OF_FOLLOWED
 
 
-def recorded(manifest: Mapping[str, Any]) -> Settings:
+def read_recorded(manifest: Mapping[str, Any]) -> Settings:
     """Return the inputs of a cache, from its manifest; `so_far` is empty for caches of older versions."""
     saved, sources = manifest["settings"], manifest["sources"]
     return Settings(saved["scene"], saved["bodies"], {name: source["digest"] for name, source in sources.items()},
@@ -130,8 +130,8 @@ def recorded(manifest: Mapping[str, Any]) -> Settings:
                     {source["digest"]: source["so_far"] for source in sources.values() if source.get("so_far")})
 
 
-def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
-          so_far: dict[str, list[str]]) -> Iterator[tuple[str, Any]]:
+def _flatten(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
+             so_far: dict[str, list[str]]) -> Iterator[tuple[str, Any]]:
     """Yield (dotted name, plain value) of each field, and add digests of its arrays to `digests` and `so_far`.
 
     Left out are bodies and mechanisms, which have separate settings, and choices without the mark of a family.
@@ -146,13 +146,13 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
                 for key, number in sorted(parameters(family, value).items()):
                     yield f"{name}.{key}", number
         elif isinstance(value, msgspec.Struct):
-            yield from _flat(job, value, name + ".", digests, so_far)
+            yield from _flatten(job, value, name + ".", digests, so_far)
         elif isinstance(value, dict):
             for key in sorted(value):
-                yield from _flat(job, value[key], f"{name}.{key}.", digests, so_far)
+                yield from _flatten(job, value[key], f"{name}.{key}.", digests, so_far)
         elif isinstance(value, list) and all(isinstance(item, msgspec.Struct) for item in value):
             for i, item in enumerate(value):
-                yield from _flat(job, item, f"{name}.{i}.", digests, so_far)
+                yield from _flatten(job, item, f"{name}.{i}.", digests, so_far)
         elif isinstance(value, str) and attribute in field_rules.arrays(type(part)):
             if value not in digests:
                 if rows := field_rules.rows_per_frame(type(part), attribute, job.scene.time.samples_per_frame):
@@ -170,7 +170,7 @@ def _flat(job: Job, part: msgspec.Struct, prefix: str, digests: dict[str, str],
             yield name, list(value) if isinstance(value, tuple) else value
 
 
-def _placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
+def _flatten_placed(job: Job, body: schema.Body, digests: dict[str, str]) -> Flat:
     """Return the settings of a body's mesh in object space, with which a moved object retains its tetrahedra.
 
     These are vertices, and scale and pose where they are not identities; none where the job has no object space.
@@ -273,7 +273,7 @@ def _is_name_of_body(key: str) -> bool:
     return key.startswith("bodies.") and key.endswith(".name")
 
 
-def same_solve(manifest: Mapping[str, Any], read: Settings) -> bool:
+def is_same_solve(manifest: Mapping[str, Any], read: Settings) -> bool:
     """Return whether baked frames are valid for these settings, up to the last frame of both the cache and the job."""
     if manifest["hashes"]["solve"] == hashes(read).solve:
         return True
@@ -283,13 +283,13 @@ def same_solve(manifest: Mapping[str, Any], read: Settings) -> bool:
 
 def means_the_same(manifest: Mapping[str, Any]) -> bool:
     """Return whether this version of ConJac computes the motion of a cache from the cache's settings."""
-    old = recorded(manifest)
-    return manifest["hashes"]["solve"] in (hashes(old).solve, _named_solve(old), _older_solve(old))
+    old = read_recorded(manifest)
+    return manifest["hashes"]["solve"] in (hashes(old).solve, _hash_named_solve(old), _older_solve(old))
 
 
 def in_common(manifest: Mapping[str, Any], read: Settings) -> tuple[Settings, Settings]:
     """Return the inputs of a cache and of a job, both limited to the frames that both have."""
-    old, until = as_read(recorded(manifest)), min(manifest["end"], read.scene["time.end"])
+    old, until = as_read(read_recorded(manifest)), min(manifest["end"], read.scene["time.end"])
     if not old.so_far:  # older manifests have digests of whole arrays, or no times
         read = replace(read, so_far={})
     return old.until(until), read.until(until)
@@ -298,13 +298,13 @@ def in_common(manifest: Mapping[str, Any], read: Settings) -> tuple[Settings, Se
 def as_read(old: Settings) -> Settings:
     """Return the inputs of a cache without those that this version does not read; older versions recorded them."""
     def body(flat: Flat) -> Flat:
-        unread = _unfollowed(flat["method.kind"] if "method.kind" in flat else old.scene["method.kind"])
+        unread = _list_unfollowed(flat["method.kind"] if "method.kind" in flat else old.scene["method.kind"])
         return {key: value for key, value in flat.items() if not key.startswith(unread)}
 
     return replace(old, bodies={name: body(flat) for name, flat in old.bodies.items()})
 
 
-def _named_solve(read: Settings) -> str:
+def _hash_named_solve(read: Settings) -> str:
     """Return the hash of the stage "solve" as older versions computed it: with names of rigid bodies only."""
     named = replace(without_names(read), mechanisms=read.mechanisms)
     for name, flat in read.bodies.items():

@@ -26,7 +26,7 @@ class ObjectPose:
     scale: Vec  #: object space to metres, symmetric, rounded, (3, 3)
     to_world: Vec  #: mesh space to world [m], a rotation and a translation except for rounding, (4, 4)
 
-    def scaled(self, vertices: Vec) -> Vec:
+    def scale_vertices(self, vertices: Vec) -> Vec:
         """Return vertices in mesh space, (n, 3) [m], from vertices in object space, (n, 3)."""
         scaled: Vec = vertices @ self.scale
         return scaled
@@ -36,7 +36,7 @@ class ObjectPose:
         placed: Vec = nodes @ self.to_world[:3, :3].T + self.to_world[:3, 3]
         return placed
 
-    def oriented(self, tets: Index) -> Index:
+    def orient(self, tets: Index) -> Index:
         """Return tetrahedra, (e, 4), of positive volume in the world, from those of positive volume in mesh space.
 
         Two of their nodes are swapped where `to_world` mirrors.
@@ -68,5 +68,5 @@ def vertices_to_fill(job: Job, surface: schema.Surface) -> Vec:
     """
     pose = pose_of(job, surface)
     vertices: Vec = (job.array(surface.vertices) if pose is None
-                     else pose.scaled(job.array(surface.object_vertices or "")))
+                     else pose.scale_vertices(job.array(surface.object_vertices or "")))
     return vertices

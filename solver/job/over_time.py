@@ -31,10 +31,10 @@ def digests(path: Path, rows_per_frame: int) -> tuple[str, list[str]]:
             header = None
         stream.seek(0)
         if header is None or not header.shape or header.fortran:
-            return hashlib.file_digest(stream, _whole).hexdigest(), []
+            return hashlib.file_digest(stream, _begin_hash).hexdigest(), []
 
         start, shape, dtype = header.offset, header.shape, header.dtype
-        whole, rows = _whole(stream.read(start)), hashlib.blake2b(digest_size=8)
+        whole, rows = _begin_hash(stream.read(start)), hashlib.blake2b(digest_size=8)
         rows.update(f"{dtype.str} {shape[1:]}".encode())
         row, of_samples = dtype.itemsize * math.prod(shape[1:]), []
         for frame in range(-(-(shape[0] - 1) // rows_per_frame) + 1):
@@ -65,5 +65,5 @@ def digest_releases(until: NDArray[np.int32], frames: range) -> list[str]:
     return of_releases
 
 
-def _whole(content: bytes = b"") -> hashlib.blake2b:
+def _begin_hash(content: bytes = b"") -> hashlib.blake2b:
     return hashlib.blake2b(content, digest_size=20)

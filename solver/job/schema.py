@@ -45,7 +45,7 @@ from .schema_values import (
     Strict,
     Subframe,
     Vector,
-    chosen,
+    choose,
 )
 
 VERSION = SCENE_VERSION
@@ -239,17 +239,17 @@ class Body(Strict):
     cloth: Annotated[Cloth | None, FIELDS, Called("cloth")] = None
     #: rope: the body is edges between vertices of its surface, which has no triangles
     rope: Annotated[Rope | None, FIELDS] = None
-    mesher: Annotated[Choice, TETS, Called("mesher")] = chosen("tetwild")
-    material: Annotated[Choice, FIELDS, Called("material")] = chosen("stable_neo_hookean")
+    mesher: Annotated[Choice, TETS, Called("mesher")] = choose("tetwild")
+    material: Annotated[Choice, FIELDS, Called("material")] = choose("stable_neo_hookean")
     #: damping law; its defaults damp nothing
-    damping: Annotated[Choice, SOLVE, Called("damping law")] = chosen("rayleigh")
+    damping: Annotated[Choice, SOLVE, Called("damping law")] = choose("rayleigh")
     #: time in which each visible oscillation loses half of its amplitude [s], or one for each sample, (T,); 0: never.
     #: Damping of the motion relative to the body's carrier makes up for what `damping` and the integrator lack for it
     wobble_half_life: Annotated[NotNegative | Array, SOLVE, Called("wobble half-life")] = 0.0
     #: parameters that vary over the body, by their key in the catalogue, where they have `field=True`
     painted: Annotated[dict[str, Painted], FIELDS] = field(default_factory=dict)
     #: how weights of `painted` are continued into the volume
-    carry: Annotated[Choice, FIELDS, Called("inside of maps")] = chosen("smooth")
+    carry: Annotated[Choice, FIELDS, Called("inside of maps")] = choose("smooth")
     density: Annotated[Positive, FIELDS, Called("density")] = 1000.0
     method: Annotated[Choice | None, SOLVE, Called("method"), AMONG_BODIES] = None  #: None: the scene's
     #: integrator; None: the scene's. With contact of surfaces it applies where all bodies that may touch have it
@@ -268,7 +268,7 @@ class Body(Strict):
     #: material of fibers in addition to `material`; without it there are none
     fiber_material: Annotated[Choice | None, FIELDS, Called("fibers")] = None
     #: directions of fibers at rest
-    fiber_field: Annotated[Choice, FIELDS, Called("direction of the fibers")] = chosen("gradient")
+    fiber_field: Annotated[Choice, FIELDS, Called("direction of the fibers")] = choose("gradient")
     #: (n,) from origin (0) to insertion (1) of a muscle, for the field "gradient"
     fibers: Annotated[Array | None, FIELDS, Called("paint of fibers")] = None
     #: (n, 3) directions at vertices, for the field "attribute"
@@ -333,7 +333,7 @@ class Obstacle(Strict):
 class Contact(Strict):
     """Contact of the surfaces of soft bodies with each other, with themselves and with obstacles."""
 
-    law: Annotated[Choice, Family("contact")] = chosen("barrier")
+    law: Annotated[Choice, Family("contact")] = choose("barrier")
 
 
 class Scene(Strict):
@@ -346,15 +346,15 @@ class Scene(Strict):
     #: soft bodies; may be empty where there are mechanisms
     bodies: Annotated[list[Body], SEPARATE] = field(default_factory=list)
     mechanisms: Annotated[list[Mechanism], SEPARATE] = field(default_factory=list)
-    method: Annotated[Choice, SOLVE, Called("method"), AMONG_BODIES] = chosen("conjac")
-    integrator: Annotated[Choice, SOLVE, Called("integrator"), AMONG_BODIES] = chosen("semi_implicit")
+    method: Annotated[Choice, SOLVE, Called("method"), AMONG_BODIES] = choose("conjac")
+    integrator: Annotated[Choice, SOLVE, Called("integrator"), AMONG_BODIES] = choose("semi_implicit")
     #: iterations of implicit stages, of integrators that iterate
-    stage_solver: Annotated[Choice, SOLVE, Called("stage solver"), AMONG_BODIES] = chosen("newton_d")
+    stage_solver: Annotated[Choice, SOLVE, Called("stage solver"), AMONG_BODIES] = choose("newton_d")
     #: a key of the catalogue, or "auto": the fastest that is installed
     linear_solver: Annotated[str, SOLVE, Called("linear solver")] = "auto"
     gravity: Annotated[Vector, SOLVE, Called("gravity")] = (0.0, 0.0, -9.81)
     ground: Annotated[Ground | None, SOLVE, Called("ground")] = None
-    joint_friction: Annotated[Choice, SOLVE, Called("friction inside joints")] = chosen("none")
+    joint_friction: Annotated[Choice, SOLVE, Called("friction inside joints")] = choose("none")
     forces: Annotated[list[Force], SOLVE, Called("forces between bodies")] = field(default_factory=list)
     #: constraints between points of bodies
     constraints: Annotated[list[Constraint], SOLVE, Called("constraints")] = field(default_factory=list)
@@ -377,7 +377,7 @@ class Scene(Strict):
         return [*(force.bodies for force in self.forces),
                 *([end.body for end in item.ends if end.body and not end.mechanism] for item in self.constraints)]
 
-    def joined(self, name: str) -> set[str]:
+    def find_joined_bodies(self, name: str) -> set[str]:
         """Return the names of all soft bodies that forces and constraints join to a body, directly or through others.
 
         name: of the body, which is included. With contact of surfaces all soft bodies are joined.

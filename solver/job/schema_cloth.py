@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from .schema_values import BY_SAMPLE, Array, Called, Choice, Family, Positive, Strict, Vector, chosen
+from .schema_values import BY_SAMPLE, Array, Called, Choice, Family, Positive, Strict, Vector, choose
 
 
 class Eulerian(Strict, frozen=True):
@@ -37,8 +37,8 @@ class Cloth(Strict, frozen=True):
     The body's fields of a volume are not read: tets, mesher, material, density, dynamic.
     """
 
-    membrane: Annotated[Choice, Called("membrane of the cloth"), Family("membrane")] = chosen("corotated_membrane")
-    bending: Annotated[Choice, Called("bending of the cloth"), Family("bending")] = chosen("quadratic_bending")
+    membrane: Annotated[Choice, Called("membrane of the cloth"), Family("membrane")] = choose("corotated_membrane")
+    bending: Annotated[Choice, Called("bending of the cloth"), Family("bending")] = choose("quadratic_bending")
     area_density: Annotated[Positive, Called("area density")] = 0.2  #: [kg/m²]
     #: distance from itself and from others in contact [m]
     thickness: Annotated[Positive, Called("thickness")] = 1.0e-3

@@ -6,7 +6,19 @@ from typing import Annotated
 
 from msgspec import field
 
-from .schema_values import BY_SAMPLE, SOLVE, UNREAD, Array, Called, Choice, Family, Quaternion, Strict, Vector, chosen
+from .schema_values import (
+    BY_SAMPLE,
+    SOLVE,
+    UNREAD,
+    Array,
+    Called,
+    Choice,
+    Family,
+    Quaternion,
+    Strict,
+    Vector,
+    choose,
+)
 
 
 class RigidBody(Strict):
@@ -16,7 +28,7 @@ class RigidBody(Strict):
     uuid: str = ""  #: identifier of the artist's object or bone, which outlasts a change of its name
     position: Vector = (0.0, 0.0, 0.0)  #: of the local frame at the start frame, in world [m]
     rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)  #: of the local frame, (w, x, y, z), of any length
-    shape: Annotated[Choice, Family("shape")] = chosen("box")
+    shape: Annotated[Choice, Family("shape")] = choose("box")
     vertices: Array | None = None  #: (n, 3) [m], of hull and mesh
     triangles: Array | None = None  #: (m, 3), of mesh
     mass: float | None = None  #: [kg]; from the density where left out
@@ -39,7 +51,7 @@ class JointFriction(Strict):
 class Motor(Strict):
     """A motor of a joint. Its targets, one for each rate, are coordinates, or rates in the mode "speed"."""
 
-    mode: Annotated[Choice, Family("motor")] = chosen("servo")
+    mode: Annotated[Choice, Family("motor")] = choose("servo")
     #: targets of k rates, (T, k) or k numbers [rad or m; rad/s or m/s]
     target: Annotated[Array | list[float], BY_SAMPLE] = field(default_factory=list)
     until: int | None = None  #: frame at which the motor is switched off; never where left out

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from .schema_values import Array, Choice, Family, Positive, Strict, chosen
+from .schema_values import Array, Choice, Family, Positive, Strict, choose
 
 
 class Rope(Strict, frozen=True):
@@ -17,7 +17,7 @@ class Rope(Strict, frozen=True):
 
     edges: Array  #: vertices at the ends of each link, (k, 2)
     #: law of the lengths of links
-    length: Annotated[Choice, Family("rope")] = chosen("inextensible")
+    length: Annotated[Choice, Family("rope")] = choose("inextensible")
     linear_density: Positive = 0.1  #: [kg/m]
     bending_stiffness: Annotated[float, Meta(ge=0, le=1e9)] = 1.0e-4  #: B [N m²]
     keeps_shape: bool = False  #: whether its rest shape is the drawn one, coiled or bent; else it is straight

@@ -69,6 +69,6 @@ class Choice(Strict):
     params: dict[str, float | bool] = field(default_factory=dict)
 
 
-def chosen(kind: str) -> Choice:
+def choose(kind: str) -> Choice:
     """Return the default of a field that is a choice: a key of its catalogue family, with default parameters."""
     return field(default_factory=lambda: Choice(kind=kind))

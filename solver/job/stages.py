@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import read_npz
-from .files import digest_of, make_folder, safe_name, unwritable, write_whole
+from .files import digest_of, make_folder, make_safe_name, unwritable, write_whole
 from .folder import Job
 
 Arrays = dict[str, NDArray[Any]]
@@ -48,7 +48,7 @@ def stage_path(job: Job, stage: str, body: str, hash: str) -> Path:
 
     An existing file with another body's name and an equal hash takes precedence: the hash covers all inputs.
     """
-    path = job.stages / f"{safe_name(body)}_{stage}_{hash[:20]}.npz"
+    path = job.stages / f"{make_safe_name(body)}_{stage}_{hash[:20]}.npz"
     if path.exists():
         return path
     return next(iter(sorted(job.stages.glob(f"*_{stage}_{hash[:20]}.npz"))), path)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import catalogue
-from ..errors import BadMesh
 from . import schema
 from .expect import (
     check_array,
@@ -22,15 +19,14 @@ from .expect import (
     check_weights,
 )
 from .folder import FARTHEST, Job, blame, parameters, refuse
-from .object_pose import pose_of
-from .validate_cloth import check_cloth, check_triangles, check_wind
+from .kinds import kind_of
+from .validate_cloth import check_wind
 from .validate_constraints import check_constraints
 from .validate_contact import check_contact
 from .validate_drafts import check_drafts
 from .validate_follow import check_follow
 from .validate_mechanisms import check_attached, check_mechanisms
 from .validate_pins import check_pin, node_indices
-from .validate_ropes import check_rope
 
 FINEST = 1e-9  #: accuracy: below it the error of a step is rounding error
 MOST_EDGES = 10_000  #: edges of tetrahedra across a body: no machine holds so many tetrahedra
@@ -147,19 +143,7 @@ def _check_ground(job: Job, ground: schema.Ground) -> None:
 
 def _check_body(job: Job, body: schema.Body, where: str) -> None:
     """Check a soft body with all that it has: mesh, pins, choices, cuts, nails, pulls. Raises BadScene, BadMesh."""
-    if body.cloth is not None:
-        check_cloth(job, body, body.cloth, where)
-    if body.surface is None and body.tets is None:
-        raise refuse("the body has neither a surface nor tets", f"{where}.surface")
-    if body.rope is not None:
-        vertices = check_rope(job, body, body.rope, where)
-    else:
-        vertices = _check_surface(job, body, where) if body.surface is not None else 0
-    nodes = _check_tets(job, body, where) if body.tets is not None else None
-    if body.cloth is not None:
-        check_triangles(job, body, f"{where}.surface")
-    if body.cloth is not None or body.rope is not None:
-        nodes = vertices
+    vertices, nodes = kind_of(body).check(job, where)
     check_choice("mesher", body.mesher, f"{where}.mesher")
     if body.surface is not None:
         _check_edge_length(job, body, body.surface, where)
@@ -288,66 +272,6 @@ def _check_fibers(job: Job, body: schema.Body, vertices: int, where: str) -> Non
         if array.min() < -1e-6 or array.max() > 1 + 1e-6:
             raise refuse(f"activation lies in [0, 1]; this reaches from {array.min():g} to {array.max():g}",
                          f"{where}.fiber_activation")
-
-
-def _check_surface(job: Job, body: schema.Body, where: str) -> int:
-    """Check the surface of a body, and return its number of vertices. Raises BadScene, BadMesh, NoSuchThing."""
-    surface, path = body.surface, f"{where}.surface"
-    assert surface is not None
-    vertices = check_array(job, surface.vertices, f"{path}.vertices", "f", (None, 3))
-    triangles = check_array(job, surface.triangles, f"{path}.triangles", "i", (None, 3))
-    if not len(vertices) or not len(triangles):
-        missing = "vertex" if not len(vertices) else "face"
-        raise refuse(f"the mesh has no {missing}", path, kind=BadMesh)
-    check_indices(triangles, len(vertices), f"{path}.triangles", "vertices")
-    if surface.to_object is not None:
-        check_array(job, surface.to_object, f"{path}.to_object", "f", (len(job.frames), 4, 4))
-    if surface.object_vertices is not None:
-        _check_object_pose(job, surface, vertices, path)
-    return len(vertices)
-
-
-def _check_object_pose(job: Job, surface: schema.Surface, vertices: NDArray[Any], path: str) -> None:
-    """Check that the vertices in object space agree with those in the world, (n, 3) [m]. Raises BadScene."""
-    assert surface.object_vertices is not None
-    local = check_array(job, surface.object_vertices, f"{path}.object_vertices", "f", (len(vertices), 3))
-    try:
-        pose = pose_of(job, surface)
-    except np.linalg.LinAlgError as error:
-        raise refuse("its first matrix cannot be inverted", f"{path}.to_object") from error
-    assert pose is not None
-    off = np.abs(pose.in_world(pose.scaled(local)) - vertices).max()
-    if not off <= 1e-4 * np.ptp(vertices, axis=0).max() + 1e-6 * np.abs(vertices).max():
-        raise refuse(f"its vertices in object space stand up to {off:.3g} m from those in the world",
-                     f"{path}.object_vertices", "Bring them there by the inverse of the first matrix of to_object")
-
-
-def _check_tets(job: Job, body: schema.Body, where: str) -> int:
-    """Check a given tetrahedral mesh, and return its number of nodes. Raises BadScene, BadMesh, NoSuchThing."""
-    volume, path = body.tets, f"{where}.tets"
-    assert volume is not None
-    nodes = check_array(job, volume.nodes, f"{path}.nodes", "f", (None, 3))
-    tets = check_array(job, volume.tets, f"{path}.tets", "i", (None, 4))
-    if (volume.nodes, volume.tets) not in job.sound:
-        _check_volume(nodes, tets, path)
-        job.sound.add((volume.nodes, volume.tets))
-    return len(nodes)
-
-
-def _check_volume(nodes: NDArray[Any], tets: NDArray[Any], path: str) -> None:
-    """Check that tetrahedra, (e, 4), have volume and that each node, (k, 3), belongs to one. Raises BadMesh."""
-    if not len(tets):
-        raise refuse("the volume mesh has no tetrahedron", f"{path}.tets", kind=BadMesh)
-    check_indices(tets, len(nodes), f"{path}.tets", "nodes")
-    edges = nodes[tets[:, 1:]] - nodes[tets[:, :1]]
-    volumes = np.abs(np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]))
-    flat = int(np.count_nonzero(volumes <= 1e-12 * volumes.max()))  # inverted ones are reordered later
-    if flat:
-        raise refuse(f"{flat} of {len(tets)} tetrahedra have no volume", f"{path}.tets", kind=BadMesh)
-    unused = np.flatnonzero(np.bincount(tets.ravel(), minlength=len(nodes)) == 0)
-    if len(unused):
-        raise refuse(f"{len(unused)} nodes belong to no tetrahedron, the first is {unused[0]}", f"{path}.nodes",
-                     "Leave them out", kind=BadMesh)
 
 
 def _check_painted(job: Job, body: schema.Body, vertices: int, where: str) -> None:

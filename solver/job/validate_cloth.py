@@ -43,11 +43,9 @@ def check_cloth(job: Job, body: schema.Body, cloth: schema.Cloth, where: str) ->
     check_vector(cloth.warp, f"{where}.cloth.warp")
     if not np.linalg.norm(cloth.warp) > 1.0 / FARTHEST:
         raise refuse("the warp has no direction", f"{where}.cloth.warp")
-    if cloth.eulerian is not None:
-        _check_sharp(job, body, cloth, cloth.eulerian, where)
 
 
-def _check_sharp(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema.Eulerian, where: str) -> None:
+def check_sharp_edges(job: Job, body: schema.Body, cloth: schema.Cloth, sharp: schema.Eulerian, where: str) -> None:
     """Check the settings of cloth with Sharp Edges, which is remeshed as it moves. Raises BadScene."""
     bending = catalogue.find("bending", cloth.bending.kind)
     if why := bending.why_not("remeshing"):
@@ -85,7 +83,7 @@ def check_triangles(job: Job, body: schema.Body, where: str) -> None:
     assert surface is not None and cloth is not None
     vertices = np.asarray(job.array(surface.vertices), dtype=float)
     triangles = np.asarray(job.array(surface.triangles))
-    flat = _flat(vertices[triangles])
+    flat = _find_flat(vertices[triangles])
     if len(flat):
         raise refuse(f"{len(flat)} of its {len(triangles)} faces have no area, the first is triangle {flat[0]}",
                      f"{where}.triangles", "Dissolve them: in Blender Mesh > Clean Up > Degenerate Dissolve",
@@ -132,7 +130,7 @@ def check_wind(job: Job) -> None:
 
 
 def _check_uv(uv: NDArray[np.float64], where: str) -> None:
-    flat = _flat(uv)
+    flat = _find_flat(uv)
     if len(flat):
         raise refuse(f"{len(flat)} of its {len(uv)} faces have no area in the UV map, the first is triangle {flat[0]}",
                      where, "Unwrap it again: in Blender UV > Unwrap", kind=BadMesh)
@@ -142,7 +140,7 @@ def _check_uv(uv: NDArray[np.float64], where: str) -> None:
                      "Unwrap it again, so that each place of the map belongs to one face", kind=BadMesh)
 
 
-def _flat(corners: NDArray[np.float64]) -> NDArray[np.int64]:
+def _find_flat(corners: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return indices of triangles without area. corners: (m, 3, 2) or (m, 3, 3)."""
     u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     uu, vv, uv = (np.einsum("ij,ij->i", a, b) for a, b in ((u, u), (v, v), (u, v)))

@@ -10,6 +10,7 @@ from .. import catalogue
 from . import schema
 from .expect import check_array, check_choice, check_indices, check_joined_methods, check_vector
 from .folder import Job, refuse
+from .kinds import kind_of
 from .schema_constraints import Constraint, ConstraintEnd
 
 
@@ -19,7 +20,7 @@ def check_constraints(job: Job) -> None:
         _check_constraint(job, constraint, f"$.constraints[{i}]")
 
 
-def called(one: Constraint) -> str:
+def name_constraint(one: Constraint) -> str:
     """Return the noun phrase that denotes a constraint in messages."""
     label = catalogue.find("constraint", one.kind.kind).label
     return f'the {label} constraint "{one.name}"' if one.name else f"a {label} constraint"
@@ -28,7 +29,7 @@ def called(one: Constraint) -> str:
 def _check_constraint(job: Job, one: Constraint, where: str) -> None:
     """Check a constraint between two points of bodies. Raises BadScene."""
     check_choice("constraint", one.kind, f"{where}.kind")
-    scene, entry, subject = job.scene, catalogue.find("constraint", one.kind.kind), called(one)
+    scene, entry, subject = job.scene, catalogue.find("constraint", one.kind.kind), name_constraint(one)
     if len(one.ends) != 2:
         raise refuse(f"{subject} has {len(one.ends)} ends, and joins two", f"{where}.ends", "Give it two")
     for k, end in enumerate(one.ends):
@@ -39,7 +40,7 @@ def _check_constraint(job: Job, one: Constraint, where: str) -> None:
         raise refuse(f"{subject} joins two objects that are both animated", f"{where}.ends",
                      "Join one of them to a soft body, cloth or rope")
     if all(end.mechanism for end in one.ends) or (one.ends[0].mechanism or one.ends[1].mechanism) and not (
-            one.ends[0].body in _soft(scene) or one.ends[1].body in _soft(scene)):
+            one.ends[0].body in _list_soft(scene) or one.ends[1].body in _list_soft(scene)):
         raise refuse(f"{subject} joins no soft body, cloth or rope", f"{where}.ends",
                      "Join rigid bodies by joints and loops of their mechanism")
     if "axis" in entry.reads:
@@ -63,7 +64,7 @@ def _check_constraint(job: Job, one: Constraint, where: str) -> None:
         works = [integrator.label for integrator in catalogue.able("integrator", "iterates")]
         raise refuse(f"{subject} is hard, and {integrator.label} linearises its steps, so that it would not hold",
                      "$.integrator.kind", f"Use {', '.join(works[:-1])} or {works[-1]}, or make it soft")
-    check_joined_methods(scene, [end.body for end in one.ends if end.body in _soft(scene)], f"{where}.ends")
+    check_joined_methods(scene, [end.body for end in one.ends if end.body in _list_soft(scene)], f"{where}.ends")
 
 
 def _check_end(job: Job, end: ConstraintEnd, where: str, subject: str) -> None:
@@ -79,13 +80,14 @@ def _check_end(job: Job, end: ConstraintEnd, where: str, subject: str) -> None:
             raise refuse(f'{subject} holds "{end.body}" of "{end.mechanism}", which the scene does not have',
                          f"{where}.body", "Name a rigid body of a mechanism")
     elif end.body:
-        if end.body not in _soft(scene):
+        if end.body not in _list_soft(scene):
             raise refuse(f'{subject} holds "{end.body}", which is no soft body of the scene', f"{where}.body",
-                         f"Use {', '.join(_soft(scene)) or 'a soft body'}")
+                         f"Use {', '.join(_list_soft(scene)) or 'a soft body'}")
         body = next(body for body in scene.bodies if body.name == end.body)
-        if body.cloth is not None and body.cloth.eulerian is not None:
-            raise refuse(f'{subject} holds "{end.body}", a cloth with Sharp Edges, which is remeshed as it moves',
-                         f"{where}.body", "Switch its Sharp Edges off")
+        kind = kind_of(body)
+        if kind.is_remeshed:
+            raise refuse(f'{subject} holds "{end.body}", {kind.noun}, which is remeshed as it moves',
+                         f"{where}.body", f"Name another body, or {kind.remedy}")
     if end.vertices is not None:
         count = len(check_array(job, end.vertices, f"{where}.vertices", "f", (None, 3)))
         for name, width in (("edges", 2), ("triangles", 3)):
@@ -96,5 +98,5 @@ def _check_end(job: Job, end: ConstraintEnd, where: str, subject: str) -> None:
             check_array(job, end.motion, f"{where}.motion", "f", (job.samples, count, 3))
 
 
-def _soft(scene: schema.Scene) -> list[str]:
+def _list_soft(scene: schema.Scene) -> list[str]:
     return [body.name for body in scene.bodies]

@@ -12,6 +12,7 @@ from ..errors import BadMesh
 from . import schema
 from .expect import check_array, check_choice, check_indices, check_one_damping, check_weights
 from .folder import Job, refuse
+from .kinds import kind_of
 
 MOST_FACES = 1_000_000  #: of an obstacle
 SHORT = 1.0e-9  #: [m]: no piece of a wire and no nail is shorter
@@ -28,9 +29,10 @@ def check_contact(job: Job) -> None:
     """
     scene = job.scene
     for i, body in enumerate(scene.bodies):
-        if body.cloth is not None:
-            _check_reach(job, body, body.cloth.thickness, f'the Thickness of the cloth "{body.name}"',
-                         f"$.bodies[{i}].cloth.thickness")
+        of_body = kind_of(body)
+        if of_body.thickness is not None:
+            _check_reach(job, body, of_body.thickness, f'the Thickness of the cloth "{body.name}"',
+                         f"$.bodies[{i}].{of_body.thickness_field}")
     if scene.contact is None:
         if scene.obstacles:
             raise refuse("the scene has obstacles and no contact, so nothing would touch them", "$.obstacles",
@@ -39,8 +41,7 @@ def check_contact(job: Job) -> None:
     check_choice("contact", scene.contact.law, "$.contact.law")
     if not scene.bodies:
         raise refuse("there is no soft body that could touch anything", "$.contact", "Leave it out")
-    # cloth with Sharp Edges steps by itself
-    together = [body for body in scene.bodies if body.cloth is None or body.cloth.eulerian is None]
+    together = [body for body in scene.bodies if not kind_of(body).steps_by_itself]
     check_one_damping(scene, together, "touch each other")
     for kind, where in [(scene.integrator.kind, "$.integrator.kind"),
                         *((body.integrator.kind, f"$.bodies[{i}].integrator.kind")
@@ -77,15 +78,15 @@ def _check_touches(scene: schema.Scene, names: set[str]) -> None:
             if name not in names:
                 raise refuse(f'"{body.name}" touches "{name}", and there is no body, obstacle or mechanism of that '
                              "name", f"$.bodies[{i}].touches")
-        slides = body.cloth is not None and body.cloth.eulerian is not None
-        if slides and body.pins_yield:
-            raise refuse(f'"{body.name}" has pins that yield, which cloth with Sharp Edges does not support',
+        kind = kind_of(body)
+        if body.pins_yield and not kind.has_compliant_pins:
+            raise refuse(f'"{body.name}" has pins that yield, which {kind.noun} does not support',
                          f"$.bodies[{i}].pins_yield", "Leave one of both out")
-        if body.touches_by_mesh and (body.surface is None or body.cloth is not None):
+        if body.touches_by_mesh and (body.surface is None or kind.is_sheet):
             raise refuse(f'"{body.name}" has no mesh embedded in tetrahedra', f"$.bodies[{i}].touches_by_mesh",
                          "Leave the setting out: its tetrahedra or faces collide")
         colliding = next((name for name in thin if body.touches is None or name in body.touches), None)
-        if colliding is not None and not slides:
+        if colliding is not None and not kind.touches_wires:
             raise refuse(f'"{body.name}" touches "{colliding}", which has wires or nails, and only cloth with '
                          "Sharp Edges collides with those", f"$.bodies[{i}].touches",
                          f'Leave "{colliding}" out of what it touches, or give that faces instead')
@@ -102,12 +103,13 @@ def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
                      "Switch Collide by Mesh off, or leave the cuts out")
     for other in scene.bodies:
         method = catalogue.find("method", scene.method_of(other).kind)
-        is_sharp = other.cloth is not None and other.cloth.eulerian is not None
-        if (is_sharp or method.able("touches bodies")) and (body.touches is None or other.name in body.touches):
+        kind = kind_of(other)
+        may_touch = body.touches is None or other.name in body.touches
+        if may_touch and (kind.steps_by_itself or method.able("touches bodies")):
             raise refuse(f'"{body.name}" has {what} and touches "{other.name}", which is '
-                         f'{"cloth with Sharp Edges" if is_sharp else f"drafted by {method.label}"}',
-                         f"{where}.{field}", "Let these two not touch, or give the "
-                         f'{"cloth no Sharp Edges" if is_sharp else "other one another method"}')
+                         f'{kind.noun if kind.steps_by_itself else f"drafted by {method.label}"}',
+                         f"{where}.{field}", "Let these two not touch, or "
+                         f'{kind.remedy if kind.steps_by_itself else "give the other one another method"}')
 
 
 def _check_thickness(job: Job) -> None:
@@ -161,8 +163,9 @@ def _check_law(scene: schema.Scene) -> None:
         if method.follows:
             raise refuse(f'{law.label} work only with Vanilla FEM, and "{body.name}" has {method.label}',
                          "$.contact.law", f"{barrier}, or Vanilla FEM")
-        if body.cloth is not None and body.cloth.eulerian is not None:
-            raise refuse(f'{law.label} do not support cloth with Sharp Edges, which "{body.name}" is', "$.contact.law",
+        kind = kind_of(body)
+        if kind.steps_by_itself:
+            raise refuse(f'{law.label} do not support {kind.noun}, which "{body.name}" is', "$.contact.law",
                          barrier)
     if scene.mechanisms:
         raise refuse(f"{law.label} do not support bones and rigid bodies, and the scene has "

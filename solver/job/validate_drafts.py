@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import catalogue
 from . import schema
 from .folder import refuse
+from .kinds import kind_of
 
 OTHER = "Remove that, or use the method Vanilla FEM for this body"
 
@@ -15,21 +16,18 @@ def check_drafts(scene: schema.Scene) -> None:
         method = catalogue.find("method", scene.method_of(body).kind)
         if not method.able("draft"):
             continue
-        where, label, can = f"$.bodies[{i}]", method.label, method.able
+        where, label = f"$.bodies[{i}]", method.label
         if method.steps and scene.integrator.kind not in method.steps:
             own = catalogue.find("integrator", scene.integrator.kind).label
             raise refuse(f"{label} cannot be stepped by {own}", "$.integrator.kind",
-                         f"Use {catalogue.stepped_by(method)}")
-        cloth, others = body.cloth, _not_touched(scene, body)
+                         f"Use {catalogue.name_integrators(method)}")
+        others = _not_touched(scene, body)
         moved = [attachment.body for attachment in body.attach
                  if getattr(scene.holder_of(attachment), "motion", None) is None]
         for is_unsupported, what, field in (
-                (cloth is not None and not can("drafts cloth"), "cloth has no weights to be moved by", "cloth"),
-                (body.rope is not None and not can("drafts ropes"), "ropes have no weights to be moved by", "rope"),
-                (cloth is not None and cloth.eulerian is not None, "its cloth cannot slide over sharp edges", "cloth"),
-                (cloth is not None and bool(cloth.pressure), "its cloth cannot have a pressure inside", "cloth"),
-                (cloth is not None and cloth.seams is not None, "its cloth cannot have seams", "cloth"),
-                (bool(others), f'it touches {_touched_by(method)}, and not "{others[0] if others else ""}"', "touches"),
+                *((True, what, field) for what, field in kind_of(body).draft_conflicts(method)),
+                (bool(others), f'it touches {_name_touched(method)}, and not "{others[0] if others else ""}"',
+                 "touches"),
                 (bool(moved), f'it hangs on "{moved[0] if moved else ""}", which is simulated and would have '
                  "to react", "attach"),
                 (body.is_reshaped, "it cannot be cut, nailed or released from its pins", "method"),
@@ -41,7 +39,7 @@ def check_drafts(scene: schema.Scene) -> None:
                 raise refuse(f'"{body.name}" is drafted by {label}: {what}', f"{where}.{field}", OTHER)
 
 
-def _touched_by(method: catalogue.Entry) -> str:
+def _name_touched(method: catalogue.Entry) -> str:
     """Return a noun phrase with the kinds of objects that bodies of a draft can touch."""
     if method.able("drafts together"):
         return f"the ground, colliders and what else moves by {method.label}"
@@ -60,7 +58,7 @@ def _not_touched(scene: schema.Scene, body: schema.Body) -> list[str]:
     def is_touched(one: schema.Body) -> bool:
         other = catalogue.find("method", scene.method_of(one).kind)
         if staggered:
-            return not other.able("draft") and (one.cloth is None or one.cloth.eulerian is None)
+            return not (other.able("draft") or kind_of(one).steps_by_itself)
         return method.able("drafts together") and other.key == method.key
 
     soft = [another.name for another in scene.bodies if another is not body

@@ -9,6 +9,7 @@ from ..state import Vec
 from . import schema, schema_mechanisms, schema_values
 from .expect import check_array, check_choice, check_indices, check_one_damping, check_vector, check_weights
 from .folder import FARTHEST, Job, refuse
+from .kinds import kind_of
 
 FLAT = 1.0e-6  #: a shape is flat where its least extent is below this fraction of its largest
 FEWEST_POINTS, MOST_POINTS = 12, 1000  #: of a bearing
@@ -24,7 +25,7 @@ def check_mechanisms(job: Job) -> None:
     if scene.mechanisms:
         _check_stepping(scene)
     for i, mechanism in enumerate(scene.mechanisms):
-        _unique(mechanism.name, seen, "mechanism", f"$.mechanisms[{i}].name")
+        _check_unique(mechanism.name, seen, "mechanism", f"$.mechanisms[{i}].name")
         _check_mechanism(job, mechanism, f"$.mechanisms[{i}]")
 
 
@@ -42,7 +43,7 @@ def _check_stepping(scene: schema.Scene) -> None:
 def _check_hanging(scene: schema.Scene) -> None:
     """Check that a scene has no settings that soft bodies on mechanisms do not support. Raises BadScene."""
     bodies = [body for body in scene.bodies if (body.attach or scene.contact is not None)
-              and (body.cloth is None or body.cloth.eulerian is None)]
+              and not kind_of(body).steps_by_itself]
     if not bodies:
         return
     hanging = bodies[0].name
@@ -59,7 +60,7 @@ def _check_hanging(scene: schema.Scene) -> None:
                          "Switch it off")
 
 
-def _unique(name: str, seen: set[str], kind: str, where: str) -> None:
+def _check_unique(name: str, seen: set[str], kind: str, where: str) -> None:
     if not name or name in seen:
         raise refuse(f"the {kind} has no name" if not name else f'two {_plural(kind)} are called "{name}"', where)
     seen.add(name)
@@ -76,14 +77,14 @@ def _check_mechanism(job: Job, mechanism: schema_mechanisms.Mechanism, where: st
         raise refuse(f"{subject} has no body", f"{where}.bodies", "Give it at least one")
     names, joints = set[str](), set[str]()
     for i, body in enumerate(mechanism.bodies):
-        _unique(body.name, names, "rigid body", f"{where}.bodies[{i}].name")
+        _check_unique(body.name, names, "rigid body", f"{where}.bodies[{i}].name")
         _check_body(job, body, f"{where}.bodies[{i}]")
     moved = {body.name for body in mechanism.bodies if body.motion is not None}
     for i, joint in enumerate(mechanism.joints):
         path = f"{where}.joints[{i}]"
-        _unique(joint.name, joints, "joint", f"{path}.name")
+        _check_unique(joint.name, joints, "joint", f"{path}.name")
         for field, name in (("child", joint.child), ("parent", joint.parent)):
-            _known(name, names, f'joint "{joint.name}"', f"{path}.{field}")
+            _check_known(name, names, f'joint "{joint.name}"', f"{path}.{field}")
             if name in moved:
                 raise refuse(f'joint "{joint.name}" holds "{name}", which is animated', f"{path}.{field}",
                              "Take the motion from the body, or drive the joint")
@@ -108,7 +109,7 @@ def _check_rate_force(mechanism: schema_mechanisms.Mechanism, force: schema_mech
             raise refuse(f'"{name}" {what}', f"{where}.joints[{k}]", f"Use {', '.join(kinds) or 'a joint'}")
 
 
-def _known(name: str | None, names: set[str], subject: str, where: str) -> None:
+def _check_known(name: str | None, names: set[str], subject: str, where: str) -> None:
     if name is not None and name not in names:
         raise refuse(f'{subject} names the body "{name}", which is not there', where,
                      f"The mechanism has {', '.join(sorted(names))}")
@@ -264,7 +265,7 @@ def _check_loop(loop: schema_mechanisms.Loop, names: set[str], where: str) -> No
     if loop.kind not in known:
         raise refuse(f'there is no loop "{loop.kind}"', f"{where}.kind", f"Use one of {', '.join(known)}")
     for field, name in (("body_a", loop.body_a), ("body_b", loop.body_b)):
-        _known(name, names, subject, f"{where}.{field}")
+        _check_known(name, names, subject, f"{where}.{field}")
     if loop.body_a == loop.body_b:
         raise refuse(f'{subject} holds "{loop.body_a}" on itself', f"{where}.body_b", "Name another body")
     _check_frame(loop.position, loop.rotation, subject, where)
@@ -275,7 +276,7 @@ def _check_loop(loop: schema_mechanisms.Loop, names: set[str], where: str) -> No
 def _check_spring(spring: schema_mechanisms.Spring, names: set[str], where: str) -> None:
     """Check a spring. Raises BadScene."""
     for field, name in (("body_a", spring.body_a), ("body_b", spring.body_b)):
-        _known(name, names, "a spring", f"{where}.{field}")
+        _check_known(name, names, "a spring", f"{where}.{field}")
     if spring.body_a == spring.body_b:
         raise refuse("both ends of a spring are in one body", f"{where}.body_b", "Name another body")
     check_vector(spring.point_a, f"{where}.point_a")
@@ -302,8 +303,8 @@ def check_attached(job: Job, body: schema.Body, vertices: int, nodes: int | None
             raise refuse(f'it is attached to the mechanism "{attach.mechanism}", which is not there',
                          f"{path}.mechanism", f"The scene has {', '.join(mechanisms) or 'none'}")
         else:
-            _known(attach.body, {rigid.name for rigid in mechanisms[attach.mechanism].bodies}, "an attachment",
-                   f"{path}.body")
+            _check_known(attach.body, {rigid.name for rigid in mechanisms[attach.mechanism].bodies}, "an attachment",
+                         f"{path}.body")
         if (attach.weights is None) == (attach.nodes is None):
             raise refuse("an attachment needs either weights or nodes", f"{path}.weights", "Give one of them")
         if attach.weights is not None:
@@ -317,11 +318,11 @@ def check_attached(job: Job, body: schema.Body, vertices: int, nodes: int | None
 
 def _check_on_flesh(scene: schema.Scene, body: schema.Body, holder: str, where: str) -> None:
     """Check an attachment of cloth to a soft body. holder: name of that soft body. Raises BadScene."""
-    if body.cloth is None or body.cloth.eulerian is None:
+    if not kind_of(body).attaches_to_bodies:
         raise refuse(f'it is attached to "{holder}" of no mechanism, and only cloth with Sharp Edges can be '
                      "attached to soft bodies", f"{where}.mechanism", "Name the mechanism, or switch Sharp Edges on")
-    bodies = {soft.name: soft for soft in scene.bodies if soft.cloth is None}
-    _known(holder, set(bodies), "an attachment", f"{where}.body")
+    bodies = {soft.name: soft for soft in scene.bodies if kind_of(soft).is_filled}
+    _check_known(holder, set(bodies), "an attachment", f"{where}.body")
     if bodies[holder].is_reshaped:
         raise refuse(f'it is attached to "{holder}", which is cut, nailed or released, so the part that it is '
                      "attached to may come off",

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from ..state import Index
 
 
-def banded_order(graph: sp.csc_matrix) -> Index:
+def order_banded(graph: sp.csc_matrix) -> Index:
     """Return the reverse Cuthill-McKee order of the nodes of a symmetric graph (n, n): node indices, (n,), int32."""
     if graph.shape[0] == 0:
         return np.zeros(0, dtype=np.int32)

@@ -8,7 +8,7 @@ from scipy.linalg import lapack
 
 from ..state import Index, Vec
 from .analysed import Analysed
-from .banded import banded_order
+from .banded import order_banded
 from .interface import LinearSolver, NotPositiveDefinite, ShowsNothing
 
 WIDEST = 24  #: entries below the diagonal: wider bands are left to the other solver
@@ -43,7 +43,7 @@ class BandedCholesky(ShowsNothing):
 
         lasts: whether the pattern stays; for the other solver.
         """
-        order = banded_order(graph)
+        order = order_banded(graph)
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
         ends = graph.tocoo()
@@ -91,10 +91,10 @@ class BandedCholesky(ShowsNothing):
         retained unknowns."""
         return self._other.condense()
 
-    def left_of_condense(self) -> Vec | None:
+    def compute_condensation_residual(self) -> Vec | None:
         """Return the residual −A_qk − A_qq J of the other solver's last J, (m − retained, retained); None where it is
         negligible."""
-        return self._other.left_of_condense()
+        return self._other.compute_condensation_residual()
 
     def forget_past(self) -> None:
         """Discard what depends on earlier matrices, also in the other solver."""

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..state import Index, Vec
-from ..threads import inlined, kernel, parallel_for
+from ..threads import inline, kernel, parallel_for
 
 CHUNKS = 64  #: of block rows; each has a sum of its own
 LANES = 16  #: columns of a strip: a few vector registers
@@ -27,7 +27,7 @@ def both(pattern: str) -> list[str]:
     return [pattern.replace("MATRIX", MATRIX).format(kind) for kind in ("f4", "f8")]
 
 
-@inlined
+@inline
 def _rows(first, last, column, values, height, width, x, acc):  # type: ignore[no-untyped-def]
     """Write one block row times a strip x to acc, (height LANES,). first, last: range of the blocks of this row."""
     for k in range(height * LANES):
@@ -53,7 +53,7 @@ def _rows(first, last, column, values, height, width, x, acc):  # type: ignore[n
                     o[2 * LANES + lane] += a20 * p + a21 * q + a22 * t
 
 
-@inlined
+@inline
 def _rows_of_one(first, last, column, values, height, width, x, acc):  # type: ignore[no-untyped-def]
     """Write one block row times a single column x to acc, (height,). first, last: range of the blocks of this row."""
     zero = values.dtype.type(0.0)  # of the matrix's own type: Python's would turn the sums into doubles
@@ -199,7 +199,7 @@ class Blocks:
         """Write y = A x, or add A x to y for a sign of 1, or subtract it for −1. x, y: columns, (strips, m, lanes)."""
         strips, _, lanes = x.shape
         parallel_for(_multiply, strips * CHUNKS, self.first, self.column, self.values, self.height, self.width, lanes,
-                     _flat(x), sign, _flat(y), _works(strips, x.dtype))
+                     _flatten(x), sign, _flatten(y), _works(strips, x.dtype))
 
     def smooth(self, x: Vec, b: Vec, inverse: Vec, old: float, new: float, d: Vec, out: Vec) -> None:
         """Write d = old d + new D⁻¹ (b − A x) and out = x + d, one step of a smoother, in single precision.
@@ -208,8 +208,8 @@ class Blocks:
         """
         strips, _, lanes = x.shape
         parallel_for(_smooth, strips * CHUNKS, self.first, self.column, self.values, self.height, self.width, lanes,
-                     _flat(x),
-                     _flat(b), inverse, old, new, _flat(d), _flat(out), _works(strips, x.dtype))
+                     _flatten(x),
+                     _flatten(b), inverse, old, new, _flatten(d), _flatten(out), _works(strips, x.dtype))
 
 
 def smooth_from_zero(b: Vec, inverse: Vec, new: float, d: Vec, out: Vec) -> None:
@@ -218,10 +218,10 @@ def smooth_from_zero(b: Vec, inverse: Vec, new: float, d: Vec, out: Vec) -> None
     b, d, out: (strips, m, lanes). inverse: inverses of the diagonal blocks D, (rows height, height).
     """
     strips, _, lanes = b.shape
-    parallel_for(_smooth_from_zero, strips * CHUNKS, lanes, _flat(b), inverse, new, _flat(d), _flat(out))
+    parallel_for(_smooth_from_zero, strips * CHUNKS, lanes, _flatten(b), inverse, new, _flatten(d), _flatten(out))
 
 
-def _flat(vectors: Vec) -> Vec:
+def _flatten(vectors: Vec) -> Vec:
     return vectors.reshape(len(vectors), -1)
 
 

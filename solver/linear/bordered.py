@@ -33,7 +33,7 @@ class Bordered(ShowsNothing, ABC):
         rhs_columns = rhs.reshape(len(rhs), -1)
         inner, retained = self._spread.inner, self._spread.retained
         if not retained:
-            return self._inner(rhs_columns, "whole").reshape(rhs.shape)
+            return self._solve_inner(rhs_columns, "whole").reshape(rhs.shape)
         # A_kk − A_kq A_qq⁻¹ A_qk is left for the last unknowns
         jacobian = self._condense()
         columns = np.zeros(self._shape(retained))
@@ -41,7 +41,7 @@ class Bordered(ShowsNothing, ABC):
         across = block_diagonal(columns, retained).T
         lower = self._lower[inner:, inner:]
         whole = (lower + sp.tril(lower, -1).T).toarray()
-        inner_solution = self._inner(rhs_columns[:inner], "inner")
+        inner_solution = self._solve_inner(rhs_columns[:inner], "inner")
         whole += across @ jacobian - jacobian.T @ self._left
         own = np.linalg.solve(whole, rhs_columns[inner:] - across @ inner_solution)
         return np.concatenate([inner_solution + jacobian @ own, own]).reshape(rhs.shape)
@@ -50,7 +50,7 @@ class Bordered(ShowsNothing, ABC):
         """Return J = −A_qq⁻¹ A_qk, (m − retained, retained), a copy. [ConJac 6]"""
         return self._condense().copy()
 
-    def left_of_condense(self) -> Vec | None:
+    def compute_condensation_residual(self) -> Vec | None:
         """Return the residual −A_qk − A_qq J of the last J, (m − retained, retained); None where it vanishes."""
         return self._left if self._left.any() else None
 
@@ -62,7 +62,7 @@ class Bordered(ShowsNothing, ABC):
             self._left = block_diagonal(columns, self._spread.retained)
         return self._jacobian
 
-    def _inner(self, rhs: Vec, name: str) -> Vec:
+    def _solve_inner(self, rhs: Vec, name: str) -> Vec:
         """Return A_qq⁻¹ rhs, both (inner, c)."""
         count = rhs.shape[1]
         columns = np.zeros(self._shape(count))

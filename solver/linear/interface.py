@@ -94,7 +94,7 @@ class LinearSolver(Factoring, Protocol):
     def condense(self) -> Vec:
         """Return J = −A_qq⁻¹ A_qk, (m − retained, retained). [ConJac 6]"""
 
-    def left_of_condense(self) -> Vec | None:
+    def compute_condensation_residual(self) -> Vec | None:
         """Return the residual −A_qk − A_qq J of the last J, (m − retained, retained); None where J has the digits of a
         double precision factor.
 

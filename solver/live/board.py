@@ -102,7 +102,7 @@ def _check(body: NDArray[np.uint8], number: int) -> int:
 
 
 class Board:
-    """The slots of both directions in one file. `made` and `opened` return boards; `close` releases the memory."""
+    """The slots of both directions in one file, of `create_board` or `open_board`; `close` releases the memory."""
 
     def __init__(self, path: Path, head: NDArray[Any]) -> None:
         """Map an existing file. head: the record of _HEAD that it begins with, (1,)."""
@@ -133,7 +133,7 @@ class Board:
         self.frame.write(frame, np.zeros((self.rigid, 4, 4)) if poses is None else poses,
                          (positions - self.origin).astype("<f4"))
 
-    def shown(self) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.float64]] | None:
+    def read_frame(self) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.float64]] | None:
         """Return the newest record of FRAME, (1,), positions relative to `origin`, (n, 3) [m], and poses of rigid
         bodies, (r, 4, 4) [m]; None where it was read before or there is none."""
         raw = self.frame.read()
@@ -150,7 +150,7 @@ class Board:
             self._memory.close()
 
 
-def made(path: Path, vertices: int, origin: NDArray[np.float64], rigid: int = 0, pinned: int = 0) -> Board:
+def create_board(path: Path, vertices: int, origin: NDArray[np.float64], rigid: int = 0, pinned: int = 0) -> Board:
     """Return a new board in a new file.
 
     vertices: number of vertices of all meshes. origin: to which positions are relative, (3,) [m]. rigid: number of
@@ -168,7 +168,7 @@ def made(path: Path, vertices: int, origin: NDArray[np.float64], rigid: int = 0,
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Board]:
+def open_board(path: Path) -> Iterator[Board]:
     """Yield the board that another process made, and close it. Raises BadInput where the file is not a board."""
     try:
         with open(path, "rb") as file:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..contact.find.obstacle_planes import ObstacleMesh
-from ..coordinates.prescribed import Constant, transformed
+from ..coordinates.prescribed import Constant, transform_points
 from ..job.arrays import Unreadable, read_npz
 from ..state import Index, Vec
 
@@ -88,14 +88,14 @@ def planes_before(bumps: Sequence[Bump], step_start: Vec, end: Vec, h: float, ma
     normals, speed = [np.zeros((0, 3))], [np.zeros((0, 3))]
     for bump in bumps:
         now, before = bump.matrix, bump.matrix if bump.before is None else bump.before
-        start = transformed(np.linalg.inv(before), step_start)
+        start = transform_points(np.linalg.inv(before), step_start)
         clear = None if clearances is None else clearances.before(bump.shape, start)
-        planes = bump.shape.mesh.planes(start, transformed(np.linalg.inv(now), end), 0.0, h, 1.0, margin, clear)
+        planes = bump.shape.mesh.planes(start, transform_points(np.linalg.inv(now), end), 0.0, h, 1.0, margin, clear)
         if planes is None:
             continue
         out = planes.normals @ np.linalg.inv(now[:3, :3])  # normals transform by the inverse transpose
         points.append(planes.points)
-        positions.append(transformed(now, planes.positions))
+        positions.append(transform_points(now, planes.positions))
         normals.append(out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-300))
-        speed.append((positions[-1] - transformed(before, planes.positions)) / h)
+        speed.append((positions[-1] - transform_points(before, planes.positions)) / h)
     return BumpPlanes(np.concatenate(points), np.concatenate(positions), np.concatenate(normals), np.concatenate(speed))

@@ -31,7 +31,7 @@ def add(verbs: Verbs, listen: Listen, count: Callable[[str], int]) -> list[argpa
                       help="threads of the kernels (default: %(default)s, as bodies are small)")
 
     def run(arguments: argparse.Namespace, lines: Any, read_stdin: bool) -> str:
-        return _live(arguments, lines, listen(read_stdin))
+        return _run_live(arguments, lines, listen(read_stdin))
 
     live.set_defaults(command=run)
 
@@ -51,17 +51,17 @@ def add(verbs: Verbs, listen: Listen, count: Callable[[str], int]) -> list[argpa
     return [live, record]
 
 
-def _live(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -> str:
+def _run_live(arguments: argparse.Namespace, lines: Any, stop: Callable[[], bool]) -> str:
     """Run the live loop of a job until it is stopped, and return the last message. lines: progress. stop: whether to
     stop."""
     from .. import threads
 
     threads.configure(arguments.threads)
-    from .board import opened
+    from .board import open_board
     from .clock import WallClock
     from .run import Live, engine_key, engine_of
 
-    with opened(arguments.board) as board:
+    with open_board(arguments.board) as board:
         lines.stage("world", None, None, "Loading the solver")
         key = engine_key(arguments.engine, arguments.job)
         engine = engine_of(key, arguments.job, lines.stage)

@@ -15,7 +15,7 @@ from ..errors import StepFailed
 from ..job.folder import Job, blame
 from ..state import State, Vec
 from ..world.bodies import BodyInWorld
-from ..world.drafts import check_memory, reduced_of, state_of
+from ..world.drafts import check_memory, read_reduced_state, state_of
 from ..world.interface import StepInputs, SteppedPart
 from .body_contact import resolve_contact
 from .drafted import DraftedBody
@@ -87,7 +87,7 @@ class LiveDraft(SteppedPart):
 
     def check(self, state: State) -> None:
         """Raise ValueError or KeyError where the memory of a state does not belong to these bodies."""
-        for own, body, shown in zip(self._parted(state), self._bodies, self._shown):
+        for own, body, shown in zip(self._split_state(state), self._bodies, self._shown):
             check_memory(own, body.body, shown.name)
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
@@ -96,8 +96,8 @@ class LiveDraft(SteppedPart):
         inputs: not used. Raises StepFailed with the name of the body whose step failed.
         """
         live_inputs = Inputs(self._gravity, ground=self._ground_at(state.time + h))
-        for own, body, shown in zip(self._parted(state), self._bodies, self._shown):
-            body.set_state(reduced_of(own))
+        for own, body, shown in zip(self._split_state(state), self._bodies, self._shown):
+            body.set_state(read_reduced_state(own))
             try:
                 body.step(h, ModesEngine.iterations[0], live_inputs)
             except StepFailed as failure:
@@ -108,9 +108,9 @@ class LiveDraft(SteppedPart):
     def output(self, state: State, frame: int) -> Vec:
         """Return vertices of the artist's meshes in object space, (n, 3) [m], rounded to single precision."""
         return np.concatenate([
-            shown.output(body.drawn_at(reduced_of(own)).astype(np.float32).astype(np.float64),
+            shown.output(body.displace_mesh(read_reduced_state(own)).astype(np.float32).astype(np.float64),
                          frame - self._start_frame)
-            for own, body, shown in zip(self._parted(state), self._bodies, self._shown)])
+            for own, body, shown in zip(self._split_state(state), self._bodies, self._shown)])
 
     def _ground_at(self, time: float) -> Vec | None:
         """Return a point of the ground [m] and its normal at a time [s], (2, 3); None where it does not move."""
@@ -124,7 +124,7 @@ class LiveDraft(SteppedPart):
         return State(states[0].time, np.concatenate([state.q for state in states]),
                      np.concatenate([state.u for state in states]), memory)
 
-    def _parted(self, state: State) -> list[State]:
+    def _split_state(self, state: State) -> list[State]:
         """Return the state of each body from a state of the part."""
         memories: list[dict[str, Vec]] = [{} for _ in self._bodies]
         for name, value in state.memory.items():

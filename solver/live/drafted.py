@@ -9,15 +9,15 @@ import numpy as np
 from ..build.draft_pins import draft_pins
 from ..build.fields import Prepared
 from ..build.inputs import activation_of, over_time
-from ..build.soft_bodies import pulls_of
-from ..build.soft_pins import soft_pins
+from ..build.pulls import make_pulls
+from ..build.soft_pins import make_soft_pins
 from ..coordinates.prescribed import Constant, Transformed
 from ..forces.pulls import Pull
 from ..job.folder import Job
 from ..parts.modes.loads import PointSprings
 from ..state import Index, Vec
 from .engines.interface import Inputs
-from .prescribed_bumps import prescribed_bumps
+from .prescribed_bumps import find_prescribed_bumps
 from .reduced import LiveBody
 
 
@@ -32,18 +32,18 @@ class DraftedBody(LiveBody):
         order = np.argsort(self._prescribed)
         #: rows of prescribed nodes that belong to each group of pins
         self._rows = [order[np.searchsorted(self._prescribed, nodes, sorter=order)] for nodes in self.body.pins.groups]
-        self._softly = soft_pins(job, [prepared], self.body.subspace.mass, np.array([0, len(self._nodes)]))
+        self._softly = make_soft_pins(job, prepared, self.body.subspace.mass)
         self._pulls = self._single_pulls(job, prepared)
-        self._obstacles = prescribed_bumps(job, prepared.body.touches)
+        self._obstacles = find_prescribed_bumps(job, prepared.body.touches)
 
-    def _pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
+    def _find_pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
         return self._prescribed
 
     def _single_pulls(self, job: Job, prepared: Prepared) -> list[Pull]:
         """Return the body's pulls, each on the vertex of the artist's mesh nearest to it, like a grab of an artist.
         Raises BadScene where a pull is far from all nodes."""
-        pulls_of(job, [prepared], self.body.subspace.mass, np.array([0, len(self._nodes)]))  # raises BadScene
-        positions, pulls = self.drawn_at(self.body.rest()), []
+        make_pulls(job, prepared, self.body.subspace.mass)  # raises BadScene
+        positions, pulls = self.displace_mesh(self.body.rest()), []
         for pull in prepared.body.pulls:
             vertex = int(np.argmin(np.linalg.norm(positions - np.array(pull.position), axis=1)))
             position = positions[vertex][None]

@@ -12,7 +12,7 @@ from ..state import Vec
 TAKEN = 1.5  #: factor of BDF2 on a relative loss of velocities in every step
 
 
-def faded(state: ReducedState, h: float, half_life: float, body: ReducedBody, shape: Vec) -> ReducedState:
+def damp_oscillations(state: ReducedState, h: float, half_life: float, body: ReducedBody, shape: Vec) -> ReducedState:
     """Return the state after half-life damping over h seconds. half_life: of oscillations [s]; 0: no damping.
 
     Half of the energy of an oscillation is kinetic, so that velocities decay at twice the rate of amplitudes:
@@ -24,12 +24,12 @@ def faded(state: ReducedState, h: float, half_life: float, body: ReducedBody, sh
         return state
     u, whole = state.u, np.zeros_like(state.u)
     if not len(body.pins.groups):
-        whole = rigid_rates(state, body.weighed, shape)
+        whole = project_rigid_rates(state, body.weighed, shape)
     left = 2.0 ** (-2.0 * h / (TAKEN * half_life))
     return replace(state, u=whole + left * (u - whole))
 
 
-def rigid_rates(state: ReducedState, shift: Vec, shape: Vec) -> Vec:
+def project_rigid_rates(state: ReducedState, shift: Vec, shape: Vec) -> Vec:
     """Return the rates of the rigid motion nearest to the rates of a state in the mass norm, (p, 3) [√kg m/s].
 
     shift: Φᵀ M 1, (p,) [√kg]. shape: coordinates of the rest shape, (p, 3) [√kg m].

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..meshing.normals import unit_normals
-from ..meshing.volume import EDGES, unique_edges
+from ..meshing.volume import EDGES, find_edges
 from ..state import Index, Vec
 from .skins import inside_of, middles
 
@@ -22,7 +22,7 @@ def fraction_inside(nodes: Vec, tets: Index, vertices: Vec, triangles: Index) ->
 
     nodes: (n, 3) [m]. tets: (e, 4). vertices: of the surface, (v, 3) [m]. triangles: (t, 3), with outward normals.
     """
-    ends = nodes[unique_edges(tets, EDGES)]
+    ends = nodes[find_edges(tets, EDGES)]
     longest = float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max())
     points, face = middles(vertices, triangles, SPACING * longest)
     normals = unit_normals(vertices, triangles)[face]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 
 BOXES = 48  #: along an axis, at most, into which vertices are sorted
 
@@ -31,7 +31,7 @@ def write_vertex_normals(x, triangles, out):  # type: ignore[no-untyped-def]
                 out[i, k] /= size
 
 
-@inlined
+@inline
 def _box(value, low, width, count):  # type: ignore[no-untyped-def]
     return min(max(int((value - low) / width), 0), count - 1)
 
@@ -71,7 +71,7 @@ def sort_into_boxes(x, reach, grid, shape, box, start, order):  # type: ignore[n
     start[shape[0] * shape[1] * shape[2]] = count
 
 
-@inlined
+@inline
 def _is_among(key, ascending, first, last):  # type: ignore[no-untyped-def]
     """Return whether a key is in ascending[first:last]."""
     while first < last:
@@ -83,7 +83,7 @@ def _is_among(key, ascending, first, last):  # type: ignore[no-untyped-def]
     return first < ascending.shape[0] and ascending[first] == key
 
 
-@inlined
+@inline
 def _mark_facing(x, normals, i, begin, end, reach, aside, inside, marks):  # type: ignore[no-untyped-def]
     """Write to marks[begin:end] 1 for vertices, in the order of boxes, that may face vertex i, else 0.
 

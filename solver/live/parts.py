@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..coordinates.prescribed import StepMotion, transformed
+from ..coordinates.prescribed import StepMotion, transform_points
 from ..forces.springs import Springs
 from ..integrators.sdirk import SSDIRK2
 from ..integrators.semi_implicit import SemiImplicit
@@ -60,12 +60,12 @@ class LiveNodes:
         part.exchange_pulls(self._all_pulls)
         #: variants of the part by integrator; a part of a coupling is stepped by the coupling
         # impacts on the ground are solved in converged stages, and linearised in linearised ones
-        self._variants: list[NodesPart] = [part, *(part.stepped_by(integrator, None)
+        self._variants: list[NodesPart] = [part, *(part.with_integrator(integrator, None)
                                                    for integrator in (SSDIRK2({}), SemiImplicit({})))]
         self._chosen = 0
         self.holds: dict[int, tuple[int, Grabbed]] = {}  #: grabbed body in the part and spring, by number of the hand
 
-    def moved_to_objects(self, state: State, inputs: Inputs) -> State:
+    def move_to_objects(self, state: State, inputs: Inputs) -> State:
         """Return the initial state with bodies moved to where their objects are. state: initial state of the part."""
         x = state.q.reshape(-1, 3).copy()
         free = self.part.coordinates.free
@@ -73,11 +73,11 @@ class LiveNodes:
             own = (free >= body.nodes.start) & (free < body.nodes.stop)
             matrix = inputs.carrier(int(number))
             x[own] = x[own] @ matrix[:3, :3].T + matrix[:3, 3]
-        at = self._prescribed(0.0, inputs)
+        at = self._place_prescribed(0.0, inputs)
         self._path.set_step(0.0, 1.0, at, at)
         return replace(state, q=x.ravel())
 
-    def _prescribed(self, time: float, inputs: Inputs) -> Vec:
+    def _place_prescribed(self, time: float, inputs: Inputs) -> Vec:
         """Return positions of prescribed nodes at a time [s], (p, 3) [m]."""
         positions: Vec = np.array(self._start if self._motion is None else self._motion.at(time))
         moved = [(self._body == number, inputs.carrier(int(number))) for number in np.unique(self._bodies)]
@@ -96,9 +96,9 @@ class LiveNodes:
 
         before, inputs: inputs at the start and at the end of the step, between which motion is linear.
         """
-        self._path.set_step(time, h, self._prescribed(time, before), self._prescribed(time + h, inputs))
+        self._path.set_step(time, h, self._place_prescribed(time, before), self._place_prescribed(time + h, inputs))
         for number, targets, start in self._soft_pins:
-            targets.set_step(time, h, *(transformed(moment.carrier(number), start) for moment in (before, inputs)))
+            targets.set_step(time, h, *(transform_points(moment.carrier(number), start) for moment in (before, inputs)))
         if not np.array_equal(self.part.gravity, inputs.gravity):
             self.part.weigh(inputs.gravity)
 
@@ -138,14 +138,14 @@ class LiveNodes:
         self.holds = {key: grab for key, grab in self.holds.items() if key in present}
         for hold in grabs:
             if hold.id not in self.holds:
-                self.holds[hold.id] = self._taken(hold, x)
+                self.holds[hold.id] = self._take(hold, x)
             number, grabbed = self.holds[hold.id]
             body = self.part.bodies_in_world[number]
             stiffness = hold.strength * strength_of(float(self.part.mass[body.nodes].sum()), body.size)
             grabbed.follow(hold.target, stiffness, time, h)
         self._all_pulls[:] = [*self._pulls, *(grabbed for _, grabbed in self.holds.values())]
 
-    def _taken(self, hold: Hold, x: Vec) -> tuple[int, Grabbed]:
+    def _take(self, hold: Hold, x: Vec) -> tuple[int, Grabbed]:
         """Return the body in the part whose node is nearest to a hand, and a spring from its free nodes around the
         hand. x: positions of all nodes, (n, 3) [m]."""
         free, bodies = self.part.coordinates.free, self.part.bodies_in_world

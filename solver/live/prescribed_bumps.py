@@ -46,7 +46,7 @@ class PrescribedBump:
         return matrix
 
 
-def prescribed_bumps(job: Job, names: Container[str] | None) -> list[PrescribedBump]:
+def find_prescribed_bumps(job: Job, names: Container[str] | None) -> list[PrescribedBump]:
     """Return colliders of the obstacles with faces; none where the job has no contact.
 
     names: of the obstacles that are included; None: all.

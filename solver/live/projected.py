@@ -11,9 +11,8 @@ import numpy as np
 from ..build.constraint_drafts import projective_draft
 from ..build.draft_obstacles import touching_nodes
 from ..build.fields import Prepared
-from ..build.pressures import pressures
 from ..contact.find.ground import Ground
-from ..coordinates.prescribed import StepMotion, transformed
+from ..coordinates.prescribed import StepMotion, transform_points
 from ..job.folder import Job
 from ..meshing.volume import mean_edge
 from ..parts.projective.body import ProjectiveBody, StepSettings, TargetRows
@@ -60,12 +59,12 @@ class ProjectedBody(PlayedBody):
                 self._soft_pins.append((path, start))
         # the artist moves colliders, which the draft does not know
         self._draft = replace(draft, touches=None, motion=self._path, pulls=pulls,
-                              pressures=pressures([prepared], np.zeros(2, np.int32), self.body.rest))
+                              pressures=prepared.own_forces(job, self.body.rest, 0))
         self._ground = self._floor = draft.ground  #: of the scene, and in the present step
         self._touching = np.setdiff1d(touching_nodes(prepared), self.body.prescribed)
         self._thickness = prepared.thickness or 0.0
         self._friction = friction_of(prepared.body.friction)
-        triangles = prepared.skin if prepared.body.cloth is not None else np.zeros((0, 3), np.int32)
+        triangles = prepared.skin if prepared.kind.is_sheet else np.zeros((0, 3), np.int32)
         edge = mean_edge(self.body.rest, triangles) if len(triangles) else 0.0
         #: sheet for contact with others; only cloth has triangles
         self.layer = Layer(neighbours(triangles, len(self.body.rest)), triangles, len(self.body.rest), edge,
@@ -105,16 +104,16 @@ class ProjectedBody(PlayedBody):
         self._hands = {}
         state = self._draft.initial_state()
         if self._inputs is not None:
-            x = transformed(self._inputs.carrier(self._number), state.q.reshape(-1, 3))
-            x[self.body.prescribed] = self._prescribed(self._inputs)
+            x = transform_points(self._inputs.carrier(self._number), state.q.reshape(-1, 3))
+            x[self.body.prescribed] = self._place_prescribed(self._inputs)
             state = State(state.time, x.ravel(), state.u, state.memory)
         self.state = state
 
-    def _prescribed(self, inputs: Inputs) -> Vec:
+    def _place_prescribed(self, inputs: Inputs) -> Vec:
         """Return positions of pinned nodes, (p, 3) [m]."""
         if self._leading is not None and len(inputs.pinned):
             return self._leading.at(self._start, inputs.pinned)
-        return transformed(inputs.carrier(self._number), self._start)
+        return transform_points(inputs.carrier(self._number), self._start)
 
     def step(self, h: float, iterations: int, inputs: Inputs, contact_rows: Sequence[TargetRows] = ()) -> None:
         """Advance by h seconds in `iterations` iterations. Raises StepFailed; the state is then unchanged.
@@ -122,15 +121,16 @@ class ProjectedBody(PlayedBody):
         contact_rows: half-spaces of other sheets, with weights relative to those of ground and colliders.
         """
         before, time = self._inputs or inputs, self.state.time
-        self._path.set_step(time, h, self._prescribed(before), self._prescribed(inputs))
+        self._path.set_step(time, h, self._place_prescribed(before), self._place_prescribed(inputs))
         for path, start in self._soft_pins:
-            path.set_step(time, h, *(transformed(moment.carrier(self._number), start) for moment in (before, inputs)))
+            path.set_step(time, h, *(transform_points(moment.carrier(self._number), start)
+                                     for moment in (before, inputs)))
         if inputs.ground is not None and self._ground.exists:
             self._floor = Ground(inputs.ground[0], inputs.ground[1], self._ground.friction)
         stiffness = FIRM * self.body.diagonal(h)
-        rows = [rows_of_sheet.weighed(stiffness[rows_of_sheet.nodes]) for rows_of_sheet in contact_rows]
+        rows = [rows_of_sheet.scale_weights(stiffness[rows_of_sheet.nodes]) for rows_of_sheet in contact_rows]
         rows = [*self._on_colliders(h, inputs, stiffness), *rows, *self._hand_rows()]
-        state = self._draft.step_among(self.state, h, self._floor, TargetRows.joined(rows),
+        state = self._draft.step_among(self.state, h, self._floor, TargetRows.join(rows),
                                        StepSettings(inputs.gravity, iterations))
         self.state, self._inputs = state, inputs
 

@@ -16,6 +16,7 @@ from ..frames.write import FrameStore
 from ..job import hashes
 from ..job.arrays import Unreadable, read_npz
 from ..job.folder import Job
+from ..job.kinds import kind_of
 from ..job.load import load
 from ..job.stages import write_arrays
 from ..simulate import Reporter
@@ -114,7 +115,7 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
                        "Record it again", job.scene.name)
     first, last = job.frames[0], min(job.frames[-1], job.frames[0] + len(positions) - 1)
     read, started_at = hashes.settings(job), time.perf_counter()
-    with lock.acquired(job.cache) as holding:
+    with lock.acquire(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)
         if store.cache.manifest is not None:
             if not replaces:
@@ -134,8 +135,8 @@ def keep(path: Path, performed: Path, report: Reporter, stop: Callable[[], bool]
                     matrix = to_object[min(frame - first, len(to_object) - 1)]
                     x[start:start + count] = x[start:start + count] @ matrix[:3, :3].T + matrix[:3, 3]
             if mechanisms:
-                store.poses(frame, {"pose": poses[frame - first]} | dict.fromkeys(("rates", "effort", "loops"),
-                                                                                  np.zeros(0)))
+                store.write_poses(frame, {"pose": poses[frame - first]} | dict.fromkeys(("rates", "effort", "loops"),
+                                                                                        np.zeros(0)))
             store.write(frame, origins.relative(bodies, x))
             spent = time.perf_counter() - started_at
             report.frame(frame, 1e3 * spent / (frame - first + 1), spent / (frame - first + 1) * (last - frame))
@@ -148,7 +149,7 @@ def _bodies(job: Job) -> tuple[list[tuple[str, int, int]], list[Vec | None]]:
     for body in job.scene.bodies:
         if body.surface is None:
             raise BadInput("it has no mesh to be shown on", "Bake it", body.name)
-        if body.cloth is not None and body.cloth.eulerian is not None:
+        if kind_of(body).is_remeshed:
             raise BadInput("cloth with Sharp Edges is played as plain cloth, of which no bake can be made",
                            "Switch Sharp Edges off, or bake it", body.name)
         count = len(job.array(body.surface.vertices))

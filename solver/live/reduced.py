@@ -14,12 +14,12 @@ from .. import catalogue
 from ..build.drafts import FIRM
 from ..build.fields import Prepared
 from ..build.half_life import half_life_at_start
-from ..build.soft_pins import soft_pins
+from ..build.soft_pins import make_soft_pins
 from ..build.touching_surface import touching_surface
-from ..coordinates.prescribed import transformed
+from ..coordinates.prescribed import transform_points
 from ..errors import StepFailed
 from ..job.folder import Job, parameters
-from ..meshing.volume import EDGES, unique_edges
+from ..meshing.volume import EDGES, find_edges
 from ..parts.modes.body import ReducedBody, ReducedState, Stepping
 from ..parts.modes.loads import Grab, Planes, PointSprings, SkinPoints
 from ..parts.modes.operators import Substance
@@ -27,7 +27,7 @@ from ..parts.modes.stepping import Iterating
 from ..state import Index, Vec
 from .bumps import planes_before
 from .engines.interface import GrabbedVertex, Hold, Inputs, Report
-from .fading import faded
+from .fading import damp_oscillations
 from .floors import floor_at, floor_of
 from .inside_fractions import fraction_inside
 from .leading import leading_of
@@ -87,7 +87,8 @@ class LiveBody(PlayedBody):
         damping = parameters("damping", body.damping)
         stepping = Stepping(INTEGRATOR, job.scene.gravity, float(damping.get("stiffness_damping", 0.0)),
                             float(damping.get("mass_damping", 0.0)))
-        made = ReducedFrom(volume.tets, volume.nodes, self._pinned_nodes(job, prepared), substance_of(job, prepared))
+        made = ReducedFrom(volume.tets, volume.nodes, self._find_pinned_nodes(job, prepared),
+                           substance_of(job, prepared))
         stiffer = None if self._made is None else made.stiffer_than(self._made)
         if stiffer is not None:
             # the subspace is the same, and stiffness is proportional to the volumes of cubature points
@@ -107,17 +108,17 @@ class LiveBody(PlayedBody):
             self._drawn: list[tuple[ReducedState, Vec]] = []  #: positions of drawn vertices in the last two states
         self._made, self._nodes = made, volume.nodes
         self._mass = float(self.body.subspace.mass.sum())
-        self._shape = self.body.placed(2.0 * self._nodes).y  #: coordinates of the rest shape, (p, 3) [√kg m]
+        self._shape = self.body.fit_state(2.0 * self._nodes).y  #: coordinates of the rest shape, (p, 3) [√kg m]
         self._half_life = half_life_at_start(job, body)
         self._stepping = replace(stepping, floor=floor_of(job, self.body))
-        self.body = self.body.stepped_with(self._stepping)
-        self._springs = self._soft_pins(job, prepared)
+        self.body = self.body.with_stepping(self._stepping)
+        self._springs = self._build_soft_pins(job, prepared)
         self._strength = self.body.grab_stiffness()
         #: of a point inside a collider [N/m]
         self._collider_stiffness = FIRM * self.body.floor(np.eye(3)[2], 0.0).stiffness
         self.friction = friction_of(body.friction)
 
-    def _pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
+    def _find_pinned_nodes(self, job: Job, prepared: Prepared) -> Index:
         """Return the nodes whose motion is prescribed, (k,)."""
         return prepared.fields.pinned
 
@@ -143,14 +144,14 @@ class LiveBody(PlayedBody):
             return
         rest_state = replace(self.body.rest(), carrier_motion=state.carrier_motion, carrier_rate=state.carrier_rate,
                              time=state.time)
-        self.state = self.body.moving(old.velocities(state), self.body.placed(old.positions(state), rest_state))
+        self.state = self.body.moving(old.velocities(state), self.body.fit_state(old.positions(state), rest_state))
 
     @property
     def positions(self) -> Vec:
         """Return positions of the vertices of the artist's mesh in world space, (n, 3) [m]."""
-        return self.drawn_at(self.state)
+        return self.displace_mesh(self.state)
 
-    def drawn_at(self, state: ReducedState) -> Vec:
+    def displace_mesh(self, state: ReducedState) -> Vec:
         """Return positions of the vertices of the artist's mesh in a state, (n, 3) [m]."""
         drawn = next((positions for known, positions in self._drawn if known is state), None)
         if drawn is None:
@@ -162,10 +163,10 @@ class LiveBody(PlayedBody):
             self._drawn = [*self._drawn[-1:], (state, drawn)]
         return drawn
 
-    def _soft_pins(self, job: Job, prepared: Prepared) -> PointSprings | None:
+    def _build_soft_pins(self, job: Job, prepared: Prepared) -> PointSprings | None:
         """Return springs from softly pinned points to their positions at the start; None where there are none."""
         mass, subspace = self.body.subspace.mass, self.body.subspace
-        for pins in soft_pins(job, [prepared], mass, np.array([0, len(mass)])):
+        for pins in make_soft_pins(job, prepared, mass):
             nodes, stiffness, positions = pins.springs_at(0.0)
             points = SkinPoints(subspace.functions[nodes], subspace.prescribed[nodes], self._nodes[nodes])
             return PointSprings(points, positions, stiffness)
@@ -179,7 +180,7 @@ class LiveBody(PlayedBody):
         """
         groups = self.body.pins.groups
         if self._leading is None or not len(pinned):
-            return self.body.pins.lead([transformed(carrier, self._nodes[nodes]) for nodes in groups])
+            return self.body.pins.lead([transform_points(carrier, self._nodes[nodes]) for nodes in groups])
         every = np.concatenate([np.zeros(0, np.int32), *groups])
         where = self._leading.at(self._nodes[every], pinned)
         return self.body.pins.lead(np.split(where, np.cumsum([len(group) for group in groups])[:-1]))
@@ -187,7 +188,7 @@ class LiveBody(PlayedBody):
     def _begin(self) -> ReducedState:
         """Return the initial state, where the object is now."""
         rest = replace(self.body.rest(), carrier_motion=self._lead(self._carrier, self._pinned))
-        return self.body.placed(transformed(self._carrier, self._nodes), rest)
+        return self.body.fit_state(transform_points(self._carrier, self._nodes), rest)
 
     def restart(self) -> None:
         """Reset the body to its initial state, where its object is now, and release all grabs."""
@@ -209,7 +210,7 @@ class LiveBody(PlayedBody):
     def surface_motion(self) -> SurfaceMotion:
         """Return the surface of the body at the start and the end of its last step, for contact."""
         touching, state, before = self.body.touching, self.state, self._before
-        at = self.drawn_at if self._touches.is_drawn else self._touches.at
+        at = self.displace_mesh if self._touches.is_drawn else self._touches.at
         now, earlier = at(state), at(before)
         return SurfaceMotion(self._skin, now, earlier,
                              self.body.points_of(touching, state.y, state.carrier_motion),
@@ -224,9 +225,9 @@ class LiveBody(PlayedBody):
 
     def displace(self, moved: Vec) -> None:
         """Change the coordinates at the end of the last step. moved: the change, (3 p,), axis by axis [√kg m]."""
-        self.state = self.body.displaced(self.state, moved)
+        self.state = self.body.displace(self.state, moved)
 
-    def _bumped(self, h: float, inputs: Inputs) -> Planes | None:
+    def _find_bumps(self, h: float, inputs: Inputs) -> Planes | None:
         """Return planes for the touching points that a step of h seconds moves into colliders; None where none does."""
         if not inputs.bumps:
             return None
@@ -252,7 +253,7 @@ class LiveBody(PlayedBody):
         x, y, z = inputs.gravity.tolist()
         stepping = replace(self._stepping, gravity=(x, y, z), iterating=Iterating(iterations=iterations),
                            floor=floor_at(self._stepping.floor, inputs.ground),
-                           planes=self._bumped(h, inputs), springs=self._springs_after(inputs, h))
+                           planes=self._find_bumps(h, inputs), springs=self._springs_after(inputs, h))
         pulls = list(self._grabs.values())
         failure: StepFailed | None = None
         for parts in (1, 4):
@@ -261,7 +262,7 @@ class LiveBody(PlayedBody):
                 for k in range(parts):
                     state = body.step(state, h / parts, pulls, carrier_motion if k == parts - 1 else None,
                                       stepping=stepping)
-                    state = faded(state, h / parts, self._half_life, self.body, self._shape)
+                    state = damp_oscillations(state, h / parts, self._half_life, self.body, self._shape)
             except StepFailed as failed:
                 failure = failed
                 continue
@@ -284,7 +285,7 @@ class LiveBody(PlayedBody):
         """Return springs of softly pinned points at the end of a step of h seconds; None where there are none."""
         springs = self._springs
         return None if springs is None else replace(
-            springs, targets=transformed(inputs.carrier(self._number), springs.targets))
+            springs, targets=transform_points(inputs.carrier(self._number), springs.targets))
 
     def _is_in_world(self, state: ReducedState) -> bool:
         away = float(np.linalg.norm(state.y))  # [√kg m], as coordinates are orthonormal in mass
@@ -335,7 +336,7 @@ def pin_groups(tets: Index, pinned: Index) -> list[Index]:
     """Return the pinned nodes of each group that is connected by edges of tets, (e, 4). pinned: nodes, (k,)."""
     if not len(pinned):
         return []
-    edges = unique_edges(tets, EDGES)
+    edges = find_edges(tets, EDGES)
     both = np.isin(edges, pinned).all(axis=1)
     count = int(tets.max()) + 1
     graph = coo_matrix((np.ones(both.sum()), tuple(edges[both].T)), shape=(count, count))

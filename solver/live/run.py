@@ -81,7 +81,7 @@ class Live:
             started_at = self._clock.now()
             h = self._pace.step
             self._engine.step(self._pace.effort, self._inputs)
-            self._inputs = self._inputs.reached()
+            self._inputs = self._inputs.end_step()
             self._time += h
             self._pace.took(self._clock.now() - started_at)
             if self._recording is not None:

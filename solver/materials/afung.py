@@ -11,9 +11,9 @@ import math
 import numpy as np
 
 from ..state import Vec
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .algebra import dot
-from .fiber import PARAMETERS, TINY, add_stress, add_tangent, deformed
+from .fiber import PARAMETERS, TINY, add_stress, add_tangent, deform
 from .interface import Material
 from .lanes import ENERGY, LANES, MATERIAL_KERNEL, vector
 
@@ -21,7 +21,7 @@ CAP = 4.0  #: of the exponent
 SHORTENING = 0.3  #: fraction of its length by which a fully activated fiber shortens
 
 
-@inlined
+@inline
 def _strain(work, lane, length):  # type: ignore[no-untyped-def]
     """Return s, the part of s below the cap, exp(k s²) of that part, c, k and λ₀."""
     stiffness, k, rest = vector(work, PARAMETERS, lane)
@@ -34,7 +34,7 @@ def _strain(work, lane, length):  # type: ignore[no-untyped-def]
 def _energy(work, project):  # type: ignore[no-untyped-def]
     """Add ψ(F) of each lane to the lane array [Pa]."""
     for lane in range(LANES):
-        f = deformed(work, lane)
+        f = deform(work, lane)
         strain, below, growth, stiffness, k, _ = _strain(work, lane, math.sqrt(dot(f, f)))
         above, square = strain - below, k * below * below
         work[ENERGY * LANES + lane] += stiffness * (
@@ -45,7 +45,7 @@ def _energy(work, project):  # type: ignore[no-untyped-def]
 def _stress(work, project):  # type: ignore[no-untyped-def]
     """Add P = ∂ψ/∂F of each lane to the lane array [Pa]."""
     for lane in range(LANES):
-        f = deformed(work, lane)
+        f = deform(work, lane)
         length = math.sqrt(dot(f, f))
         strain, below, growth, stiffness, k, rest = _strain(work, lane, length)
         slope = stiffness * growth * (below + (1.0 + 2.0 * k * below * below) * (strain - below)) / rest
@@ -56,7 +56,7 @@ def _stress(work, project):  # type: ignore[no-untyped-def]
 def _tangent(work, project):  # type: ignore[no-untyped-def]
     """Add ∂P/∂F of each lane to the lane array [Pa], positive semi-definite if `project`."""
     for lane in range(LANES):
-        f = deformed(work, lane)
+        f = deform(work, lane)
         length = math.sqrt(dot(f, f))
         strain, below, growth, stiffness, k, rest = _strain(work, lane, length)
         stiffening = 1.0 + 2.0 * k * below * below

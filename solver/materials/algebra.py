@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import math
 
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .lanes import EIGENVECTORS, GRADIENT, LANES, LEFT, RIGHT, SCALING, SIGMA, TWIST, put, vector
 
 TINY = 1.0e-300
-SWEEPS = 4
+SWEEPS = 4  #: of Jacobi rotations over all pairs of columns: a 3 × 3 converges to rounding
 
 
-@inlined
+@inline
 def cross(a, b):  # type: ignore[no-untyped-def]
     """Return the cross product a × b of two vectors of three numbers or lanes."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-@inlined
+@inline
 def dot(a, b):  # type: ignore[no-untyped-def]
     """Return the scalar product a · b of two vectors of three numbers or lanes."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@inlined
+@inline
 def _jacobi_angle(difference, off):  # type: ignore[no-untyped-def]
     """Return the cosine and sine of the rotation that makes `off` zero; difference = b − a of the two diagonal
     entries."""
@@ -33,8 +33,8 @@ def _jacobi_angle(difference, off):  # type: ignore[no-untyped-def]
     return cosine, cosine * tangent
 
 
-@inlined
-def _rotated(a, b, c, s):  # type: ignore[no-untyped-def]
+@inline
+def _rotate(a, b, c, s):  # type: ignore[no-untyped-def]
     """Return two columns after a rotation with cosine c and sine s."""
     return (
         (c * a[0] - s * b[0], c * a[1] - s * b[1], c * a[2] - s * b[2]),
@@ -42,21 +42,21 @@ def _rotated(a, b, c, s):  # type: ignore[no-untyped-def]
     )
 
 
-@inlined
+@inline
 def _orthogonalise(a, b, p, q):  # type: ignore[no-untyped-def]
     """Rotate columns a, b of F V (and p, q of V) until a · b = 0: one step of one-sided Jacobi."""
     c, s = _jacobi_angle(dot(b, b) - dot(a, a), dot(a, b))
-    a, b = _rotated(a, b, c, s)
-    p, q = _rotated(p, q, c, s)
+    a, b = _rotate(a, b, c, s)
+    p, q = _rotate(p, q, c, s)
     return a, b, p, q
 
 
-@inlined
+@inline
 def _pick(first, a, b):  # type: ignore[no-untyped-def]
     return (a[0] if first else b[0], a[1] if first else b[1], a[2] if first else b[2])
 
 
-@inlined
+@inline
 def _longer_first(a, b, p, q):  # type: ignore[no-untyped-def]
     """Swap columns so that |a| ≥ |b|; one of them is negated, which preserves V as a rotation."""
     keep = dot(a, a) >= dot(b, b)
@@ -68,7 +68,7 @@ def _longer_first(a, b, p, q):  # type: ignore[no-untyped-def]
     )
 
 
-@inlined
+@inline
 def _unit_or(a, fallback, floor):  # type: ignore[no-untyped-def]
     """Return a / |a|, or the unit vector `fallback` where |a|² does not exceed `floor`."""
     square = dot(a, a)
@@ -77,7 +77,7 @@ def _unit_or(a, fallback, floor):  # type: ignore[no-untyped-def]
     return _pick(usable, (a[0] * scale, a[1] * scale, a[2] * scale), fallback)
 
 
-@inlined
+@inline
 def _any_perpendicular(u):  # type: ignore[no-untyped-def]
     """Return a unit vector at right angles to the unit vector u."""
     x_small = abs(u[0]) < 0.6
@@ -135,12 +135,12 @@ def decompose(work):  # type: ignore[no-untyped-def]
         put(work, SIGMA, lane, (dot(u1, a), dot(u2, b), dot(u3, c)))
 
 
-@inlined
+@inline
 def _rotate_symmetric(aa, bb, ab, ac, bc, p, q):  # type: ignore[no-untyped-def]
     """Return the entries and columns after one step of two-sided Jacobi in the plane (a, b); p, q: of the
     eigenvectors."""
     c, s = _jacobi_angle(bb - aa, ab)
-    p, q = _rotated(p, q, c, s)
+    p, q = _rotate(p, q, c, s)
     return (
         c * c * aa - 2.0 * c * s * ab + s * s * bb,
         s * s * aa + 2.0 * c * s * ab + c * c * bb,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..state import Vec
 from ..threads import kernel
 from .algebra import dot
-from .fiber import PARAMETERS, add_stress, add_tangent, deformed
+from .fiber import PARAMETERS, add_stress, add_tangent, deform
 from .interface import Material
 from .lanes import ENERGY, LANES, MATERIAL_KERNEL
 
@@ -14,7 +14,7 @@ from .lanes import ENERGY, LANES, MATERIAL_KERNEL
 def _energy(work, project):  # type: ignore[no-untyped-def]
     """Add ψ(F) of each lane to the lane array [Pa]."""
     for lane in range(LANES):
-        f = deformed(work, lane)
+        f = deform(work, lane)
         work[ENERGY * LANES + lane] += 0.5 * work[PARAMETERS * LANES + lane] * (dot(f, f) - 1.0) ** 2
 
 
@@ -22,7 +22,7 @@ def _energy(work, project):  # type: ignore[no-untyped-def]
 def _stress(work, project):  # type: ignore[no-untyped-def]
     """Add P = ∂ψ/∂F of each lane to the lane array [Pa]."""
     for lane in range(LANES):
-        f = deformed(work, lane)
+        f = deform(work, lane)
         add_stress(work, lane, f, 2.0 * work[PARAMETERS * LANES + lane] * (dot(f, f) - 1.0))
 
 
@@ -30,7 +30,7 @@ def _stress(work, project):  # type: ignore[no-untyped-def]
 def _tangent(work, project):  # type: ignore[no-untyped-def]
     """Add ∂P/∂F of each lane to the lane array [Pa], positive semi-definite if `project`."""
     for lane in range(LANES):
-        mu, f = work[PARAMETERS * LANES + lane], deformed(work, lane)
+        mu, f = work[PARAMETERS * LANES + lane], deform(work, lane)
         add_tangent(work, lane, f, 2.0 * mu * (dot(f, f) - 1.0), 4.0 * mu, project)
 
 

@@ -6,7 +6,7 @@ twice, for rotations of the fiber, and across + extra |f|² along it; the other 
 
 from __future__ import annotations
 
-from ..threads import inlined
+from ..threads import inline
 from .algebra import dot
 from .invariants import columns
 from .lanes import CONSTANT, LANES, STRESS, TANGENT, vector
@@ -16,14 +16,14 @@ PARAMETERS = CONSTANT + 3  #: constants of the model, up to 5 slots
 TINY = 1.0e-300
 
 
-@inlined
-def deformed(work, lane):  # type: ignore[no-untyped-def]
+@inline
+def deform(work, lane):  # type: ignore[no-untyped-def]
     """Return f = F a of a lane."""
     (x, y, z), (a, b, c) = vector(work, DIRECTION, lane), columns(work, lane)
     return (x * a[0] + y * b[0] + z * c[0], x * a[1] + y * b[1] + z * c[1], x * a[2] + y * b[2] + z * c[2])
 
 
-@inlined
+@inline
 def add_stress(work, lane, f, s):  # type: ignore[no-untyped-def]
     """Add s f aᵀ to P of a lane."""
     direction = vector(work, DIRECTION, lane)
@@ -34,7 +34,7 @@ def add_stress(work, lane, f, s):  # type: ignore[no-untyped-def]
         work[out + 2 * LANES] += pull * f[2]
 
 
-@inlined
+@inline
 def add_tangent(work, lane, f, across, extra, project):  # type: ignore[no-untyped-def]
     """Add a_j a_l M_ik to the tangent of a lane, M = across I + extra f fᵀ positive semi-definite if `project`."""
     square = dot(f, f)

@@ -7,18 +7,18 @@ projects the whole tangent. [Smith 2018]
 
 from __future__ import annotations
 
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .algebra import clamp_scaling
 from .lanes import FLIP, LANES, LEFT, MATERIAL_KERNEL, RIGHT, SCALING, STRESS, TANGENT, TWIST, vector
 
 
-@inlined
+@inline
 def _sum3(a, s, b, t, c, r):  # type: ignore[no-untyped-def]
     """Return s a + t b + r c of three vectors of three."""
     return (s * a[0] + t * b[0] + r * c[0], s * a[1] + t * b[1] + r * c[1], s * a[2] + t * b[2] + r * c[2])
 
 
-@inlined
+@inline
 def _add_block(work, lane, slot, j, m):  # type: ignore[no-untyped-def]
     """Add H_jm[i, k] = ∂P_ij/∂F_km to the nine slots from `slot` on."""
     u1, u2, u3 = vector(work, LEFT, lane), vector(work, LEFT + 3, lane), vector(work, LEFT + 6, lane)

@@ -6,7 +6,7 @@ H_jl[i, k] = ∂P_ij/∂F_kl for (j, l) = (0,0), (1,1), (2,2), (1,0), (2,0), (2,
 
 from __future__ import annotations
 
-from ..threads import inlined
+from ..threads import inline
 
 LANES = 16
 GRADIENT = 0  #: F, 9 slots
@@ -30,14 +30,14 @@ MAX_CONSTANTS = ENERGY - CONSTANT
 MATERIAL_KERNEL = "void(f8[::1], b1)"  #: (work, project): adds to what the slots hold
 
 
-@inlined
+@inline
 def vector(work, slot, lane):  # type: ignore[no-untyped-def]
     """Return the values of three consecutive slots, from `slot` on, of a lane."""
     first = slot * LANES + lane
     return (work[first], work[first + LANES], work[first + 2 * LANES])
 
 
-@inlined
+@inline
 def put(work, slot, lane, a):  # type: ignore[no-untyped-def]
     """Write a (3,) to three consecutive slots, from `slot` on, of a lane."""
     first = slot * LANES + lane

@@ -13,12 +13,12 @@ from .surface import Surface
 from .volume import (
     Volume,
     boundary_faces,
+    drop_unused_nodes,
     face_parts,
     nonmanifold_edges,
     split_pinches,
     tet_quality,
     tet_volumes,
-    used_nodes,
 )
 from .winding import winding_numbers
 
@@ -48,7 +48,7 @@ class Filled:
                 "lost: make it thicker or lower the edge length", *self.volume.notes)
 
 
-def accepted(nodes: NDArray, tets: NDArray, surface: Surface) -> Filled:
+def accept_mesh(nodes: NDArray, tets: NDArray, surface: Surface) -> Filled:
     """Return a mesher's tetrahedra as a volume in the world, without tiny or foreign parts and checked against the
     surface. nodes: (k, 3) in unit-box units. tets: (e, 4). Raises Unusable where they do not fill the surface."""
     if len(tets) == 0 or tets.ndim != 2 or tets.shape[1] != 4:
@@ -63,14 +63,14 @@ def accepted(nodes: NDArray, tets: NDArray, surface: Surface) -> Filled:
         raise Unusable("it returned tetrahedra that are flat")
 
     tets, notes = _parts_that_belong(nodes, tets, surface)
-    nodes, tets = used_nodes(*split_pinches(nodes, tets))
+    nodes, tets = drop_unused_nodes(*split_pinches(nodes, tets))
     if nonmanifold_edges(boundary_faces(tets)[0]):
         notes.append("Some parts of the volume are connected by an edge only and may turn about it")
     _check_volume(float(tet_volumes(nodes, tets).sum()), surface)
     if surface.open_edges:
         notes.insert(0, f"The surface was open ({surface.open_edges} border edges) and was filled")
     return Filled(Volume(nodes * surface.scale + surface.centre, tets, tuple(notes)),
-                   *_separated_parts(nodes, tets, surface))
+                   *_count_separated_parts(nodes, tets, surface))
 
 
 def _parts_that_belong(nodes: Vec, tets: Index, surface: Surface) -> tuple[Index, list[str]]:
@@ -97,7 +97,7 @@ def _parts_that_belong(nodes: Vec, tets: Index, surface: Surface) -> tuple[Index
     return tets[belongs[part]], notes
 
 
-def _separated_parts(nodes: Vec, tets: Index, surface: Surface) -> tuple[int, int]:
+def _count_separated_parts(nodes: Vec, tets: Index, surface: Surface) -> tuple[int, int]:
     """Return how many connected parts of the surface are more than one piece of the volume, and how many pieces those
     are.
 

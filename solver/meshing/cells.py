@@ -11,7 +11,7 @@ from ..errors import BadMesh
 from ..state import Index, Vec
 from .grid import box_tets
 from .surface import Surface
-from .volume import used_nodes
+from .volume import drop_unused_nodes
 
 MOST_CELLS = 2_000_000  #: in the box around a surface
 FLAT = 0.2  #: of its longest side, that a box has at least: a sheet would get cells without number
@@ -45,7 +45,7 @@ class Cells:
         on_surface[tuple(cell.T)] = True
         filled = ndimage.binary_fill_holes(on_surface)
         nodes, tets = box_tets((counts[0], counts[1], counts[2]), edge * counts, origin)
-        return used_nodes(nodes, tets[np.repeat(filled.ravel(), 6)])
+        return drop_unused_nodes(nodes, tets[np.repeat(filled.ravel(), 6)])
 
 
 def cell_counts(box: Vec, edge: float) -> Index:

@@ -62,7 +62,7 @@ def python_commands() -> list[list[str]]:
 
 
 @contextmanager
-def _started() -> Iterator[tuple[subprocess.Popen[bytes], list[str], queue.Queue[tuple[str, bytes]]]]:
+def _start() -> Iterator[tuple[subprocess.Popen[bytes], list[str], queue.Queue[tuple[str, bytes]]]]:
     """Yield a child that runs the same Python, the command that starts its mesher in the same way, and the queue of its
     pipes' output. The child and its mesher are killed at the end in any case."""
     options: dict[str, Any] = {"start_new_session": True}  # Ctrl-C in a terminal ends us, not the mesher
@@ -158,7 +158,7 @@ def run_mesher(mesher: Any, vertices: Vec, triangles: Index, settings: Mapping[s
     package, _, rest = type(mesher).__module__.partition(".meshing")
     ours = package == __package__.partition(".meshing")[0]
     root = Path(__file__).resolve().parents[1]
-    with _started() as (child, command, messages):
+    with _start() as (child, command, messages):
         assert child.stdin is not None
         header = json.dumps({
             "command": command, "sys_path": [str(root.parent), *(p for p in sys.path if p)], "size": packed.tell(),
@@ -201,7 +201,7 @@ def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: floa
         elif kind in left:
             left.remove(kind)
             if kind == "answer-end":
-                whole, until = _whole(b"".join(response)), time.monotonic() + END_SECONDS
+                whole, until = _find_response(b"".join(response)), time.monotonic() + END_SECONDS
                 if whole is not None:
                     return whole, printed
         elif kind == "print":
@@ -214,7 +214,7 @@ def _follow(mesher: Any, messages: queue.Queue[tuple[str, bytes]], seconds: floa
     return None, printed + line_start
 
 
-def _whole(response: bytes) -> bytes | None:
+def _find_response(response: bytes) -> bytes | None:
     """Return the response in the output of a child, after what its Python printed; None where it is not complete."""
     content = response.partition(MAGIC)[2]
     size = int.from_bytes(content[:8], "little")

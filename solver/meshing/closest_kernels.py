@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 
 
-@inlined
+@inline
 def nearest_on(px, py, pz, x, a, b, c):  # type: ignore[no-untyped-def]
     """Return the weights of the corners b and c at the position on a triangle that is nearest to a point, and the
     squared distance. x: (n, 3) [m]."""

@@ -20,7 +20,7 @@ def least_spacing(x: Vec, triangles: Index) -> float:
     return float(np.sqrt(4.0 * area / MOST))
 
 
-def near_triangles(points: Vec, x: Vec, triangles: Index, edge: float) -> Index:
+def find_near_triangles(points: Vec, x: Vec, triangles: Index, edge: float) -> Index:
     """Return some triangles near each of points (p, 3), as indices of triangles (t, 3) of vertices x (n, 3), (p, k),
     possibly repeated.
 

@@ -16,7 +16,7 @@ from ..state import Index, Vec
 from .cells import spread
 from .closest import closest_weights, vertex_normals
 from .edge_graph import edge_graph
-from .near_triangles import least_spacing, near_triangles
+from .near_triangles import find_near_triangles, least_spacing
 from .normals import unit_normals
 from .surface import Surface
 from .volume import Volume, boundary_faces, tet_quality
@@ -66,7 +66,7 @@ class Parted:
         border, normal = np.unique(faces), vertex_normals(nodes, faces)
         x, triangles = self.surface.vertices, self.surface.triangles
         edge = float(np.median(np.linalg.norm(nodes[faces[:, 0]] - nodes[faces[:, 1]], axis=1)))
-        near = near_triangles(nodes[border], x, triangles, edge)
+        near = find_near_triangles(nodes[border], x, triangles, edge)
         corners = x[triangles[near]]
         weights = closest_weights(nodes[border][:, None], corners)
         away = np.linalg.norm(np.einsum("bkc,bkci->bki", weights, corners) - nodes[border][:, None], axis=2)
@@ -86,7 +86,7 @@ class Parted:
         return displacement
 
 
-def parted(surface: Surface, clearance: float) -> Parted:
+def part_sheets(surface: Surface, clearance: float) -> Parted:
     """Return a surface with a distance of about `clearance`, in its units, between sheets that face each other across
     less than that.
 
@@ -127,7 +127,7 @@ def _retreats(surface: Surface, clearance: float) -> Vec:
     # faces that meet in a crease open there whatever is done
     are_adjacent = (triangles[first][:, :, None] == triangles[second][:, None, :]).any(axis=(1, 2))
     across = (sideways < 0.75 * spacing) & ~are_adjacent
-    across[across] = ~_joined(surface, first[across], second[across])
+    across[across] = ~_find_joined(surface, first[across], second[across])
     outside = across & (along_normal > -ROUNDING) & (along_normal < clearance)
     np.maximum.at(retreat, first[outside], 0.5 * (clearance - np.maximum(along_normal[outside], 0.0)))
     inside = across & (along_normal < -ROUNDING)
@@ -136,7 +136,7 @@ def _retreats(surface: Surface, clearance: float) -> Vec:
     return np.minimum(retreat, OF_THICKNESS * thickness)
 
 
-def _joined(surface: Surface, first: Index, second: Index) -> np.ndarray:
+def _find_joined(surface: Surface, first: Index, second: Index) -> np.ndarray:
     """Return which pairs of triangles are of two loose parts that intersect each other, (k,)."""
     one, other = surface.part[first], surface.part[second]
     count = surface.parts

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..state import Index, Mask, Vec
 from .closest import vertex_normals
-from .surface import Surface, enclosed_volumes
+from .surface import Surface, measure_enclosed_volumes
 from .volume import SIDES
 from .winding import winding_numbers
 
@@ -80,8 +80,8 @@ def _own_volumes(surface: Surface, a: Vec, b: Vec, c: Vec, area: Vec, of_part: V
     part, middle = surface.part, (a + b + c) / 3.0
     centre = np.stack([np.bincount(part, area * middle[:, i]) for i in range(3)], axis=1) / of_part[:, None]
     corners = np.stack([a, b, c], axis=1) - centre[part][:, None]
-    volumes: Vec = np.bincount(part, enclosed_volumes(corners.reshape(-1, 3),
-                                                      np.arange(3 * len(a)).reshape(-1, 3)))  # type: ignore[assignment]
+    volumes: Vec = np.bincount(part, measure_enclosed_volumes(corners.reshape(-1, 3),
+                                                              np.arange(3 * len(a)).reshape(-1, 3)))  # type: ignore[assignment]
     return volumes
 
 
@@ -103,7 +103,7 @@ def border_edges(triangles: Index) -> tuple[Index, NDArray[np.int64]]:
     return edges[border], border // 3
 
 
-def thickened(vertices: Vec, triangles: Index, thickness: float) -> tuple[Vec, Index]:
+def thicken(vertices: Vec, triangles: Index, thickness: float) -> tuple[Vec, Index]:
     """Return sheets as closed plates: both sides half a thickness away, and a rim along the border. The result is (2k,
     3) vertices, for k vertices used, and their triangles.
 

@@ -46,10 +46,10 @@ class Surface:
     def volume(self) -> float:
         """Return the volume by the divergence theorem, in unit-box units; exact only where nothing overlaps or is open.
         """
-        return float(enclosed_volumes(self.vertices, self.triangles).sum())
+        return float(measure_enclosed_volumes(self.vertices, self.triangles).sum())
 
 
-def enclosed_volumes(vertices: Vec, triangles: Index) -> Vec:
+def measure_enclosed_volumes(vertices: Vec, triangles: Index) -> Vec:
     """Return the contribution of each triangle (m, 3) to the enclosed volume, (m,): a sixth of det[a, b, c]. vertices:
     (n, 3)."""
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
@@ -64,7 +64,7 @@ def clean(vertices: NDArray, triangles: NDArray, name: str | None = None, flat: 
     area, duplicates and unused vertices are removed. flat: whether the surface may lie in a plane, since it is
     thickened afterwards. Raises BadMesh where no volume can come of it.
     """
-    vertices, triangles = _checked(vertices, triangles, name)
+    vertices, triangles = _check(vertices, triangles, name)
     used = np.unique(triangles)
     low, high = vertices[used].min(axis=0), vertices[used].max(axis=0)
     centre, scale = low + 0.5 * (high - low), float((high - low).max())
@@ -85,11 +85,11 @@ def clean(vertices: NDArray, triangles: NDArray, name: str | None = None, flat: 
     vertices, triangles = vertices[used], corners.reshape(-1, 3).astype(np.int32)
     if not flat:
         _refuse_flat(vertices, name)
-    triangles, part = _oriented(vertices, triangles)
+    triangles, part = _orient(vertices, triangles)
     return Surface(vertices, triangles, part, open_edges, tangled_edges, centre, scale)
 
 
-def _checked(vertices: NDArray, triangles: NDArray, name: str | None) -> tuple[Vec, Index]:
+def _check(vertices: NDArray, triangles: NDArray, name: str | None) -> tuple[Vec, Index]:
     """Return both arrays in the right form. Raises BadMesh for empty, infinite or ill-indexed ones."""
     vertices = np.asarray(vertices, dtype=np.float64).reshape(-1, 3)
     triangles = np.asarray(triangles).reshape(-1, 3).astype(np.int32)
@@ -140,7 +140,7 @@ def _refuse_flat(vertices: Vec, name: str | None) -> None:
                       "Give it thickness with a Solidify modifier, or set its Sheet Thickness", object=name)
 
 
-def _oriented(vertices: Vec, triangles: Index) -> tuple[Index, Index]:
+def _orient(vertices: Vec, triangles: Index) -> tuple[Index, Index]:
     """Return the triangles with one orientation within each piece, pieces outwards and cavities inwards; and the
     connected part of each."""
     flip, piece = _consistent(triangles)

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..errors import BadMesh, Environment
 from ..state import Index, Vec
-from .surface import Surface, enclosed_volumes
+from .surface import Surface, measure_enclosed_volumes
 
 
 class TetGen:
@@ -65,7 +65,7 @@ def _cavity_points(vertices: Vec, triangles: Index) -> list[tuple[float, float, 
     normal = np.cross(vertices[triangles[:, 1]] - vertices[triangles[:, 0]],
                       vertices[triangles[:, 2]] - vertices[triangles[:, 0]])
     points = []
-    for inward in np.flatnonzero(np.bincount(part, enclosed_volumes(vertices, triangles)) < 0.0):
+    for inward in np.flatnonzero(np.bincount(part, measure_enclosed_volumes(vertices, triangles)) < 0.0):
         faces = np.flatnonzero(part == inward)
         face = faces[np.linalg.norm(normal[faces], axis=1).argmax()]
         x, y, z = vertices[triangles[face]].mean(axis=0) + 1e-5 * normal[face] / np.linalg.norm(normal[face])

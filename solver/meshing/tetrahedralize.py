@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from .. import catalogue
 from ..errors import BadMesh, ConJacError, MesherFailed
-from ..job.estimate import guessed_tets
-from .accepted import Filled, Unusable, accepted
+from ..job.body_size import estimate_tets
+from .accepted import Filled, Unusable, accept_mesh
 from .child import ChildFailed, ChildTooSlow, Report, TimedReport, run_mesher
-from .parting import Parted, parted
-from .sheets import find_sheets, thickened
+from .parting import Parted, part_sheets
+from .sheets import find_sheets, thicken
 from .surface import Surface, clean
 from .volume import Volume
 
@@ -69,7 +69,7 @@ def tetrahedralize(vertices: NDArray, triangles: NDArray, mesher_key: str, param
 
 def _separate_sheets(surface: Surface, settings: Mapping[str, float]) -> Parted:
     """Return the surface with room for the mesher's envelope between its sheets."""
-    return parted(surface, CLEARANCE * settings.get("envelope", 0.0) * surface.diagonal / surface.scale)
+    return part_sheets(surface, CLEARANCE * settings.get("envelope", 0.0) * surface.diagonal / surface.scale)
 
 
 def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float) -> tuple[Surface, list[str]]:
@@ -86,7 +86,7 @@ def fillable(vertices: NDArray, triangles: NDArray, name: str, thickness: float)
     positions, solid = surface.vertices * surface.scale + surface.centre, surface.triangles[~sheets.triangles]
     what = "an open sheet that encloses" if count == 1 else f"{count} open sheets or loose faces that enclose"
     if thickness > 0.0:
-        plates, around = thickened(positions, surface.triangles[sheets.triangles], thickness)
+        plates, around = thicken(positions, surface.triangles[sheets.triangles], thickness)
         whole = clean(np.concatenate([positions, plates]), np.concatenate([solid, around + len(positions)]), name)
         return whole, [f"The mesh has {what} nothing: thickened to {thickness:.3g} m"]
     if sheets.fraction > MOSTLY:
@@ -116,8 +116,8 @@ class _Time:
 def _time_for(surface: Surface, params: Mapping[str, float], seconds: float | None = None) -> _Time:
     """Return the time limit and size of a surface's meshing. seconds: of the first try; None: from the number of
     tetrahedra."""
-    expected, needed = guessed_tets(surface.vertices * surface.scale, surface.triangles,
-                                    {"edge_length": params.get("edge_length", 0.0)})
+    expected, needed = estimate_tets(surface.vertices * surface.scale, surface.triangles,
+                                     {"edge_length": params.get("edge_length", 0.0)})
     needed = max(needed, FEWEST * surface.parts)
     usual = min(SECONDS + SECONDS_PER_TET * expected, MOST_SECONDS)
     return _Time(seconds or usual, needed, QUICKEST * needed < UNSURE * usual)
@@ -138,8 +138,8 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
         spent: list[float] = []
         try:
             nodes, tets = run_mesher(mesher, surface.vertices, surface.triangles, settings, seconds,
-                                     _timed(report, seconds, which, spent))
-            filled = accepted(nodes, tets, surface)
+                                     _time_report(report, seconds, which, spent))
+            filled = accept_mesh(nodes, tets, surface)
         except (ChildFailed, Unusable) as failure:
             if fragmented is not None:
                 break
@@ -173,7 +173,7 @@ def _in_two_tries(mesher: Any, label: str, surface: Surface, settings: Mapping[s
                   "Make the mesh closed and thicker, for instance with a Remesh or Solidify modifier") from last
 
 
-def _timed(report: Report, seconds: float, which: str, spent: list[float]) -> TimedReport:
+def _time_report(report: Report, seconds: float, which: str, spent: list[float]) -> TimedReport:
     """Return a report that includes the time of this try, ten times. seconds: its limit [s]. spent: receives the time
     so far [s]."""
     def timed(done: float | None, words: str, had: float) -> None:
@@ -203,7 +203,7 @@ def _looks(surface: Surface) -> str:
             f"{surface.diagonal:.2g} m across")
 
 
-def _expected_tets(surface: Surface, params: Mapping[str, float]) -> float:
+def _estimate_tets(surface: Surface, params: Mapping[str, float]) -> float:
     """Return the approximate number of tetrahedra of the edge length that fill the surface."""
     edge = params.get("edge_length", 0.0) or EDGE_FRACTION * surface.diagonal
     return abs(surface.volume) * surface.scale**3 * 6.0 * float(np.sqrt(2.0)) / edge**3
@@ -211,7 +211,7 @@ def _expected_tets(surface: Surface, params: Mapping[str, float]) -> float:
 
 def _refuse_too_many(surface: Surface, params: Mapping[str, float]) -> None:
     """Raise BadMesh where the edge length results in more than `MOST_TETS` tetrahedra."""
-    expected = _expected_tets(surface, params)
+    expected = _estimate_tets(surface, params)
     if expected > MOST_TETS:
         raise BadMesh(f"an edge length of {params['edge_length']:.3g} m gives about {expected:.1e} tetrahedra",
                       "Make the edge length larger", where="mesher.params.edge_length")

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import Environment
 from ..state import Index, Vec
 from .random_device import fix_random_device
-from .surface import Surface, enclosed_volumes
+from .surface import Surface, measure_enclosed_volumes
 
 MOST_TRIANGLES = 15_000  #: fTetWild's own simplification takes minutes from about here
 MOST_WHEN_QUICK = 3_000  #: triangles of what is played
@@ -71,7 +71,7 @@ class TetWild:
 
         fix_random_device(pytetwild.PyfTetWildWrapper.__file__)
         if len(triangles) > settings["triangles"]:
-            vertices, triangles = _simplified(vertices, triangles, settings)
+            vertices, triangles = _simplify(vertices, triangles, settings)
         nodes, tets = pytetwild.tetrahedralize(
             np.ascontiguousarray(vertices, dtype=np.float64), np.ascontiguousarray(triangles, dtype=np.int32),
             edge_length_fac=settings["edge_length"], epsilon=settings["envelope"], stop_energy=settings["energy"],
@@ -106,10 +106,10 @@ class QuickTetWild(TetWild):
         if len(triangles) <= MOST_WHEN_QUICK:
             return vertices, triangles
         points, faces = np.array(vertices, dtype=np.float64), np.array(triangles, dtype=np.int32)  # may be read-only
-        return _simplified(points, faces, {"triangles": MOST_WHEN_QUICK, "envelope": MOST_ENVELOPE})
+        return _simplify(points, faces, {"triangles": MOST_WHEN_QUICK, "envelope": MOST_ENVELOPE})
 
 
-def _simplified(vertices: Vec, triangles: Index, settings: Mapping[str, float]) -> tuple[Vec, Index]:
+def _simplify(vertices: Vec, triangles: Index, settings: Mapping[str, float]) -> tuple[Vec, Index]:
     """Return the surface with about as many triangles as the settings specify.
 
     Quadric edge collapse alone ruins surfaces with many slivers, such as the poles of a UV sphere of 100,000 triangles:
@@ -117,21 +117,21 @@ def _simplified(vertices: Vec, triangles: Index, settings: Mapping[str, float]) 
     """
     import fast_simplification
 
-    target, whole = int(settings["triangles"]), float(enclosed_volumes(vertices, triangles).sum())
+    target, whole = int(settings["triangles"]), float(measure_enclosed_volumes(vertices, triangles).sum())
 
     def loss(surface: tuple[Vec, Index]) -> float:
-        return abs(float(enclosed_volumes(*surface).sum()) - whole)
+        return abs(float(measure_enclosed_volumes(*surface).sum()) - whole)
 
     simple: tuple[Vec, Index] = fast_simplification.simplify(vertices, triangles, target_count=target)
     if loss(simple) <= LOSES * abs(whole):
         return simple
     cell = settings["envelope"] * float(np.linalg.norm(np.ptp(vertices, axis=0)))
-    merged = _merged(vertices, triangles, cell)
+    merged = _merge(vertices, triangles, cell)
     again = fast_simplification.simplify(*merged, target_count=target) if len(merged[1]) > target else merged
     return min(simple, again, key=loss)
 
 
-def _merged(vertices: Vec, triangles: Index, cell: float) -> tuple[Vec, Index]:
+def _merge(vertices: Vec, triangles: Index, cell: float) -> tuple[Vec, Index]:
     """Return the surface with all vertices in one cell of a grid merged at their mean. cell: its edge, in the vertices'
     units."""
     at = np.floor((vertices - vertices.min(axis=0)) / cell).astype(np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..state import Index, Vec
 from .normals import unit_normals
-from .thinning_kernels import thin
+from .thinning_kernels import collapse_edges
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class ThinnedSurface:
     outside: Vec  #: largest distance of removed vertices in front of each triangle [m], (t,)
 
 
-def thinned(x: Vec, triangles: Index, tolerance: float, longest: float) -> ThinnedSurface:
+def simplify_surface(x: Vec, triangles: Index, tolerance: float, longest: float) -> ThinnedSurface:
     """Return a surface with fewer triangles, within a tolerance [m] of all original vertices.
 
     x: (n, 3) [m]. triangles: (m, 3). longest: largest length of new edges [m]. Borders and non-manifold parts do not
@@ -35,7 +35,7 @@ def thinned(x: Vec, triangles: Index, tolerance: float, longest: float) -> Thinn
     last = np.r_[~same, True] if len(order) else np.zeros(0, dtype=bool)
     head[corners[order[last]]] = order[last]
     of, following = np.full(len(x), -1, np.int32), np.full(len(x), -1, np.int32)
-    thin(x, work, head, after, tolerance, longest, np.full(len(work), -1, np.int32), following, of)
+    collapse_edges(x, work, head, after, tolerance, longest, np.full(len(work), -1, np.int32), following, of)
     is_left = work[:, 0] >= 0
     outside, removed = np.zeros(len(work)), np.flatnonzero(of >= 0)
     normals = unit_normals(x, np.where(is_left[:, None], work, 0))

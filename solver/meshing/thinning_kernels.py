@@ -174,7 +174,7 @@ def collapse(x, triangles, head, after, vertex, onto, slots, around, count, poin
 
 
 @kernel(f"void(f8[:,::1], {_CORNERS}, f8, f8, i4[::1], i4[::1], i4[::1])")
-def thin(x, triangles, head, after, tolerance, longest, first, following, of):  # type: ignore[no-untyped-def]
+def collapse_edges(x, triangles, head, after, tolerance, longest, first, following, of):  # type: ignore[no-untyped-def]
     """Collapse edges onto one of their ends where every removed vertex is within a tolerance [m] of the remaining
     triangles and no new edge is longer than `longest` [m]: the flattest first, and no two neighbours in one sweep.
 

@@ -109,13 +109,13 @@ def face_parts(tets: Index) -> tuple[int, Index]:
     return len(names), part.astype(np.int32)
 
 
-def used_nodes(nodes: Vec, tets: Index) -> tuple[Vec, Index]:
+def drop_unused_nodes(nodes: Vec, tets: Index) -> tuple[Vec, Index]:
     """Return nodes (k, 3) and tetrahedra (e, 4) without the nodes that no tetrahedron uses."""
     used, corners = np.unique(tets, return_inverse=True)
     return nodes[used], corners.reshape(-1, 4).astype(np.int32)
 
 
-def unique_edges(corners: Index, sides: Index) -> Index:
+def find_edges(corners: Index, sides: Index) -> Index:
     """Return every edge of simplices once, smaller node first and in ascending order, (k, 2).
 
     corners: (e, c) nodes of each simplex. sides: (s, 2) which of its corners its edges join.
@@ -129,7 +129,7 @@ def unique_edges(corners: Index, sides: Index) -> Index:
 def mean_edge(x: Vec, triangles: Index) -> float:
     """Return the mean length of the edges of triangles (t, 3) at positions x, (n, 3) [m], each edge counted once [m].
     """
-    pairs = unique_edges(triangles, np.array([[0, 1], [1, 2], [2, 0]]))
+    pairs = find_edges(triangles, np.array([[0, 1], [1, 2], [2, 0]]))
     return float(np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1).mean())
 
 
@@ -138,6 +138,16 @@ def nonmanifold_edges(triangles: Index) -> int:
     edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64), axis=1)
     _, counts = np.unique(edges[:, 0] << 32 | edges[:, 1], return_counts=True)
     return int((counts != 2).sum())
+
+
+def find_connected_nodes(elements: Index, count: int) -> list[Index]:
+    """Return the nodes of each connected piece of triangles or links, where a common node connects them too. elements:
+    (m, 3) or (m, 2). count: number of all nodes; nodes of no element are in no piece."""
+    first, second = elements[:, :-1].ravel(), elements[:, 1:].ravel()
+    graph = coo_matrix((np.ones(len(first)), (first, second)), shape=(count, count))
+    _, piece = connected_components(graph, directed=False)
+    used = np.unique(elements)
+    return [used[piece[used] == k].astype(np.int32) for k in np.unique(piece[used])]
 
 
 def split_pinches(nodes: Vec, tets: Index) -> tuple[Vec, Index]:

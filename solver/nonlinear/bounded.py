@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
 from ..errors import StepFailed
+from ..iteration.iterate import iterate
+from ..iteration.protocol import Bound
 from ..linear.interface import NotPositiveDefinite
 from ..parts.stage import StageShape
 from ..state import State, Vec
+from .change_stop import EXTENT_FRACTION, ChangeStop
 from .intersection_free import BLOCKED_REMEDY
-from .iterations import EXTENT_FRACTION, Iterations, PosedVelocities
 from .limits import QUASISTATIC_FRACTION, StopRule, remaining
+from .stiffness import TRUE_STIFFNESS_FROM, Stiffness
+from .velocity_stage import PosedVelocities, VelocityDirection, VelocityDirections, VelocityStage, VelocityStep
 
 BLOCKED = 1.0e-3  #: fraction of a step below which contact blocks the step instead of having just closed
 
@@ -78,123 +83,186 @@ class BoundedEquations(Protocol[S]):
         """Return the name of the body that contains a node, None for a node without one."""
 
 
-class Bounded(Iterations[S]):
-    """Iterations of a stage of nodes with inertia in contact: each step is cut where the potential stops decreasing or
-    contact begins. True stiffness that has diverged is tried again much nearer to the root.
+@dataclass(frozen=True)
+class BoundedIterate:
+    """An iterate of a stage in contact."""
+
+    q: Vec  #: coordinates, (m_q,)
+    u: Vec  #: rates, (m,) [m/s, rad/s]
+    x: Vec  #: positions of all nodes, (n, 3) [m]
+
+
+@dataclass(frozen=True)
+class BoundedStage(VelocityStage[S]):
+    """Equations of a stage in contact."""
+
+    equations: BoundedEquations[S]
+
+
+Direction = VelocityDirection[S]
+Step = VelocityStep[BoundedIterate, S]
+
+
+class BoundedDirections(VelocityDirections[S, BoundedIterate]):
+    """Directions along which the potential has a positive curvature."""
+
+    def solve(self, posed: S) -> Vec:
+        """Return the rates at the end of a linearised stage, (m,) [m/s, rad/s]. Raises StepFailed, and
+        NotPositiveDefinite, also where the true stiffness has a negative curvature along the change."""
+        rates = posed.solve()
+        if posed.curvature <= 0.0 and self._stiffness.is_true:
+            raise NotPositiveDefinite
+        return rates
+
+
+class ContactBound(Bound[BoundedStage[S], BoundedIterate, Direction[S], Step[S]]):
+    """Bound of steps of nodes and joints: where the potential stops decreasing or contact begins.
 
     Joints have no potential for a line search, but soft bodies and surfaces that touch are their only stiff reaction:
     the directional derivative of the soft bodies' potential along the step bounds its length.
     """
 
-    lagged = 12  #: iterations after which the normal forces of friction are constant
-    #: relative to the extent: a smaller remaining change is accepted where convergence is slow, as in creep
-    negligible = 1.0e-5
     uphill = 0.3  #: largest directional derivative at the end of a step, relative to that at its start
     trials = 12  #: number of step lengths that a line search tries
     shortest_backtrack = 0.2  #: smallest ratio of two successive step lengths
-    tries = 40  #: at least so many iterations: the first of an impact find its pairs
-    patience = sys.maxsize  # a creeping contact may still come to rest
-    tolerated = 0
-    #: true stiffness that diverged is tried again once the change is smaller by this factor than at the last attempt
-    retry = 0.03
-    visible = 1.0  #: fraction of the tolerance of early stopping
-    relaxes = True  #: whether changes are relaxed by those before them
     arc_margin = 0.9  #: safety factor of a bound for straight paths, since attached nodes move on arcs
     shortest = 1.0e-6  #: smallest fraction of a step that is worth an iteration
 
-    def __init__(self, equations: BoundedEquations[S], stage: StageShape, start: State, limits: StopRule) -> None:
-        """Move to the rates of `start`, as far as contact allows. Raises StepFailed where prescribed motion is blocked.
-        """
-        super().__init__(equations.pose_at, stage, start, limits)
-        self._equations = equations
-        self._move(start.q, equations.step_start, self.q - start.q)
-        equations.update_friction(equations.step_start)
-        self._most = 0  #: the node with the largest displacement of the last iteration
-        self._goal, self._remaining = self.visible * limits.strain_left * equations.edge, np.inf
+    def __init__(self, relaxes: bool) -> None:
+        """relaxes: whether changes are relaxed by those before them."""
+        self._relaxes = relaxes
 
-    def _move(self, q: Vec, x: Vec, change: Vec) -> float:
-        """Move from coordinates q (m_q,) and positions x (n, 3) [m] by a change, as far as contact allows; return the
-        fraction of it that was taken."""
-        self.q, self._x, fraction = self._without_contact(q, x, change)
-        self.u = (self.q - self.base) / self.seconds
-        return fraction
+    def step_along(self, problem: BoundedStage[S], at: BoundedIterate, direction: Direction[S]) -> Step[S]:
+        """Return the step along the change of rates until contact bounds it and the merit decreases enough. Raises
+        StepFailed where the motion is blocked."""
+        posed, change = direction.posed, direction.change
+        whole = direction.relaxation if self._relaxes else 1.0
+        fraction = 1.0
+        for _ in range(self.trials):
+            after, taken = self.move(problem, at.q, at.x, whole * fraction * problem.seconds * change)
+            fraction *= taken
+            # the joints' part decreases at least as fast as the linear response of the soft bodies allows
+            over = problem.equations.slope_at(posed, after.q, after.u) - posed.start_slope - posed.curvature
+            if over <= self.uphill * posed.curvature:
+                break
+            fraction *= max(self.shortest_backtrack, posed.curvature / (posed.curvature + over))
+        # the full change, of which relaxation took a fraction
+        moved = float(np.abs(after.x - at.x).max()) / whole
+        return VelocityStep(at, after, direction, moved, moved, fraction)
 
-    def _without_contact(self, q: Vec, x: Vec, change: Vec) -> tuple[Vec, Vec, float]:
-        """Return coordinates after the contact-free fraction of a change, positions there, and that fraction.
+    def move(self, problem: BoundedStage[S], q: Vec, x: Vec, change: Vec) -> tuple[BoundedIterate, float]:
+        """Return the iterate after the contact-free fraction of a change of coordinates q (m_q,), and that fraction.
 
         x: positions at q, except that prescribed nodes are at the end of their motion. Raises StepFailed where these
         are blocked.
         """
-        fraction, equations = 1.0, self._equations
+        fraction, equations = 1.0, problem.equations
         while fraction > self.shortest:
             x_end = equations.positions_at(q + fraction * change)
             free = equations.largest_step(x, x_end)
             if free == 1.0:
-                return q + fraction * change, x_end, fraction
+                return _iterate_at(problem, q + fraction * change, x_end), fraction
             fraction *= self.arc_margin * free
         x_end = equations.positions_at(q)
         if equations.largest_step(x, x_end) < 1.0:
             raise StepFailed("animated parts are blocked")
-        return q, x_end, 0.0
+        return _iterate_at(problem, q, x_end), 0.0
 
-    def solve(self, posed: S) -> Vec:
-        """Return the rates at the end of a linearised stage, (m,) [m/s, rad/s]. Raises StepFailed,
-        NotPositiveDefinite."""
-        return posed.solve()
 
-    def take(self, posed: S, rates: Vec, change: Vec, relaxation: float) -> None:
-        """Move along the change of rates until contact bounds it and the merit decreases enough.
+def _iterate_at(problem: BoundedStage[S], q: Vec, x: Vec) -> BoundedIterate:
+    """Return the iterate at coordinates q (m_q,) and positions x (n, 3) [m]."""
+    return BoundedIterate(q, (q - problem.base) / problem.seconds, x)
 
-        posed: the linearised stage. rates, change: new rates and their change, (m,). relaxation: fraction of the change
-        that is taken, where relaxation is used. Raises NotPositiveDefinite where the true stiffness has a negative
-        curvature along the change, StepFailed where the motion is blocked.
-        """
-        if posed.curvature <= 0.0 and self.stiffness.is_true:
-            raise NotPositiveDefinite
-        whole = relaxation if self.relaxes else 1.0
-        q, before, self.free_fraction = self.q, self._x, 1.0
-        for _ in range(self.trials):
-            self.free_fraction *= self._move(q, before, whole * self.free_fraction * self.seconds * change)
-            # the joints' part decreases at least as fast as the linear response of the soft bodies allows
-            over = self._equations.slope_at(posed, self.q, self.u) - posed.start_slope - posed.curvature
-            if over <= self.uphill * posed.curvature:
-                break
-            self.free_fraction *= max(self.shortest_backtrack, posed.curvature / (posed.curvature + over))
-        # the full change, of which relaxation took a fraction
-        self.moved = self.rate_change = self._farthest(before) / whole
 
-    def _farthest(self, before: Vec) -> float:
-        """Return the largest change of a position since `before`, (n, 3) [m]."""
-        change = np.abs(self._x - before).max(axis=1)
-        self._most = int(change.argmax())
-        return float(change[self._most])
+class BoundedStop(ChangeStop[Step[S]]):
+    """Stop rule that is met where the remaining change of positions is within the tolerance, after at least two
+    iterations."""
 
-    def is_done(self, posed: S) -> bool:
-        """Whether the remaining change of positions is within the tolerance, after at least two iterations."""
-        self._goal = self._goal or self.limits.tolerance * (self.moved + EXTENT_FRACTION * self._equations.extent)
+    patience = sys.maxsize  # a creeping contact may still come to rest
+
+    def __init__(self, goal: float, tolerance: float, extent: float, least_fraction: float) -> None:
+        """goal: largest admissible change [m]; 0: the tolerance times the first change plus a fraction of the extent.
+        extent: of the largest body [m]. least_fraction: of a change: one that is cut shorter does not predict the
+        rest."""
+        super().__init__()
+        self._goal, self._tolerance, self._extent, self._least_fraction = goal, tolerance, extent, least_fraction
+        self._before = 0.0  #: change by the last step, 0 where that was blocked [m]
+        self.remaining = np.inf  #: change by further steps [m]
+        self.last: Step[S] | None = None
+
+    def has_converged(self, step: Step[S]) -> bool:
+        """Whether the remaining change of positions after a step is within the tolerance."""
+        is_first, self.last = self.last is None, step
+        self._goal = self._goal or self._tolerance * (step.moved + EXTENT_FRACTION * self._extent)
         # a step that is cut short has the rest of its change left, as far as contact permits
-        self._remaining = remaining(self.moved, self.last) if self.free_fraction == 1.0 else np.inf
-        if self.least_fraction <= self.free_fraction < 1.0:
-            self._remaining = self.moved / self.free_fraction
-        return self.count > 1 and self._remaining <= self._goal
+        self.remaining = remaining(step.moved, self._before) if step.is_full else np.inf
+        if self._least_fraction <= step.fraction < 1.0:
+            self.remaining = step.moved / step.fraction
+        self._before = step.moved if step.is_full else 0.0
+        return not is_first and self.remaining <= self._goal
 
-    def next_iteration(self) -> None:
-        """Evaluate the normal forces of friction at the present positions, in the first iterations."""
-        if self.free_fraction == 1.0 and self.count <= self.lagged:
-            self._equations.update_friction(self._x)
 
-    def not_converged(self) -> State:
-        """Return the present state where hardly any motion is left. Raises StepFailed, with the location, elsewhere."""
-        if self._remaining <= self.negligible * self._equations.extent:
-            return self.end
-        if self.free_fraction < BLOCKED:
-            at = nearest(self._equations.contact_forces(self._x))
-            raise StepFailed(f"animated or jointed parts would be pressed{at} through something", None,
+class Bounded(Generic[S]):
+    """Solver of a stage of nodes with inertia in contact: each step is cut where the potential stops decreasing or
+    contact begins. True stiffness that has diverged is tried again much nearer to the root."""
+
+    lagged = 12  #: iterations after which the normal forces of friction are constant
+    #: relative to the extent: a smaller remaining change is accepted where convergence is slow, as in creep
+    negligible = 1.0e-5
+    tries = 40  #: at least so many iterations: the first of an impact find its pairs
+    true_within = TRUE_STIFFNESS_FROM  #: fraction of the largest change below which true stiffness is tried
+    #: true stiffness that diverged is tried again once the change is smaller by this factor than at the last attempt
+    retry = 0.03
+    visible = 1.0  #: fraction of the tolerance of early stopping
+    relaxes = True  #: whether changes are relaxed by those before them
+    least_fraction = 1.0  #: fraction of a change: one that is cut shorter is followed by projected stiffness
+
+    def __init__(self, equations: BoundedEquations[S], stage: StageShape, start: State, limits: StopRule) -> None:
+        """start: state whose rates are the initial guess."""
+        whole = VelocityStage.of(equations.pose_at, stage, start)
+        self._problem = BoundedStage(whole.pose_at, whole.base, whole.seconds, whole.time, start, equations)
+        self._limits = limits
+
+    def solve_stage(self) -> State:
+        """Return the state at the stage's end, or a state where hardly any motion is left. Raises StepFailed where
+        prescribed motion is blocked or the iterations do not converge."""
+        problem, limits = self._problem, self._limits
+        start, equations, bound = problem.start, problem.equations, ContactBound[S](self.relaxes)
+        stop = BoundedStop[S](self.visible * limits.strain_left * equations.edge, limits.tolerance, equations.extent,
+                              self.least_fraction)
+        directions = BoundedDirections[S](Stiffness(False, self.true_within, 0, self.retry), self.least_fraction)
+        ballistic = problem.base + problem.seconds * start.u
+        first, _ = bound.move(problem, start.q, equations.step_start, ballistic - start.q)
+        equations.update_friction(equations.step_start)
+        end = iterate(problem, first, directions, bound, stop, max(limits.iterations, self.tries), _with_friction,
+                      self.lagged)
+        if not end.has_converged:
+            self._check_rest(stop, end.at, end.count)
+        assert stop.last is not None
+        return problem.end(end.at, stop.last.direction.posed)
+
+    def _check_rest(self, stop: BoundedStop[S], at: BoundedIterate, count: int) -> None:
+        """Check that hardly any motion is left after so many iterations. Raises StepFailed, with the location,
+        elsewhere."""
+        problem, last = self._problem, stop.last
+        assert last is not None
+        equations = problem.equations
+        if stop.remaining <= self.negligible * equations.extent:
+            return
+        if last.fraction < BLOCKED:
+            near = nearest(equations.contact_forces(at.x))
+            raise StepFailed(f"animated or jointed parts would be pressed{near} through something", None,
                              BLOCKED_REMEDY)
-        where = in_words(self._x[self._most])
-        raise StepFailed(f"rigid and soft bodies that touch did not converge in {self.count} iterations; positions "
-                         f"near ({where}) m still change by {self.moved:.3g} m, {self._time:.6g} s",
-                         self._equations.body_of(self._most), BLOCKED_REMEDY)
+        most = int(np.abs(last.after.x - last.before.x).max(axis=1).argmax())
+        raise StepFailed(f"rigid and soft bodies that touch did not converge in {count} iterations; positions "
+                         f"near ({in_words(at.x[most])}) m still change by {last.moved:.3g} m, {problem.time:.6g} s",
+                         equations.body_of(most), BLOCKED_REMEDY)
+
+
+def _with_friction(problem: BoundedStage[S], at: BoundedIterate) -> tuple[BoundedStage[S], BoundedIterate]:
+    """Evaluate the normal forces of friction at an iterate; return the stage and the iterate."""
+    problem.equations.update_friction(at.x)
+    return problem, at
 
 
 def nearest(touched: Vec) -> str:
@@ -211,7 +279,7 @@ def in_words(point: Vec) -> str:
 
 
 class BoundedQuasistatic(Bounded[S]):
-    """Bounded iterations of a stage of mostly quasistatic nodes, whose rates are those of their positions."""
+    """Solver of a stage of mostly quasistatic nodes in contact, whose rates are those of their positions."""
 
     tries = 100  #: at least so many iterations: each ends where the first of its pairs would make contact
     true_within, retry = np.inf, 1.0

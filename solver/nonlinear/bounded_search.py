@@ -44,14 +44,14 @@ class BoundedSearch:
             # nodes that make contact stop there, if that crushes nothing and the merit decreases
             clipped = direction * np.repeat(fractions[problem.order], 3)
             if step * problem.strain(clipped) <= LARGEST_STEP:
-                accepted = self._searched(at, clipped, step, self.shortest_clipped * step)
+                accepted = self._search_between(at, clipped, step, self.shortest_clipped * step)
                 if accepted is not None:
                     return accepted[0], accepted[1] * float(fractions.min())
             longest = self.longest(at.unknowns, moved, strain)
-        accepted = self._searched(at, direction, longest, self.shortest)
+        accepted = self._search_between(at, direction, longest, self.shortest)
         if accepted is None:
-            raise problem.failed("no step lowers the energy" if at.merit is not None else
-                              "no step lowers the net force", at)
+            raise problem.report_failure("no step lowers the energy" if at.merit is not None else
+                                         "no step lowers the net force", at)
         return accepted
 
     def search_without_jumps(self, at: Evaluation, direction: Vec) -> Evaluation:
@@ -80,7 +80,8 @@ class BoundedSearch:
             return trial
         return self.search(at, direction)[0]
 
-    def _searched(self, at: Evaluation, direction: Vec, first: float, least: float) -> tuple[Evaluation, float] | None:
+    def _search_between(self, at: Evaluation, direction: Vec, first: float,
+                        least: float) -> tuple[Evaluation, float] | None:
         """Return the evaluation after the first sufficient step between two lengths, and its length; None where there
         is none."""
         slope = float(np.vdot(at.residual, direction))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import StepFailed
+from ..iteration.protocol import Exhausted, Stop
 from ..state import Vec
-from .descent_protocol import DescentDirections, Direction, Exhausted, Step, Stop
+from .descent_protocol import DescentDirections, Direction, Step
 from .fallback_euler import StageNotConverged
 from .limits import remaining
 from .problem import Evaluation, StageProblem
@@ -15,7 +16,7 @@ CLEARANCE_REMEDY = "Leave more room there, animate it more slowly, or use shorte
 LARGEST_GROWTH = 2.0  #: relative to the last step: a reused factor with a longer direction is replaced
 
 
-class ContactIterations(DescentDirections, Stop):
+class ContactIterations(DescentDirections, Stop[Step]):
     """Directions and stop rule of a stage in contact, which depends on the accuracy of the present factor."""
 
     max_factorizations = 30  #: largest number of factors of a stage, with the iterations that find an impact's pairs

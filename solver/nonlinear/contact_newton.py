@@ -8,11 +8,14 @@ from functools import partial
 import numpy as np
 
 from ..errors import StepFailed
+from ..iteration.iterate import iterate
+from ..iteration.protocol import Bound, Exhausted, Stop
 from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
 from .bounded_search import BoundedSearch
 from .contact_iterations import CLEARANCE_REMEDY, ContactIterations
 from .descent import descend
+from .descent_protocol import DescentDirections, Direction, Step
 from .fallback_euler import StageNotConverged
 from .initial_guess import contact_start
 from .problem import Evaluation, StageProblem
@@ -54,11 +57,11 @@ def solve_in_contact(problem_at: Callable[[Vec], StageProblem], step_start: Vec,
                   partial(with_lagged_friction, problem_at), LAGGED)
     problem, at = end.problem, end.at
     if end.has_converged:
-        return (problem, at.unknowns) if by_strain else _with_final_loads(problem_at, problem, at)
+        return (problem, at.unknowns) if by_strain else _solve_final_friction(problem_at, problem, at)
     if accepts or iterations.last > 0.0 and problem.relative_energy_left(at, iterations.vector) <= 1.0 \
             and lowers_potential_of_rest(problem, at):
         return problem, at.unknowns
-    unsettled = problem.failed(f"contact did not converge in {iterations.max_factorizations} iterations", at)
+    unsettled = problem.report_failure(f"contact did not converge in {iterations.max_factorizations} iterations", at)
     raise StageNotConverged(str(unsettled), unsettled.object, unsettled.remedy or CLEARANCE_REMEDY)
 
 
@@ -70,8 +73,8 @@ def with_lagged_friction(problem_at: Callable[[Vec], StageProblem], problem: Sta
     return (problem, at) if after is problem else (after, after.evaluate(at.unknowns))
 
 
-def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageProblem,
-                      at: Evaluation) -> tuple[StageProblem, Vec]:
+def _solve_final_friction(problem_at: Callable[[Vec], StageProblem], problem: StageProblem,
+                          at: Evaluation) -> tuple[StageProblem, Vec]:
     """Return a converged stage with friction of its final normal forces, and its unknowns (3 p,) [m/s], by quasi-Newton
     iterations on few factors.
 
@@ -79,37 +82,81 @@ def _with_final_loads(problem_at: Callable[[Vec], StageProblem], problem: StageP
     energy that are not visible are as large as those that set a sliding body in motion: iterations go on until the
     remaining energy is small, at the nodes that friction acts on, relative to the work of friction and to the other
     changes in the stage. Where parts of a body slide and stick in turn, the remaining error adds energy in each stage,
-    until a body slides down a slope on which it should rest. The stiffness of friction rises by orders of magnitude
-    where a contact that slid sticks: on the old factor iterations are slow, so it is renewed.
+    until a body slides down a slope on which it should rest.
     """
-    pairs = SecantPairs(UPDATES_PER_FACTOR)
-    pairs.clear(len(at.unknowns))
-    for count in range(MOST_UPDATES):
+    def lag(problem: StageProblem, at: Evaluation) -> tuple[StageProblem, Evaluation]:
         before, (problem, at) = problem, with_lagged_friction(problem_at, problem, at)
         if problem is before:
-            break
-        if count and count % UPDATES_PER_FACTOR == 0 and not _is_refactored(problem, at, pairs):
-            break
-        direction = pairs.direction(at.residual, partial(problem.factors.approximate_solve, problem))
-        if count >= LOAD_UPDATES and _work_left(problem, at, direction) <= _energy_left(problem, at):
-            break
-        start = at
-        try:
-            at = BoundedSearch(problem).search_without_jumps(start, direction)
-        except StepFailed:
-            break  # no further decrease
-        pairs.add(at.unknowns - start.unknowns, at.residual - start.residual)
-    return problem, at.unknowns
+            raise Exhausted  # normal forces no longer change
+        return problem, at
 
-
-def _is_refactored(problem: StageProblem, at: Evaluation, pairs: SecantPairs) -> bool:
-    """Factor the projected stiffness at an iterate and discard the secant pairs; return whether that succeeded."""
-    pairs.clear(len(at.unknowns))
     try:
-        problem.factors.factor_for_directions(problem, at.unknowns)
-    except StepFailed:
+        problem, at = lag(problem, at)
+    except Exhausted:
+        return problem, at.unknowns
+    # the last iterate is not evaluated with other friction
+    end = iterate(problem, at, FrictionDirections(len(at.unknowns)), SEARCH_WITHOUT_JUMPS, NO_STOP, MOST_UPDATES, lag,
+                  MOST_UPDATES - 1)
+    return end.problem, end.at.unknowns
+
+
+class FrictionDirections(DescentDirections):
+    """Secant directions with a factor that serves a few iterations, until little energy is left.
+
+    The stiffness of friction rises by orders of magnitude where a contact that slid sticks: on the old factor
+    iterations are slow, so it is renewed.
+    """
+
+    def __init__(self, size: int) -> None:
+        """size: number of unknowns, 3 p."""
+        self._pairs, self._count = SecantPairs(UPDATES_PER_FACTOR), 0
+        self._pairs.clear(size)
+
+    def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction | None:
+        """Return the next direction; None where little energy is left along it. Raises Exhausted where the stiffness
+        cannot be factored."""
+        if last is not None:
+            self._pairs.add(last.change, last.after.residual - last.before.residual)
+        count, self._count = self._count, self._count + 1
+        if count and count % UPDATES_PER_FACTOR == 0:
+            self._refactor(problem, at)
+        vector = self._pairs.direction(at.residual, partial(problem.factors.approximate_solve, problem))
+        if count >= LOAD_UPDATES and _work_left(problem, at, vector) <= _energy_left(problem, at):
+            return None
+        return Direction(vector)
+
+    def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
+        """Return False: there is no further decrease."""
         return False
-    return True
+
+    def _refactor(self, problem: StageProblem, at: Evaluation) -> None:
+        """Factor the projected stiffness at an iterate and discard the secant pairs. Raises Exhausted where that
+        fails."""
+        self._pairs.clear(len(at.unknowns))
+        try:
+            problem.factors.factor_for_directions(problem, at.unknowns)
+        except StepFailed as failure:
+            raise Exhausted from failure
+
+
+class SearchWithoutJumps(Bound[StageProblem, Evaluation, Direction, Step]):
+    """Bound by a line search that depends continuously on start and direction."""
+
+    def step_along(self, problem: StageProblem, at: Evaluation, direction: Direction) -> Step:
+        """Return the step along a direction. Raises StepFailed where no step is accepted."""
+        after = BoundedSearch(problem).search_without_jumps(at, direction.vector)
+        return Step(problem, at, after, direction, 1.0)
+
+
+class NoStop(Stop[Step]):
+    """Stop rule that is never met: directions end the iterations."""
+
+    def is_done(self, step: Step) -> bool:
+        """Return False."""
+        return False
+
+
+SEARCH_WITHOUT_JUMPS, NO_STOP = SearchWithoutJumps(), NoStop()
 
 
 def _work_left(problem: StageProblem, at: Evaluation, direction: Vec) -> float:

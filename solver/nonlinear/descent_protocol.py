@@ -1,4 +1,4 @@
-"""Protocols of the directions and stop rules of a stage of nodes, and the steps that are passed to them."""
+"""Directions and steps of a stage of nodes, and the protocols of the rules that choose them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from ..errors import StepFailed
+from ..iteration.protocol import StageDirections
 from ..state import Vec
 from .problem import Evaluation, StageProblem
-
-
-class Exhausted(Exception):
-    """Raised where no further direction is available: the stage has not converged."""
 
 
 @dataclass(frozen=True)
@@ -52,25 +48,5 @@ class Step:
         return self.fraction == 1.0
 
 
-class DescentDirections(Protocol):
-    """Directions of descent, and the choice when their factor is renewed; the method with a body is a default."""
-
-    def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction | None:
-        """Return the next direction; None where it would move nothing by more than rounding. Raises Exhausted, and
-        StepFailed where a matrix cannot be factored.
-
-        last: the step along the previous direction, for directions that learn from it; None at first, and where no step
-        along that direction was accepted.
-        """
-
-    def retries(self, problem: StageProblem, at: Evaluation, failure: StepFailed) -> bool:
-        """Whether to find another direction after no step along the last one was accepted; otherwise the iterations end
-        there without convergence. Raises `failure` where the stage has failed, as by default."""
-        raise failure
-
-
-class Stop(Protocol):
-    """A rule that decides when a stage has converged."""
-
-    def is_done(self, step: Step) -> bool:
-        """Whether the stage has converged after this step."""
+class DescentDirections(StageDirections[StageProblem, Evaluation, Step, Direction], Protocol):
+    """Directions of descent of a stage of nodes, and the choice when their factor is renewed."""

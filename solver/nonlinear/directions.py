@@ -70,7 +70,7 @@ class Directions:
         linear.factor(lower, positions)
         return True
 
-    def required_columns(self, linear: Factoring, lower: sp.csc_matrix, lin: Linearised, changed: Mask) -> Mask | None:
+    def select_columns(self, linear: Factoring, lower: sp.csc_matrix, lin: Linearised, changed: Mask) -> Mask | None:
         """Return a mask (m,) of the unknowns whose columns `refactor_columns` needs for this pattern; all others are
         reused. None where columns cannot be refactored.
 
@@ -137,7 +137,7 @@ class Directions:
             self._layout = FrontLayout.of_all(inside)
             self._reused = SingleFactor(inside, self._workspace, self._layout)
         elif self._layout is not None:
-            self._layout = self._layout.whole()
+            self._layout = self._layout.with_all_fronts()
             self._reused.use_layout(self._layout)
         return self.refactor_columns(lower)
 

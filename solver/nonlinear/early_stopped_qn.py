@@ -125,7 +125,7 @@ class EarlyStoppedQuasiNewton(StageSolver):
     def _solve(self, problem: StageProblem, guess: Vec) -> Vec:
         """Return unknowns near the root, (3 p,) [m/s], on the reused factor or, in violent motion, the corotated
         one."""
-        at = problem.evaluated(guess)
+        at = problem.evaluate_once(guess)
         violent = problem.is_violent and self._corotated.ready(problem, guess)
         aged = not violent and not self._factor.ready(problem, guess)
         if not aged:
@@ -138,7 +138,7 @@ class EarlyStoppedQuasiNewton(StageSolver):
         if not end.has_converged:
             raise self.limits.failure(problem, end.at)
         if not end.is_rounding and not violent:
-            self._factor.spent(directions.count)
+            self._factor.note_iterations(directions.count)
         return end.at.unknowns
 
     def forget_past(self) -> None:

@@ -83,7 +83,7 @@ class ExtrapolatedFactor(ReusedFactor):
 def _clamped(problem: StageProblem, unknowns: Vec, step_fraction: float = 1.0) -> Mask:
     """Return a mask of the elements whose stiffness the projection changes at this fraction of the step, (e,)."""
     x = problem.positions_at_fraction(problem.velocities(unknowns), step_fraction)
-    return problem.physics.clamped(x, problem.stage.time)
+    return problem.physics.find_clamped_elements(x, problem.stage.time)
 
 
 def _factor(problem: StageProblem, unknowns: Vec, step_fraction: float) -> None:

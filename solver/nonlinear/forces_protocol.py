@@ -39,7 +39,7 @@ class Forces(Protocol):
     def friction(self) -> FrictionLimits | None:
         """Return the limits of friction whose normal forces are given; None without such friction."""
 
-    def filled(self) -> npt.NDArray[np.int64]:
+    def count_evaluations(self) -> npt.NDArray[np.int64]:
         """Return the number of evaluations of K of each body's tetrahedra, (b,): an unchanged number means an unchanged
         K."""
 
@@ -82,12 +82,12 @@ class Physics(Forces, Protocol):
         """Return the largest contact-free fraction in [0, 1] for each node, (n,), of a straight displacement between
         positions, (n, 3) [m] each: bodies without contact may go farther. by_body: one fraction for each body."""
 
-    def taken_along(self, step_start: Vec, end: Vec) -> Vec | None:
+    def carry_along(self, step_start: Vec, end: Vec) -> Vec | None:
         """Return positions of all nodes, (n, 3) [m], after prescribed motion has moved along the nodes in its path;
         None where something would intersect. step_start, end: positions of all nodes at both ends of the prescribed
         motion, (n, 3) [m]."""
 
-    def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
+    def name_blocking_pair(self, node: int, x: Vec) -> tuple[str, str]:
         """Return the name of the object that a prescribed node belongs to, and of the one in contact with it, or with
         the body that it moves, at positions x, (n, 3) [m]; each an empty string where the object has no name."""
 
@@ -99,6 +99,6 @@ class Physics(Forces, Protocol):
     def body_of(self, node: int) -> str | None:
         """Return the name of the body that a node belongs to, None for a node without one."""
 
-    def clamped(self, x: Vec, time: float) -> Mask:
+    def find_clamped_elements(self, x: Vec, time: float) -> Mask:
         """Return a mask of the elements whose stiffness the projection changes at positions x (n, 3) [m] and a time
         [s], (e,)."""

@@ -11,6 +11,8 @@ import scipy.sparse as sp
 
 from ..contact.laws.interface import Bounds, Gaps
 from ..errors import StepFailed
+from ..iteration.iterate import iterate
+from ..iteration.protocol import Bound, Exhausted, StageDirections, Stop
 from ..parts.line_search import search
 from ..rows.dense_dual import DenseDual
 from ..rows.names import KIND, Multipliers
@@ -38,7 +40,47 @@ class PenalisedEvaluation:
     norm: float
 
 
-class GapActiveSet:
+@dataclass(frozen=True)
+class GapIterate:
+    """An iterate of a stage with gap constraints."""
+
+    unknowns: Vec  #: (3 p,) [m/s]
+    prescribed_left: Vec  #: of the prescribed nodes' motion, which contact has blocked so far, (n, 3) [m]
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether prescribed motion is left."""
+        return bool(self.prescribed_left.any())
+
+
+@dataclass(frozen=True)
+class GapDirection:
+    """The solution of a program of gaps."""
+
+    problem: StageProblem  #: with prescribed nodes where contact has blocked them
+    at: Evaluation  #: at the iterate
+    vector: Vec  #: (3 p,) [m/s]
+    impulse: Vec  #: multipliers of the gaps, (k,) [N s]
+    gaps: Gaps
+
+
+@dataclass(frozen=True)
+class GapStep:
+    """A step along a direction."""
+
+    after: GapIterate
+    direction: GapDirection
+    at: Evaluation | None  #: after it; None while prescribed motion is left
+    fraction: float  #: of the direction that was taken
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the whole direction was taken."""
+        return self.fraction == 1.0
+
+
+class GapActiveSet(StageDirections[StageProblem, GapIterate, GapStep, GapDirection],
+                   Bound[StageProblem, GapIterate, GapDirection, GapStep], Stop[GapStep]):
     """Solver of one stage with gap constraints: min ½ |v − v̂|²_M + (a/b) W subject to open gaps. [Ascher 28]"""
 
     max_iterations = 60  #: largest number of iterations of a stage
@@ -60,6 +102,9 @@ class GapActiveSet:
         self._zero_motion = np.zeros((len(problem.physics.mass), 3))
         self._penalty = 0.0  #: of the rate of a gap [N s]
         self._warm: Multipliers | None = None  #: of the last program
+        self._evaluation: Evaluation | None = None  #: at the start of the last iteration
+        self._goal, self._moved = -1.0, 0.0  #: largest admissible residual [N s]; strain of the last full step
+        self._steps = 0  #: accepted steps so far
 
     def solve(self, step_start: Vec, guess: Vec) -> Vec:
         """Return the unknowns (3 p,) [m/s] of the stage. Raises StageNotConverged where a linearised step may replace
@@ -68,41 +113,65 @@ class GapActiveSet:
         step_start: positions at the start of the step, (n, 3) [m], free of intersections. guess: velocities, (3 p,)
         [m/s].
         """
-        unknowns, prescribed_left = self._start(step_start, guess)
-        goal, last, impulse = -1.0, 0.0, np.zeros(0)
-        for count in range(self.max_iterations):
-            problem = self._problem.displaced_by(-prescribed_left) if prescribed_left.any() else self._problem
-            try:
-                problem.factors.factor(problem, unknowns, False)
-                at = problem.evaluate(unknowns)
-                goal = self._limits.goal(problem, at) if goal < 0.0 else goal
-                direction, impulse, gaps = self._direction(problem, at, prescribed_left)
-                if prescribed_left.any():
-                    unknowns, prescribed_left = self._advanced(problem, unknowns, direction, prescribed_left)
-                    continue
-                after, fraction = self._searched(problem, at, direction, impulse, gaps)
-            except StepFailed as failure:
-                if self._limits.accepts and count and not prescribed_left.any():
-                    return self._finished(unknowns)
-                raise self._not_converged(str(failure), failure.object) from failure
-            moved = problem.strain(fraction * direction)
-            unknowns = after.unknowns
-            if fraction == 1.0 and self._is_solved(problem, after, impulse, gaps, direction, goal, moved, last):
-                return self._finished(unknowns)
-            last = moved if fraction == 1.0 else 0.0
-        if self._limits.accepts and not prescribed_left.any():
-            return self._finished(unknowns)
-        worst = ResidualReport(self._problem).worst_node(at)
+        first = self._start(step_start, guess)
+        self._evaluation, self._goal, self._moved, self._steps = None, -1.0, 0.0, 0
+        end = iterate(self._problem, first, self, self, self, self.max_iterations)
+        if end.has_converged or self._limits.accepts and not end.at.is_blocked:
+            return self._record_forces(end.at.unknowns)
+        assert self._evaluation is not None
+        worst = ResidualReport(self._problem).worst_node(self._evaluation)
         raise self._not_converged(f"gap constraints did not converge in {self.max_iterations} iterations",
                                   self._problem.physics.body_of(worst))
 
-    def _start(self, step_start: Vec, guess: Vec) -> tuple[Vec, Vec]:
-        """Return unknowns as near to a guess as contact allows, and the remaining prescribed displacement [m]."""
+    def find(self, problem: StageProblem, at: GapIterate, last: GapStep | None) -> GapDirection:
+        """Return the direction that solves the program of the gaps at an iterate. Raises Exhausted where the matrix
+        cannot be factored at an iterate that may be accepted; StageNotConverged or StepFailed where it cannot at
+        another."""
+        try:
+            if at.is_blocked:
+                problem = problem.displace_by(-at.prescribed_left)
+            problem.factors.factor(problem, at.unknowns, False)
+            self._evaluation = evaluation = problem.evaluate(at.unknowns)
+            self._goal = self._limits.goal(problem, evaluation) if self._goal < 0.0 else self._goal
+            vector, impulse, gaps = self._direction(problem, evaluation, at.prescribed_left)
+        except StepFailed as failure:
+            self.retries(problem, at, failure)
+            raise Exhausted from failure
+        return GapDirection(problem, evaluation, vector, impulse, gaps)
+
+    def step_along(self, problem: StageProblem, at: GapIterate, direction: GapDirection) -> GapStep:
+        """Return the step along a direction: as long as contact allows while prescribed motion is left, else one that
+        lowers the penalised merit. Raises StepFailed."""
+        problem, vector = direction.problem, direction.vector
+        if at.is_blocked:
+            unknowns, prescribed_left = self._advance_prescribed(problem, at.unknowns, vector, at.prescribed_left)
+            return GapStep(GapIterate(unknowns, prescribed_left), direction, None, 0.0)
+        after, fraction = self._search_along(problem, direction.at, vector, direction.impulse, direction.gaps)
+        return GapStep(GapIterate(after.unknowns, at.prescribed_left), direction, after, fraction)
+
+    def retries(self, problem: StageProblem, at: GapIterate, failure: StepFailed) -> bool:
+        """Return False where the iterate may be accepted. Raises StageNotConverged or StepFailed otherwise."""
+        if self._limits.accepts and self._steps and not at.is_blocked:
+            return False
+        raise self._not_converged(str(failure), failure.object) from failure
+
+    def is_done(self, step: GapStep) -> bool:
+        """Whether the remaining change after a full step is not visible, or the residual within its tolerance."""
+        self._steps += 1
+        if step.at is None:
+            return False
+        problem, direction = step.direction.problem, step.direction
+        moved, last = problem.strain(step.fraction * direction.vector), self._moved
+        self._moved = moved if step.is_full else 0.0
+        return step.is_full and self._is_solved(direction, step.at, moved, last)
+
+    def _start(self, step_start: Vec, guess: Vec) -> GapIterate:
+        """Return the iterate as near to a guess as contact allows."""
         problem = self._problem
         end = problem.positions_at(guess)
         fractions = problem.physics.largest_steps(step_start, end)
         if fractions.min() == 1.0:
-            return guess, self._zero_motion
+            return GapIterate(guess, self._zero_motion)
         x = step_start + fractions[:, None] * (end - step_start)
         if problem.system.edges.largest_change(x - step_start) > LARGEST_STEP:
             x = step_start + problem.physics.largest_step(step_start, end) * (end - step_start)
@@ -111,7 +180,7 @@ class GapActiveSet:
         unknowns = problem.unknowns_at(x)
         prescribed_left = problem.positions_at(unknowns) - x
         prescribed_left[problem.order] = 0.0
-        return unknowns, prescribed_left
+        return GapIterate(unknowns, prescribed_left)
 
     def _direction(self, problem: StageProblem, at: Evaluation, prescribed_left: Vec) -> tuple[Vec, Vec, Gaps]:
         """Return the direction (3 p,) [m/s], the multipliers of all gaps (k,) [N s], and the gaps.
@@ -163,7 +232,8 @@ class GapActiveSet:
             impulse[near] = impulses
         return direction, impulse
 
-    def _advanced(self, problem: StageProblem, unknowns: Vec, direction: Vec, prescribed_left: Vec) -> tuple[Vec, Vec]:
+    def _advance_prescribed(self, problem: StageProblem, unknowns: Vec, direction: Vec,
+                            prescribed_left: Vec) -> tuple[Vec, Vec]:
         """Return unknowns and the remaining prescribed displacement after a step that is as long as contact allows.
         Raises StepFailed."""
         fraction = BoundedSearch(problem).longest(unknowns, problem.displacement(direction) + prescribed_left)
@@ -175,8 +245,8 @@ class GapActiveSet:
                              problem.physics.body_of(furthest), COMPLIANT_PINS_REMEDY)
         return unknowns + fraction * direction, (1.0 - fraction) * prescribed_left
 
-    def _searched(self, problem: StageProblem, at: Evaluation, direction: Vec, impulse: Vec,
-                  gaps: Gaps) -> tuple[Evaluation, float]:
+    def _search_along(self, problem: StageProblem, at: Evaluation, direction: Vec, impulse: Vec,
+                      gaps: Gaps) -> tuple[Evaluation, float]:
         """Return the evaluation after the first of the steps that lowers the penalised merit, and its length. Raises
         StepFailed."""
         self._penalty = max(self._penalty, self.penalty_ratio * float(impulse.max(initial=0.0)))
@@ -196,7 +266,7 @@ class GapActiveSet:
             return whole.at, 1.0
         accepted = search(start, trial, longest, self.shortest * longest, min(slope, 0.0), bounded.noise(at))
         if accepted is None:
-            raise problem.failed("no step lowers the energy and keeps gaps open", at)
+            raise problem.report_failure("no step lowers the energy and keeps gaps open", at)
         return accepted[0].at, accepted[1]
 
     def _penalised(self, at: Evaluation, gaps: Gaps, contact_impulse: Vec) -> PenalisedEvaluation:
@@ -206,17 +276,19 @@ class GapActiveSet:
                                    float(-gaps.gap.min(initial=0.0)),
                                    float(prescribed_left.max()), float(np.linalg.norm(prescribed_left)))
 
-    def _is_solved(self, problem: StageProblem, at: Evaluation, impulse: Vec, gaps: Gaps, direction: Vec, goal: float,
-                   moved: float, last: float) -> bool:
-        """Whether the remaining change is not visible, or the residual within its tolerance."""
+    def _is_solved(self, direction: GapDirection, at: Evaluation, moved: float, last: float) -> bool:
+        """Whether the remaining change after a full step is not visible, or the residual within its tolerance. at: the
+        evaluation after it. moved, last: strain of this step and of the full one before it."""
+        problem, gaps = direction.problem, direction.gaps
         now = self._gaps(problem.positions_at(at.unknowns))
         if len(now.gap) and float(-now.gap.min()) > self._closed:
             return False
         if self._limits.strain_left:
             return min(moved, remaining(moved, last)) <= self._limits.strain_left
-        if not problem.moves(direction):
+        if not problem.moves(direction.vector):
             return True
-        return float(np.abs(at.residual - gaps.normals[:, self._columns].T @ impulse).max(initial=0.0)) <= goal
+        impulse = gaps.normals[:, self._columns].T @ direction.impulse
+        return float(np.abs(at.residual - impulse).max(initial=0.0)) <= self._goal
 
     def _gaps(self, x: Vec) -> Gaps:
         gaps = [bound.gaps(x) for bound in self._bounds]
@@ -226,10 +298,10 @@ class GapActiveSet:
                     np.concatenate([table.gap for table in gaps]),
                     np.concatenate([table.name + k * KIND for k, table in enumerate(gaps)]))
 
-    def _finished(self, unknowns: Vec) -> Vec:
+    def _record_forces(self, unknowns: Vec) -> Vec:
         """Return the unknowns, after each bound has recorded its contact forces as of the last factor."""
         problem = self._problem
-        impulse = self._direction(problem, problem.evaluated(unknowns), self._zero_motion)[1]
+        impulse = self._direction(problem, problem.evaluate_once(unknowns), self._zero_motion)[1]
         forces, first = impulse / (problem.stage.a * problem.stage.h), 0
         x = problem.positions_at(unknowns)
         for bound in self._bounds:

@@ -92,6 +92,6 @@ def solve_on_ground(problem_at: Callable[[Vec], StageProblem], step_start: Vec, 
                   partial(with_lagged_friction, problem_at), LAGGED)
     if end.has_converged or lowers_potential_of_rest(end.problem, end.at):
         return end.problem, end.at.unknowns
-    unsettled = end.problem.failed(f"contact with the ground did not converge in {MAX_ITERATIONS} iterations",
-                                   end.at)
+    unsettled = end.problem.report_failure(f"contact with the ground did not converge in {MAX_ITERATIONS} iterations",
+                                           end.at)
     raise StageNotConverged(str(unsettled), unsettled.object, unsettled.remedy or CLEARANCE_REMEDY)

@@ -47,13 +47,13 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
     closing = problem.physics.closes_on(step_start, end)
     if closing is not None:
         raise StepFailed(closing[1], problem.physics.body_of(closing[0]), CRUSHED_REMEDY, is_final=True)
-    moved_along = problem.physics.taken_along(step_start, end)
+    moved_along = problem.physics.carry_along(step_start, end)
     if moved_along is not None:
         return problem.unknowns_at(_farthest(problem, moved_along, end)), moved_along
 
     fractions = [1.0]
     for _ in range(INCREMENTS):
-        displaced = problem.displaced_by(-prescribed_left)
+        displaced = problem.displace_by(-prescribed_left)
         lin = displaced.fill(unknowns)
         try:
             displaced.system.linear.factor(displaced.system.matrix, x[displaced.order])
@@ -78,7 +78,7 @@ def intersection_free_start(problem: StageProblem, step_start: Vec, guess: Vec) 
         x = displaced.positions_at(unknowns) + prescribed_left
     furthest = int(np.abs(prescribed_left).max(axis=1).argmax())
     where = ", ".join(f"{c:.4g}" for c in x[furthest])
-    moved_object, blocking = problem.physics.blocked_at(furthest, x)
+    moved_object, blocking = problem.physics.name_blocking_pair(furthest, x)
     left = float(np.abs(prescribed_left).max())
     raise StepFailed(f"{moved_object or 'an animated part'} is blocked by {blocking or 'something'} near ({where}) "
                      f"m, with {left:.3g} m of its motion left",

@@ -45,7 +45,7 @@ class StopRule:
 
     def failure(self, problem: StageProblem, at: Evaluation) -> StepFailed:
         """Return the error of a stage that has not converged at its last iterate."""
-        return problem.failed(f"the solver did not converge in {self.iterations} iterations", at)
+        return problem.report_failure(f"the solver did not converge in {self.iterations} iterations", at)
 
 
 class Progress:

@@ -3,11 +3,13 @@ in an iteration."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf, isfinite, sqrt
 
 from ..catalogue.stepping import TOLERANCE
 from ..errors import StepFailed
+from ..iteration.iterate import iterate
+from ..iteration.protocol import Bound, StageDirections, Stop
 from ..linear.interface import NotPositiveDefinite
 from ..parts.line_search import search
 from ..state import Vec
@@ -29,9 +31,6 @@ class MixedFEM(StageSolver):
     [MFEM 4-8, changed: guarded]
     """
 
-    #: halvings of an iteration's step; if none decreases the merit, the last is taken and its energy is checked at the
-    #: end
-    halvings = 8
     edge_left = 3.0e-3  #: relative change of an edge that Newton's method may leave where stretches mislead
 
     def __init__(self, params: dict[str, float]) -> None:
@@ -54,7 +53,7 @@ class MixedFEM(StageSolver):
             return self._newton.solve(problem, guess)
         begins = self._lowest_start(problem, guess)
         try:
-            end = problem.evaluate(self._iterated(problem, forces, guess))
+            end = problem.evaluate(self._solve_mixed(problem, forces, guess))
         except StepFailed:
             pass  # Newton's method may know a way
         else:
@@ -80,57 +79,117 @@ class MixedFEM(StageSolver):
             return end.norm > begins.norm
         return end.merit > _merit(begins) + BoundedSearch(problem).noise(begins)
 
-    def _iterated(self, problem: StageProblem, forces: Stretched, guess: Vec) -> Vec:
+    def _solve_mixed(self, problem: StageProblem, forces: Stretched, guess: Vec) -> Vec:
         """Return the unknowns of the last iteration, (3 p,) [m/s]. Raises StepFailed where the iterations diverge, and
         where they do not converge in a stage without inertia."""
-        mixed, unknowns = problem.of(forces), guess
         forces.start()
-        last, self.decrements = 0.0, []
-        for _ in range(self._most if problem.stage.inertia else self.limits.iterations):
-            residual = _factored(mixed, unknowns)
-            direction = mixed.system.linear.solve(-residual)
-            self.decrements.append(sqrt(max(-float(residual @ direction), 0.0)))
-            strain = problem.strain(direction)
-            unknowns, fraction = self._searched(mixed, forces, unknowns, direction, strain)
-            forces.keep()
-            moved = fraction * strain
-            settled = self.decrements[-1] <= self._decrement_left * self.decrements[0]
-            settled = settled or remaining(moved, last) <= self._strain_left or not problem.moves(direction)
-            if fraction == 1.0 and settled:
-                return unknowns
-            last = moved if fraction == 1.0 else 0.0
-        if not problem.stage.inertia:
-            raise self.limits.failure(problem, problem.evaluate(unknowns))
-        return unknowns
+        directions = SaddleDirections()
+        self.decrements = directions.decrements
+        end = iterate(problem.of(forces), guess, directions, LagrangianSearch(forces),
+                      SaddleStop(self._decrement_left, self._strain_left),
+                      self._most if problem.stage.inertia else self.limits.iterations)
+        if not (end.has_converged or problem.stage.inertia):
+            raise self.limits.failure(problem, problem.evaluate(end.at))
+        return end.at
 
-    def _searched(self, mixed: StageProblem, forces: Stretched, unknowns: Vec, direction: Vec,
-                  strain: float) -> tuple[Vec, float]:
-        """Return the unknowns after the first of the steps that lowers the Lagrangian with the multipliers of its end,
-        or else after the shortest, and the length of that step. Raises StepFailed where no energy is defined there.
-        [MFEM 4]"""
-        bounded, moved = BoundedSearch(mixed), mixed.displacement(direction)
-        longest = bounded.longest(unknowns, moved, strain)
+
+@dataclass(frozen=True)
+class SaddleDirection:
+    """A direction in positions and stretches towards the saddle of the Lagrangian."""
+
+    vector: Vec  #: (3 p,) [m/s]
+    strain: float  #: largest relative change of an edge along it
+    decrement: float  #: Newton decrement, √(−rᵀ δ) [√J]
+
+
+@dataclass(frozen=True)
+class SaddleStep:
+    """A step along a direction."""
+
+    problem: StageProblem
+    after: Vec  #: unknowns, (3 p,) [m/s]
+    direction: SaddleDirection
+    fraction: float  #: of the direction that was taken
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the whole direction was taken."""
+        return self.fraction == 1.0
+
+
+class SaddleDirections(StageDirections[StageProblem, Vec, SaddleStep, SaddleDirection]):
+    """Newton directions of positions, from which the stretches are condensed in each element."""
+
+    def __init__(self) -> None:
+        self.decrements: list[float] = []  #: of all directions so far [√J]
+
+    def find(self, problem: StageProblem, at: Vec, last: SaddleStep | None) -> SaddleDirection:
+        """Return the direction at unknowns (3 p,) [m/s]. Raises StepFailed where the matrix cannot be factored."""
+        residual = _factor(problem, at)
+        vector = problem.system.linear.solve(-residual)
+        self.decrements.append(sqrt(max(-float(residual @ vector), 0.0)))
+        return SaddleDirection(vector, problem.strain(vector), self.decrements[-1])
+
+
+class LagrangianSearch(Bound[StageProblem, Vec, SaddleDirection, SaddleStep]):
+    """Line search on the Lagrangian with the multipliers of the end of a step. [MFEM 4]"""
+
+    #: halvings of a step; if none lowers the Lagrangian, the last is taken and its energy is checked at the end
+    halvings = 8
+
+    def __init__(self, forces: Stretched) -> None:
+        """forces: with the stretches."""
+        self._forces = forces
+
+    def step_along(self, problem: StageProblem, at: Vec, direction: SaddleDirection) -> SaddleStep:
+        """Return the first step that lowers the Lagrangian, or else the shortest. Raises StepFailed where no energy is
+        defined there."""
+        forces, vector = self._forces, direction.vector
+        bounded, moved = BoundedSearch(problem), problem.displacement(vector)
+        longest = bounded.longest(at, moved, direction.strain)
         bends = forces.follow(moved)
         forces.set_fraction(0.0)
-        at = mixed.evaluate(unknowns)
-        slope = float(at.residual @ direction) - mixed.stage.a / mixed.stage.b * bends
-        last, fraction = at, 0.0
+        start = problem.evaluate(at)
+        slope = float(start.residual @ vector) - problem.stage.a / problem.stage.b * bends
+        last, fraction = start, 0.0
 
         def trial(step: float) -> Evaluation:
             nonlocal last, fraction
             forces.set_fraction(step)
-            last, fraction = mixed.evaluate(unknowns + step * direction), step
+            last, fraction = problem.evaluate(at + step * vector), step
             return last
 
-        if at.merit is None:
-            return trial(longest).unknowns, fraction
-        search(at, trial, longest, longest * 0.5**self.halvings, slope, bounded.noise(at))
-        if not isfinite(_merit(last)):
-            raise mixed.failed("no step lowers the Lagrangian", at)
-        return last.unknowns, fraction
+        if start.merit is None:
+            trial(longest)
+        else:
+            search(start, trial, longest, longest * 0.5**self.halvings, slope, bounded.noise(start))
+            if not isfinite(_merit(last)):
+                raise problem.report_failure("no step lowers the Lagrangian", start)
+        forces.keep()
+        return SaddleStep(problem, last.unknowns, direction, fraction)
 
 
-def _factored(mixed: StageProblem, unknowns: Vec) -> Vec:
+class SaddleStop(Stop[SaddleStep]):
+    """Stop rule that is met after a full step where Newton's decrement has shrunk enough, further changes are not
+    visible, or the direction moved nothing by more than rounding."""
+
+    def __init__(self, decrement_left: float, strain_left: float) -> None:
+        """decrement_left: relative to the first decrement. strain_left: admissible relative change of an edge."""
+        self._decrement_left, self._strain_left = decrement_left, strain_left
+        self._first: float | None = None
+        self._last = 0.0
+
+    def is_done(self, step: SaddleStep) -> bool:
+        """Whether the stage has converged after a step."""
+        direction, moved = step.direction, step.fraction * step.direction.strain
+        self._first = direction.decrement if self._first is None else self._first
+        settled = (direction.decrement <= self._decrement_left * self._first
+                   or remaining(moved, self._last) <= self._strain_left or not step.problem.moves(direction.vector))
+        self._last = moved if step.is_full else 0.0
+        return step.is_full and settled
+
+
+def _factor(mixed: StageProblem, unknowns: Vec) -> Vec:
     """Factor the matrix at unknowns (3 p,) [m/s]; return the residual of the forces that it was filled with, (3 p,)
     [N s]. Raises StepFailed. [MFEM 6]"""
     lin = replace(mixed.fill(unknowns), damped=mixed.damped)

@@ -112,7 +112,7 @@ class ModalStep:
         an edge by the full change of the last sweep."""
         change = self.longest
         for _ in range(self.max_sweeps):
-            corrections = sweeps.quasistatic_correction(products_at(x, v, v[None]))
+            corrections = sweeps.compute_quasistatic_correction(products_at(x, v, v[None]))
             sizes = self._edges.largest_change(corrections[0]), h * self._edges.largest_change(corrections[1])
             x += min(1.0, self.longest / max(sizes[0], self.longest)) * corrections[0]
             v += min(1.0, self.longest / max(sizes[1], self.longest)) * corrections[1]

@@ -24,7 +24,7 @@ def with_exact_momentum(problem: StageProblem, unknowns: Vec, free_bodies: Seque
     if not free_bodies:
         return unknowns
     residual = np.zeros((len(problem.mass), 3))
-    residual[problem.order] = problem.evaluated(unknowns).residual.reshape(-1, 3)
+    residual[problem.order] = problem.evaluate_once(unknowns).residual.reshape(-1, 3)
     v = problem.velocities(unknowns)
     x = problem.positions(v)
     for body in free_bodies:

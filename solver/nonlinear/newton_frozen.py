@@ -32,7 +32,7 @@ class NewtonFrozen(StageSolver):
         self._factor.ready(problem, guess)
         at, spent = self._approach(problem, at, goal)
         at, inner = self._newton.solve(problem, at, goal, lambda _: self._factor.solve, self._factor)
-        self._factor.spent(spent + inner)
+        self._factor.note_iterations(spent + inner)
         return at.unknowns
 
     def _approach(self, problem: StageProblem, at: Evaluation, goal: float) -> tuple[Evaluation, int]:

@@ -33,7 +33,7 @@ class NewtonVisible(StageSolver):
 
     def _solve(self, problem: StageProblem, guess: Vec) -> Vec:
         stop = VisibleStop(self.limits.strain_left)
-        end = descend(problem, problem.evaluated(guess), FactoredDirections(ends_early=True), stop,
+        end = descend(problem, problem.evaluate_once(guess), FactoredDirections(ends_early=True), stop,
                       self.limits.iterations)
         if not end.has_converged:
             raise self.limits.failure(problem, end.at)

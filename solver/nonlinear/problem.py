@@ -109,7 +109,7 @@ class StageProblem:
         other.forces = forces
         return other
 
-    def restricted_to(self, forces: Forces, v: Vec, system: StageMatrix | None = None,
+    def restrict_to(self, forces: Forces, v: Vec, system: StageMatrix | None = None,
                       moving: Mask | None = None) -> StageProblem:
         """Return a copy of the problem with fewer unknown nodes and other forces, while the other nodes have velocities
         v (n, 3) [m/s].
@@ -144,13 +144,13 @@ class StageProblem:
         other.touches_ground, other.is_violent = touches_ground, is_violent
         return other
 
-    def displaced_by(self, moved: Vec) -> StageProblem:
+    def displace_by(self, moved: Vec) -> StageProblem:
         """Return a copy of the problem whose nodes are displaced by `moved`, (n, 3) [m], at equal velocities."""
         other = copy.copy(self)
         other._base, other.step_start = self._base + moved, self.step_start + moved
         return other
 
-    def evaluated(self, unknowns: Vec) -> Evaluation:
+    def evaluate_once(self, unknowns: Vec) -> Evaluation:
         """Return the last evaluation if it was at these unknowns (the array itself), else a new one."""
         last = self._last
         return last if last is not None and last.unknowns is unknowns else self.evaluate(unknowns)
@@ -221,7 +221,7 @@ class StageProblem:
         negligible = self.weight_energy_left * fall + self.kinetic_energy_left * kinetic_energy
         return left / negligible if negligible > 0.0 else np.inf if left > 0.0 else 0.0
 
-    def failed(self, what: str, at: Evaluation) -> StepFailed:
+    def report_failure(self, what: str, at: Evaluation) -> StepFailed:
         """Return the error of a stage: its cause `what`, the location of the largest residual, the body there and the
         time."""
         return ResidualReport(self).failure(what, at)

@@ -82,7 +82,7 @@ class QLB(StageSolver):
             directions.follow(end.last)
         if not end.has_converged:
             raise self.limits.failure(problem, directions.best)  # iterates wander where only rounding is left
-        self._factor.spent(directions.count)
+        self._factor.note_iterations(directions.count)
         return end.at.unknowns
 
     def forget_past(self) -> None:

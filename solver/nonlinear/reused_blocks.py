@@ -19,7 +19,7 @@ from ..meshing.volume import EDGES
 from ..parts.stage import NodeStage
 from ..state import Index, Mask, Vec
 from ..threads import parallel_for
-from .strain_kernels import element_edges, strained_elements
+from .strain_kernels import element_edges, find_strained_elements
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class ReferenceShapes:
         corners = x[self.nodes[rows]]
         self.edges[rows] = corners[:, 1:] - corners[:, :1]
 
-    def strained(self, x: Vec) -> Index:
+    def find_strained(self, x: Vec) -> Index:
         """Return the rows of the elements that are strained at positions x, (n, 3) [m], ascending."""
         out = np.empty(len(self.which), dtype=bool)
-        parallel_for(strained_elements, len(out), x, self.nodes, self.edges, self.inverse_square,
+        parallel_for(find_strained_elements, len(out), x, self.nodes, self.edges, self.inverse_square,
                      self.largest_strain**2, out)
         return np.flatnonzero(out)
 
@@ -77,7 +77,8 @@ class ReusedBlocks:
         """Discard the last factor's state, so that all blocks are evaluated again for the next one."""
         self._at: tuple[NodeStage, Damped | None, npt.NDArray[np.int64]] | None = None
 
-    def strained(self, stage: NodeStage, damped: Damped | None, filled: npt.NDArray[np.int64], x: Vec) -> Index | None:
+    def find_strained(self, stage: NodeStage, damped: Damped | None, filled: npt.NDArray[np.int64],
+                      x: Vec) -> Index | None:
         """Return the tetrahedra whose K has to be evaluated again at positions x, (n, 3) [m], ascending; None where all
         have to be.
 
@@ -88,7 +89,7 @@ class ReusedBlocks:
         of_stage, of_damped, count = self._at
         if of_damped is not damped or not of_stage.has_equal_weights(stage) or not np.array_equal(count, filled):
             return None
-        rows = self._shapes.strained(x)
+        rows = self._shapes.find_strained(x)
         return self._shapes.which[rows] if len(rows) <= self.most * len(self._shapes.which) else None
 
     def take(self, stage: NodeStage, damped: Damped | None, filled: npt.NDArray[np.int64], lin: Linearised,

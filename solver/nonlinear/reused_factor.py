@@ -146,7 +146,7 @@ class ReusedFactor:
         solution = self._linear.solve(rhs) if self._single is None else self._single.solve(rhs)
         return solution if self._scale == 1.0 else solution / self._scale
 
-    def spent(self, iterations: int) -> None:
+    def note_iterations(self, iterations: int) -> None:
         """Record the number of solves of a stage when it ends."""
         self._spent.append(iterations)
 

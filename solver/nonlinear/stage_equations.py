@@ -44,6 +44,6 @@ class StageEquations(Protocol):
     def fill(self, unknowns: Vec, project: bool = True, step_fraction: float = 1.0) -> Linearised:
         """Fill the matrix at this fraction of the step to `unknowns`, (3 p,) [m/s]; return the linearisation."""
 
-    def failed(self, what: str, at: Evaluation) -> StepFailed:
+    def report_failure(self, what: str, at: Evaluation) -> StepFailed:
         """Return the error of a stage: its cause `what`, the location of the largest residual, the body there and the
         time."""

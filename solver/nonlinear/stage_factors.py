@@ -60,7 +60,8 @@ class StageFactors:
         """Fill and factor the projected matrix at `unknowns`, (3 p,) [m/s], for `direction`, which may be inexact:
         blocks of little deformed tetrahedra may be reused. Raises StepFailed."""
         system, (v, x) = problem.system, problem.motion_at(unknowns)
-        strained = system.reused_blocks.strained(problem.stage, problem.damped, problem.forces.filled(), x)
+        strained = system.reused_blocks.find_strained(problem.stage, problem.damped,
+                                                      problem.forces.count_evaluations(), x)
         if strained is not None and self._refactored_reusing(problem, x, v, strained):
             return
         system.reused_blocks.forget()
@@ -72,8 +73,8 @@ class StageFactors:
         if is_own:
             system.factored.stamp, system.factored.contacts = system.linear.factored, lin.contacts
         else:
-            system.reused_blocks.take(problem.stage, problem.damped, problem.forces.filled(), lin, system.pattern,
-                                      problem.physics.rest)
+            system.reused_blocks.take(problem.stage, problem.damped, problem.forces.count_evaluations(), lin,
+                                      system.pattern, problem.physics.rest)
         system.directions.note(problem.stage)
 
     def direction(self, problem: StageEquations, residual: Vec) -> Vec:
@@ -91,8 +92,8 @@ class StageFactors:
         system = problem.system
         lin = problem.forces.linearise_reusing_at(x, v, problem.stage.time, strained)
         system.pattern.update_pairs(lin.others, stays=True)
-        changed = system.reused_blocks.update(problem.order, lin, strained, problem.forces.filled())
-        required_columns = system.directions.required_columns(system.linear, system.matrix, lin, changed)
+        changed = system.reused_blocks.update(problem.order, lin, strained, problem.forces.count_evaluations())
+        required_columns = system.directions.select_columns(system.linear, system.matrix, lin, changed)
         if required_columns is None:
             return False
         lin = lin if problem.damped is None else replace(lin, damped=problem.damped)

@@ -1,13 +1,14 @@
-"""Stop rules of the descent loop that solves a stage of nodes."""
+"""Stop rules of descent: iterations of a stage of nodes."""
 
 from __future__ import annotations
 
-from .descent_protocol import Step, Stop
+from ..iteration.protocol import Stop
+from .descent_protocol import Step
 from .limits import WORK_LEFT, Progress, remaining
 from .problem import StageProblem
 
 
-class ResidualStop(Stop):
+class ResidualStop(Stop[Step]):
     """Stop rule that is met where the largest entry of the residual is below a goal [N s]."""
 
     def __init__(self, goal: float) -> None:
@@ -18,7 +19,7 @@ class ResidualStop(Stop):
         return step.after.size <= self._goal
 
 
-class SlowStop(Stop):
+class SlowStop(Stop[Step]):
     """Stop rule that is met where the residual is below a goal [N s], or would need more iterations than a new factor
     costs."""
 
@@ -31,7 +32,7 @@ class SlowStop(Stop):
         return step.after.size <= self._goal or self._progress.is_slow(step.after.size)
 
 
-class StrainStop(Stop):
+class StrainStop(Stop[Step]):
     """Stop rule that is met after a full step where all further changes, extrapolated from the last two, change no edge
     visibly."""
 
@@ -46,7 +47,7 @@ class StrainStop(Stop):
         return done
 
 
-class VisibleStop(Stop):
+class VisibleStop(Stop[Step]):
     """Stop rule that is met after a full step where neither the remaining strain nor the remaining energy is visible.
     """
 
@@ -69,7 +70,7 @@ class VisibleStop(Stop):
         return step.is_full and settled
 
 
-class EarlyStop(Stop):
+class EarlyStop(Stop[Step]):
     """Stop rule that is met after a full step where all further changes, extrapolated from the last two, are not
     visible: those of the most strained edge, or of a violent body's edges on average, and on the ground those of
     energy."""
@@ -96,7 +97,7 @@ class EarlyStop(Stop):
         return done
 
 
-class FullStepStop(Stop):
+class FullStepStop(Stop[Step]):
     """Stop rule that is met after the first step that is taken in full."""
 
     def is_done(self, step: Step) -> bool:

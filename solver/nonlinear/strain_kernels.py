@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 
 
-@inlined
+@inline
 def _square(x, y, z):  # type: ignore[no-untyped-def]
     return x * x + y * y + z * z
 
 
 @kernel("void(i8, i8, f8[:,::1], i4[:,::1], f4[:,:,::1], f4[:,::1], f8, b1[::1])")
-def strained_elements(start, stop, x, corners, edges, inverse_square, most, out):  # type: ignore[no-untyped-def]
+def find_strained_elements(start, stop, x, corners, edges, inverse_square, most, out):  # type: ignore[no-untyped-def]
     """Mark elements start to stop with an edge whose relative change, squared, exceeds `most`.
 
     x: (n, 3) [m]. corners: (k, 4). edges: reference edges from the first corner to the others, (k, 3, 3) [m].

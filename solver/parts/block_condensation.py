@@ -77,9 +77,10 @@ class BlockCondensation:
 
     def pose(self, lin: Linearised, stage: NodeStage) -> PosedBlocks:
         """Return the stage of all bodies, each on a new factor of its own. Raises NotPositiveDefinite."""
-        return self.posed(lin, stage, [member.condensation.pose(lin, member.stage(stage)) for member in self.members])
+        return self.join_members(lin, stage, [member.condensation.pose(lin, member.stage(stage))
+                                              for member in self.members])
 
-    def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedBlocks:
+    def join_members(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedBlocks:
         """Return the stage of all bodies. each: the posed stages of the members, in their order."""
         return PosedBlocks(self, lin, stage, each)
 
@@ -95,7 +96,7 @@ class BlockCondensation:
 
         def moving(u: Vec, carrier_motion: CarrierMotion) -> tuple[PosedBlocks, NodeStage]:
             known = stage.moving(carried @ u, carrier_motion)
-            return self.posed(lin, known, [part.moving(u, carrier_motion)[0] for part in parts]), known
+            return self.join_members(lin, known, [part.moving(u, carrier_motion)[0] for part in parts]), known
 
         return Eliminated(np.sum([part.matrix for part in parts], axis=0),
                           np.sum([part.impulse for part in parts], axis=0), columns, moving)

@@ -119,7 +119,7 @@ class Touched(Posed, Protocol):
     def balances(self) -> bool:
         """Whether positions of some nodes depend on the unknowns of the stage otherwise than velocities do."""
 
-    def static_friction(self, friction: StaticFriction, x: Vec) -> Self:
+    def with_static_friction(self, friction: StaticFriction, x: Vec) -> Self:
         """Return the stage with static friction of the ground on quasistatic nodes, at positions x, (n, 3) [m], and
         known velocities. Raises NotPositiveDefinite."""
 
@@ -149,7 +149,7 @@ class NoQuasistatic:
         """Return False: no node is quasistatic."""
         return False
 
-    def static_friction(self, friction: StaticFriction, x: Vec) -> Self:
+    def with_static_friction(self, friction: StaticFriction, x: Vec) -> Self:
         """Return the stage itself. friction: it needs no stiffness here. x: positions, (n, 3) [m]."""
         return self
 
@@ -196,7 +196,7 @@ class Whole(Protocol):
     linear: LinearSolver
     rank: Index  #: numbers among the free nodes, in the order of elimination, (f,)
 
-    def posed(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
+    def pose_on_factor(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
         """Return the stage on the present factor."""
 
     def tangent(self, lin: Linearised, w: Vec | None) -> Tangent:
@@ -272,7 +272,7 @@ class FixedPointSweeps(Protocol):
         time of the factor after the start [s]. is_exact: whether dynamic unknowns advance by their modes; else all by
         Euler's step."""
 
-    def quasistatic_correction(self, at: Products) -> Vec:
+    def compute_quasistatic_correction(self, at: Products) -> Vec:
         """Return corrections of positions [m] and velocities [m/s] towards the condensation, (2, n, 3). at: the
         iterate, with K v."""
 
@@ -305,7 +305,7 @@ class PositionInertia(Protocol):
     def following(self, columns: Vec) -> Vec:
         """Return velocities V C that follow rates of positions, both (n, 3, c)."""
 
-    def generalised_force(self, loads: Vec) -> Vec:
+    def project_loads(self, loads: Vec) -> Vec:
         """Return generalised forces (V C)ᵀ f on rates of positions, by loads f on all nodes, both (n, 3, c)."""
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:

@@ -54,7 +54,7 @@ class Loads:
         out[near.nodes] = near.multiply(lin, inside)
         return out
 
-    def loaded_prescribed(self, lin: Linearised, stage: NodeStage) -> Index:
+    def find_loaded_prescribed(self, lin: Linearised, stage: NodeStage) -> Index:
         """Return the numbers, among the prescribed nodes, of those with mass or stiffness, (k,). Most corners of rigid
         surfaces have neither, since nothing touches them."""
         some = (stage.weight(lin) != 0.0) | lin.node_blocks.any(axis=(1, 2))
@@ -65,10 +65,10 @@ class Loads:
 
     def on_prescribed(self, lin: Linearised, stage: NodeStage, columns: Vec, loaded: Index) -> Vec:
         """Return the rows of loaded prescribed nodes, (k, 3, c), of (M − ahD − βabh²K) times columns of all nodes, (n,
-        3, c). loaded: as `loaded_prescribed` returns them, (k,)."""
+        3, c). loaded: as `find_loaded_prescribed` returns them, (k,)."""
         near, nodes = self._around_prescribed.of(lin), self._mesh.coordinates.prescribed[loaded]
         out: Vec = stage.weight(lin)[nodes, None, None] * columns[nodes]
-        out -= stage.damped_stiffness_factor(lin) * near.multiply(lin, columns[near.nodes])[near.row_of[nodes]]
+        out -= stage.compute_damped_stiffness_factor(lin) * near.multiply(lin, columns[near.nodes])[near.row_of[nodes]]
         if lin.damped is not None and lin.damped.has_blocks:
             out -= stage.a * stage.h * lin.damped.multiply(columns)[nodes]
         return out

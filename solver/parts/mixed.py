@@ -38,14 +38,14 @@ class MixedMethods(BlockCondensation):
         """Return the condensation itself, which has all bodies in one equilibrium."""
         return self
 
-    def posed(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedMixed:
+    def join_members(self, lin: Linearised, stage: NodeStage, each: Sequence[PosedNodes]) -> PosedMixed:
         """Return the stage of all bodies. each: the posed stages of the members, in their order."""
         return PosedMixed(self, lin, stage, each)
 
     def inertia(self, lin: Linearised, stage: NodeStage, is_coupled: bool, carried: Vec | None = None) -> _Inertia:
         """Return the inertia of positions of all bodies: the sum of their own, and the damping between bodies. Raises
         NotPositiveDefinite. Parameters as in `Balancing.inertia`."""
-        lin, between = self._parted(lin)
+        lin, between = self._split_damping(lin)
 
         def of(one: Member) -> PositionInertia:
             own = None if carried is None else one.attached[:, None, None] * carried
@@ -53,7 +53,7 @@ class MixedMethods(BlockCondensation):
 
         return _Inertia(self.members, [of(member) for member in self.members], between, stage, self.mesh)
 
-    def _parted(self, lin: Linearised) -> tuple[Linearised, Damped | None]:
+    def _split_damping(self, lin: Linearised) -> tuple[Linearised, Damped | None]:
         """Return the linearisation without damping between bodies of different members, and that damping alone."""
         damped = lin.damped
         if damped is None or damped.between is None:
@@ -99,7 +99,7 @@ class _Inertia:
         if self._between is not None:
             velocities = self.velocities(v) + self._moving
             impulse = self._damping_impulse(velocities)[:, :, None]
-            slope = slope + self.generalised_force(impulse)[:, :, 0]
+            slope = slope + self.project_loads(impulse)[:, :, 0]
             value += 0.5 * float(np.vdot(velocities, impulse))
         return slope, value
 
@@ -119,15 +119,15 @@ class _Inertia:
         if self._between is None:
             return own
         columns = v.reshape(*v.shape[:2], -1)
-        return own + self.generalised_force(self._damping_impulse(self.following(columns))).reshape(v.shape)
+        return own + self.project_loads(self._damping_impulse(self.following(columns))).reshape(v.shape)
 
     def following(self, columns: Vec) -> Vec:
         """Return velocities V C that follow rates of positions, both (n, 3, c)."""
         return self._sum(lambda one: one.following(columns))
 
-    def generalised_force(self, loads: Vec) -> Vec:
+    def project_loads(self, loads: Vec) -> Vec:
         """Return generalised forces (V C)ᵀ f on rates of positions, by loads f on all nodes, both (n, 3, c)."""
-        return self._sum(lambda one: one.generalised_force(loads))
+        return self._sum(lambda one: one.project_loads(loads))
 
     def velocities(self, v: Vec, rates: Vec | None = None) -> Vec:
         """Return velocities V u + F, (n, 3) [m/s], at rates of positions v, (n, 3) [m/s]; zero on prescribed nodes.
@@ -144,10 +144,10 @@ class PosedMixed(PosedBlocks):
         """Whether positions of any member depend on the unknowns otherwise than its velocities do."""
         return any(posed.balances for posed in self.posed)
 
-    def static_friction(self, friction: StaticFriction, x: Vec) -> PosedMixed:
+    def with_static_friction(self, friction: StaticFriction, x: Vec) -> PosedMixed:
         """Return the stage with static friction of the ground on quasistatic nodes of the members that have some, at
         positions x, (n, 3) [m]. Raises NotPositiveDefinite."""
-        return replace(self, posed=[posed.static_friction(friction, x) if posed.balances else posed
+        return replace(self, posed=[posed.with_static_friction(friction, x) if posed.balances else posed
                                     for posed in self.posed])
 
     def relax(self, q: Vec, u: Vec, evaluate: Evaluate, corrections: int | None = None,

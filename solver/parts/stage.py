@@ -94,13 +94,13 @@ class NodeStage(StageShape):
         """Return a stage for nodes. Prescribed nodes have their velocities at the stage's time, or their mean over the
         step where the stage is linearised at its start."""
         start_time = stage.time - stage.a * stage.h
-        w = (coordinates.prescribed_velocity(start_time, stage.h) if stage.base is None
+        w = (coordinates.compute_prescribed_velocity(start_time, stage.h) if stage.base is None
              else coordinates.kinematic_rate(stage.time))
         v_hat = coordinates.spread(stage.u_hat, coordinates.kinematic_rate(start_time))
         return cls(stage.h, stage.a, stage.b, stage.time, stage.base, v_hat, w, beta=stage.beta,
                    inertia=stage.inertia)
 
-    def damped_stiffness_factor(self, lin: Linearised) -> float:
+    def compute_damped_stiffness_factor(self, lin: Linearised) -> float:
         """Return the factor of K in the stage's matrix, that in stiffness damping included: β a b h² + a h α [s²], α
         the stiffness damping [s]."""
         stiffness_damping = 0.0 if lin.damped is None else lin.damped.stiffness_damping
@@ -159,7 +159,7 @@ class NodeStage(StageShape):
     def fill(self, pattern: Pattern, lin: Linearised, requested: Mask | None = None) -> None:
         """Write M − a h D − β a b h² K into the pattern. requested: the nodes whose columns are written, (p,); None:
         all."""
-        factor, weight = self.damped_stiffness_factor(lin), self.weight(lin)
+        factor, weight = self.compute_damped_stiffness_factor(lin), self.weight(lin)
         damped, ah = lin.damped, self.a * self.h
         if damped is None or not damped.has_blocks:
             pattern.gather(lin.blocks, lin.node_blocks, -factor, weight, lin.others, requested)
@@ -171,5 +171,5 @@ class NodeStage(StageShape):
             # damping may join other nodes than forces do: D is that of predicted positions
             nodes, more = damped.between
             others = nodes if others is None else np.concatenate([others, nodes])
-        blocks = pattern.weighed(lin.blocks, factor, damped.blocks, more, ah)
+        blocks = pattern.combine_blocks(lin.blocks, factor, damped.blocks, more, ah)
         pattern.gather(blocks, node_blocks, -1.0, weight, others, requested)

@@ -91,9 +91,9 @@ def apply(whole: WholeBody, done: Separation, kerf: float = 0.0) -> tuple[WholeB
     tets, source = separate(volume.tets, shape.inner, separated)
     before = nodes = np.ascontiguousarray(volume.nodes[source])
     if kerf:
-        from .kerf import opened  # its kernels are compiled where surfaces touch
+        from .kerf import open_kerf  # its kernels are compiled where surfaces touch
 
-        nodes = opened(before, tets, source, done.apart, kerf)
+        nodes = open_kerf(before, tets, source, done.apart, kerf)
     embedding = None
     if prepared.embedding is not None:
         embedding = Embedding(done.carrier, tets[done.carrier], done.weights, len(nodes))
@@ -160,7 +160,7 @@ def _with_surface(whole: WholeBody, cut: Cut, shape: Shape, rows: Index, carrier
     then = np.concatenate([at_rest[rebound], between(at_rest, seam.parents, seam.fractions),
                            between(rest, inside.nodes, inside.fractions)])
     weights = np.concatenate([weights, np.zeros((len(tet) - len(weights), 4))])
-    weights[new] = _bound(now, shape.x[shape.tets[tet[new]]], then, rest[shape.tets[tet[new]]])
+    weights[new] = _weigh_points(now, shape.x[shape.tets[tet[new]]], then, rest[shape.tets[tet[new]]])
     return Separation(rows, parents, all_fractions, triangles, source, tet, weights)
 
 
@@ -207,7 +207,7 @@ def _inside(cut: Cut, shape: Shape, carriers: Carriers, touched: Mask, after: In
     return remaining, carrier[used]
 
 
-def _bound(now: Vec, corners: Vec, then: Vec, rest: Vec) -> Vec:
+def _weigh_points(now: Vec, corners: Vec, then: Vec, rest: Vec) -> Vec:
     """Return barycentric weights of points in deformed tetrahedra, (k, 4), so that no vertex jumps at the cut.
 
     now: points, (k, 3) [m]. corners: deformed tetrahedra, (k, 4, 3) [m]. then, rest: both at rest. In a nearly flat

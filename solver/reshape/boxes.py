@@ -22,7 +22,7 @@ class Boxes:
     low: Vec  #: corners [m], (b, 3)
     high: Vec
 
-    def swept(self, other: Boxes) -> Boxes:
+    def sweep_to(self, other: Boxes) -> Boxes:
         """Return boxes that contain the bodies of these boxes during a motion to other boxes of the same bodies.
 
         A margin of ARC times the displacement allows for curved paths.

@@ -10,7 +10,7 @@ from ..world.node_memory import carry_over_memory
 from ..world.soft_bodies import SoftBodies
 
 
-def carried_over(before: SoftBodies, now: SoftBodies, state: State, source: Index, x: Vec) -> State:
+def carry_over(before: SoftBodies, now: SoftBodies, state: State, source: Index, x: Vec) -> State:
     """Return the state of soft bodies after nodes were separated, pinned or released, with their former velocities.
 
     state: of the bodies `before`. source: former node of each present node, (n,). x: present positions, (n, 3) [m].

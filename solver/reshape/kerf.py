@@ -16,7 +16,7 @@ FRACTIONS = (1.0, 0.5, 0.25, 0.1)  #: fractions of the width that are tried
 FARTHEST = 2.0  #: of half a width: largest displacement of a node, which limits it in narrow corners
 
 
-def opened(x: Vec, tets: Index, source: Index, separated: Index, width: float) -> Vec:
+def open_kerf(x: Vec, tets: Index, source: Index, separated: Index, width: float) -> Vec:
     """Return the nodes of a separated body, (n, 3) [m], with those of a cut moved into their side by half a width.
 
     tets: (e, 4). source: node before the cut of each node, (n,). separated: rows in `tet_faces` of the separated faces,
@@ -39,15 +39,16 @@ def opened(x: Vec, tets: Index, source: Index, separated: Index, width: float) -
     return out
 
 
-def opened_if_clear(x: Vec, tets: Index, source: Index, separated: Index, width: float) -> Vec:
-    """Return the nodes of a deformed body after `opened`, (n, 3) [m], with a smaller width where it intersects itself.
+def open_kerf_if_clear(x: Vec, tets: Index, source: Index, separated: Index, width: float) -> Vec:
+    """Return the nodes of a deformed body after `open_kerf`, (n, 3) [m], by less than its width where it intersects
+    itself.
 
-    Parameters as of `opened`. The smallest fraction of the width is used even where the body still intersects itself.
+    Parameters as of `open_kerf`. The smallest fraction of the width is used even where the body intersects itself.
     """
     skin = boundary_faces(tets)[0]
     surfaces = Surfaces(x, skin, np.full(len(x), -1))
     for fraction in FRACTIONS:
-        positions = opened(x, tets, source, separated, fraction * width)
+        positions = open_kerf(x, tets, source, separated, fraction * width)
         if surfaces.intersection(positions) is None:
             break
     return positions

@@ -61,7 +61,7 @@ class Made:
         return len(self.driven) + len(self.drawn) + len(self.released)
 
 
-def recorded(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
+def record_changes(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
     """Return the record of the changes of several moments, as arrays by name.
 
     `bodies`, (s,): body of each separation, with arrays "0.parents", …; `nailed`, `drawn`, (k, 2): body and nail, the
@@ -85,7 +85,7 @@ def recorded(moments: Sequence[Made]) -> dict[str, NDArray[Any]]:
     return out
 
 
-def made_of(record: Mapping[str, NDArray[Any]]) -> list[Made]:
+def read_record(record: Mapping[str, NDArray[Any]]) -> list[Made]:
     """Return the changes of a record, one entry for each moment. Raises KeyError where an array is missing."""
     # records of versions that changed bodies only at whole frames have one moment, without a number; older records have
     # no releases of pins

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..build.fields import Prepared
 from ..build.inputs import at_frame
-from ..coordinates.prescribed import transformed
+from ..coordinates.prescribed import transform_points
 from ..embedding.nodes_near import nodes_near
 from ..fields.attach import PINNED
 from ..fields.pins import hard_weights
@@ -44,7 +44,7 @@ def drive(job: Job, body: schema.Body, number: int, whole: WholeBody, x: Vec) ->
     head, tip = np.asarray(nail.head), np.asarray(nail.tip)
     if nail.motion is not None:
         matrix = at_frame(job, nail.motion, nail.frame, nail.subframe)
-        head, tip = transformed(matrix, np.stack([head, tip]))
+        head, tip = transform_points(matrix, np.stack([head, tip]))
     along, prepared = tip - head, whole.prepared
 
     def distance(points: Vec) -> Vec:
@@ -65,7 +65,7 @@ def hold(job: Job, body: schema.Body, whole: WholeBody, driven: Driven) -> Whole
     if nail.motion is not None:
         matrices: Vec = np.asarray(job.array(nail.motion), dtype=float)
         initial = at_frame(job, nail.motion, nail.frame, nail.subframe)
-        where = transformed(matrices @ np.linalg.inv(initial), driven.positions)
+        where = transform_points(matrices @ np.linalg.inv(initial), driven.positions)
     return _with_pins(whole, prepared, np.concatenate([prepared.fields.pinned, driven.nodes]),
                       np.concatenate([_motion(job, prepared), where], axis=1))
 

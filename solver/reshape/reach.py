@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..build.world import is_drafted, slides
+from ..build.world import is_drafted
+from ..job.kinds import kind_of
 from ..job.schema import Body, Scene
 from ..state import Mask, Vec
 from .boxes import Boxes
@@ -26,7 +27,7 @@ class Reach:
     thickness: Vec  #: distance from the surface of each at which contact acts [m], (t,)
     may_touch: Mask  #: whether two tokens may be in contact with each other, (t, t)
 
-    def near(self, boxes: Boxes, margin: float) -> list[tuple[int, int]]:
+    def find_near_pairs(self, boxes: Boxes, margin: float) -> list[tuple[int, int]]:
         """Return sorted pairs of tokens that may be in contact and whose boxes are near each other.
 
         margin: additional distance, as a fraction of the size of the smaller of two bodies.
@@ -44,9 +45,9 @@ class Reach:
         return sorted(pairs)
 
 
-def grouped(scene: Scene) -> list[Body]:
+def list_groupable_bodies(scene: Scene) -> list[Body]:
     """Return the soft bodies of a scene that can be solved in groups, in the order of their tokens."""
-    return [body for body in scene.bodies if not (slides(body) or is_drafted(scene, body))]
+    return [body for body in scene.bodies if not (kind_of(body).steps_by_itself or is_drafted(scene, body))]
 
 
 def touches_nothing(scene: Scene, body: Body) -> bool:
@@ -57,7 +58,7 @@ def touches_nothing(scene: Scene, body: Body) -> bool:
 
 def ties(scene: Scene) -> Iterable[tuple[int, int]]:
     """Yield pairs of tokens that forces or constraints couple, or of which one is attached to the other."""
-    number = {body.name: k for k, body in enumerate(grouped(scene))}
+    number = {body.name: k for k, body in enumerate(list_groupable_bodies(scene))}
     mechanisms = len(number)
     for names in scene.joins():
         named = [number[name] for name in names if name in number]
@@ -66,13 +67,13 @@ def ties(scene: Scene) -> Iterable[tuple[int, int]]:
         if any(end.mechanism for end in constraint.ends):
             yield from ((number[end.body], mechanisms) for end in constraint.ends if end.body in number
                         and not end.mechanism)
-    for k, body in enumerate(grouped(scene)):
+    for k, body in enumerate(list_groupable_bodies(scene)):
         yield from ((k, number.get(attach.body, mechanisms)) for attach in body.attach)
 
 
 def that_touch(scene: Scene) -> Mask:
     """Return whether the settings of two tokens allow contact with each other, (t, t)."""
-    bodies, mechanisms = grouped(scene), [mechanism.name for mechanism in scene.mechanisms]
+    bodies, mechanisms = list_groupable_bodies(scene), [mechanism.name for mechanism in scene.mechanisms]
     tokens = len(bodies) + bool(mechanisms)
     is_listed = np.ones((tokens, tokens), dtype=bool)
     for k, body in enumerate(bodies):

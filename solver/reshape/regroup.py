@@ -18,8 +18,9 @@ from scipy.sparse.csgraph import connected_components
 
 from ..build.fields import Prepared
 from ..build.rigid_skins import skins_of
-from ..build.world import Mechanisms, SoftPart, slides, soft_part, touches_bodies
+from ..build.world import Mechanisms, SoftPart, build_soft_part, touches_bodies
 from ..job.folder import Job
+from ..job.kinds import kind_of
 from ..job.schema import Body, Scene
 from ..job.schema_values import Choice
 from ..node_records import BodyMemory
@@ -30,7 +31,7 @@ from ..world.node_memory import merge_memories
 from ..world.nodes_part import NodesPart
 from ..world.world import World
 from .boxes import Boxes
-from .reach import MARGIN, Reach, grouped, that_touch, ties, touches_nothing
+from .reach import MARGIN, Reach, list_groupable_bodies, that_touch, ties, touches_nothing
 
 GROUPS = "groups"  #: memory of a world: the first token of each token's group
 
@@ -49,7 +50,7 @@ class BodyGroup:
 class Regroup:
     """Groups of the bodies of a job.
 
-    A token is the index of a soft body in `grouped`; the last token is all mechanisms.
+    A token is the index of a soft body in `list_groupable_bodies`; the last token is all mechanisms.
     """
 
     def __init__(self, job: Job) -> None:
@@ -70,19 +71,19 @@ class Regroup:
         contact of surfaces the steps of the scene and no changes of pins or topology.
         """
         scene = job.scene
-        if any(slides(body) or touches_bodies(scene, body) or any(cut.subframe for cut in body.cuts)
+        if any(kind_of(body).steps_by_itself or touches_bodies(scene, body) or any(cut.subframe for cut in body.cuts)
                or any(nail.subframe or nail.until_subframe for nail in body.nails) for body in scene.bodies):
             return False
         if len(scene.bodies) + bool(scene.mechanisms) > 1:
             return scene.contact is not None
-        return (len(grouped(scene)) == 1 and not scene.time.tolerance and (
+        return (len(list_groupable_bodies(scene)) == 1 and not scene.time.tolerance and (
             scene.contact is not None or not (requests_own_steps(scene.bodies[0]) or scene.bodies[0].is_reshaped)))
 
     def begin(self, bodies: list[Prepared], rigid: Mechanisms | None) -> list[SoftPart]:
         """Return the parts of the groups of soft bodies at the start frame.
 
         bodies: soft bodies in the order of their tokens. rigid: mechanisms, None where there are none. Raises the
-        exceptions of `soft_part`.
+        exceptions of `build_soft_part`.
         """
         self._bodies, self._rigid = bodies, rigid
         self._must = [*ties(self._job.scene)]
@@ -100,8 +101,8 @@ class Regroup:
         start = [self._box(k, body.volume.nodes) for k, body in enumerate(bodies)]
         start += [(skin.vertices.min(axis=0), skin.vertices.max(axis=0)) for skin in self._skins]
         self.at_start = self._boxes_of(range(len(bodies)), start)
-        self._labels = self._merged(range(self.tokens), self.reach.near(self.at_start, MARGIN))
-        return [self._part(tokens) for tokens in self._soft_groups()]
+        self._labels = self._merge_labels(range(self.tokens), self.reach.find_near_pairs(self.at_start, MARGIN))
+        return [self._part(tokens) for tokens in self._list_soft_groups()]
 
     @property
     def tokens(self) -> int:
@@ -113,7 +114,7 @@ class Regroup:
         """Return the present groups: for each token the first token of its group."""
         return self._labels
 
-    def remembered(self, state: State) -> State:
+    def record_groups(self, state: State) -> State:
         """Return a state whose memory records the present groups."""
         return replace(state, memory={**state.memory, GROUPS: np.array(self._labels, dtype=float)})
 
@@ -127,7 +128,7 @@ class Regroup:
         self._labels = tuple(int(label) for label in labels)
         return self._world(world)
 
-    def soft_parts(self, world: World) -> dict[int, SoftPart]:
+    def find_soft_parts(self, world: World) -> dict[int, SoftPart]:
         """Return the parts of soft bodies of a world, by their numbers in that world."""
         return {k: soft for k, part in enumerate(world.parts) for soft in self._parts.values() if soft.part is part}
 
@@ -141,7 +142,7 @@ class Regroup:
         self._parts = {tokens: part for tokens, part in self._parts.items() if not taken & {*tokens}}
 
     def rebuilt(self, soft: SoftPart) -> SoftPart:
-        """Return a part rebuilt from the present form of its bodies. Raises the exceptions of `soft_part`."""
+        """Return a part rebuilt from the present form of its bodies. Raises the exceptions of `build_soft_part`."""
         tokens = self._tokens_of(soft.part)
         return self._part((*tokens, len(self._bodies)) if soft.rigid is not None else (*tokens,))
 
@@ -175,7 +176,7 @@ class Regroup:
                     extents.append((points.min(axis=0), points.max(axis=0)))
         return self._boxes_of(soft, extents)
 
-    def near_groups(self, boxes: Sequence[Boxes], groups: Sequence[BodyGroup]) -> list[list[int]]:
+    def find_near_groups(self, boxes: Sequence[Boxes], groups: Sequence[BodyGroup]) -> list[list[int]]:
         """Return lists of the indices of groups that are near each other, each of two groups or more.
 
         boxes: of the bodies of each group.
@@ -183,18 +184,19 @@ class Regroup:
         together = reduce(lambda one, other: Boxes(*(np.concatenate([getattr(one, name), getattr(other, name)])
                                                      for name in ("token", "low", "high"))), boxes)
         of_token = {token: k for k, group in enumerate(groups) for token in group.tokens}
-        pairs = [(of_token[a], of_token[b]) for a, b in self.reach.near(together, 0.0) if of_token[a] != of_token[b]]
+        pairs = [(of_token[a], of_token[b]) for a, b in self.reach.find_near_pairs(together, 0.0)
+                 if of_token[a] != of_token[b]]
         labels = np.array(_components(len(groups), pairs))
         return [np.flatnonzero(labels == label).tolist() for label in np.unique(labels)
                 if np.count_nonzero(labels == label) > 1]
 
-    def joined(self, world: World, state: State, groups: Sequence[BodyGroup]) -> tuple[World, State]:
+    def merge_groups(self, world: World, state: State, groups: Sequence[BodyGroup]) -> tuple[World, State]:
         """Return a world in which some groups are merged into one, and its state with equal positions and velocities.
 
         The integrator of the merged group starts without a history of rates, as after a cut.
         """
         tokens = sorted(token for group in groups for token in group.tokens)
-        self._labels = self._merged(self._labels, [(tokens[0], token) for token in tokens[1:]])
+        self._labels = self._merge_labels(self._labels, [(tokens[0], token) for token in tokens[1:]])
         before = world.split_state(state)
         former = {token: (nodes, own, body.nodes) for part, own in zip(world.parts, before)
                  if (nodes := self._nodes_of(part)) is not None
@@ -210,11 +212,11 @@ class Regroup:
             if own is None:
                 nodes = self._nodes_of(part)
                 assert nodes is not None
-                own = _assembled_state(nodes, [former[token] for token in self._tokens_of(part)], state.time)
+                own = _assemble_state(nodes, [former[token] for token in self._tokens_of(part)], state.time)
             elif self._is_rigid(part) and other.couplings:
                 own = replace(own, memory={key: value for key, value in own.memory.items() if key not in histories})
             states.append(own)
-        return other, self.remembered(other.merge_states(states, state))
+        return other, self.record_groups(other.merge_states(states, state))
 
     def _beyond_nodes(self, one: Prepared) -> float:
         """Return how far a body's mesh and contact surface extend beyond the box of its nodes [m]."""
@@ -236,28 +238,28 @@ class Regroup:
         low, high = (np.array([corner[k] for corner in corners]).reshape(-1, 3) for k in (0, 1))
         return Boxes(np.array(tokens, dtype=np.int32), low, high)
 
-    def _merged(self, labels: Iterable[int], pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    def _merge_labels(self, labels: Iterable[int], pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
         """Return the label of each token after the groups of pairs of tokens merge: the first token of its group."""
         links = [*enumerate(labels), *pairs, *self._must]
         return _components(self.tokens, links)
 
-    def _soft_groups(self) -> list[tuple[int, ...]]:
+    def _list_soft_groups(self) -> list[tuple[int, ...]]:
         """Return the tokens of each group that has soft bodies, in the order of their first tokens."""
         groups = [tuple(np.flatnonzero(np.array(self._labels) == label).tolist()) for label in sorted({*self._labels})]
         return [tokens for tokens in groups if tokens[0] < len(self._bodies)]
 
     def _part(self, tokens: tuple[int, ...]) -> SoftPart:
-        """Return the part of a group, built on first use. Raises the exceptions of `soft_part`."""
+        """Return the part of a group, built on first use. Raises the exceptions of `build_soft_part`."""
         if tokens not in self._parts:
             of_bodies = [self._bodies[token] for token in tokens if token < len(self._bodies)]
             rigid = self._rigid if tokens[-1] == len(self._bodies) else None
-            self._parts[tokens] = soft_part(replace(self._job, scene=self._scene(tokens)), of_bodies, rigid,
-                                            reshaped=bool(self._reshaped & {*tokens}))
+            self._parts[tokens] = build_soft_part(replace(self._job, scene=self._scene(tokens)), of_bodies, rigid,
+                                                  reshaped=bool(self._reshaped & {*tokens}))
         return self._parts[tokens]
 
     def _world(self, world: World) -> World:
         """Return the world of the present groups, with other parts than those of soft bodies unchanged."""
-        soft = [self._part(tokens) for tokens in self._soft_groups()]
+        soft = [self._part(tokens) for tokens in self._list_soft_groups()]
         couplings = [coupling for group in soft for coupling in group.couplings]
         others = [part if self._rigid is None or not self._is_rigid(part) else self._rigid.beside(couplings)
                   for part in world.parts if self._nodes_of(part) is None]
@@ -295,8 +297,8 @@ class Regroup:
             return scene  # mechanisms use the settings of the scene
         if len(bodies) == 1 and touches_nothing(scene, bodies[0]):
             scene = msgspec.structs.replace(scene, contact=None, obstacles=[])
-        integrator, stage_solver = _agreed([(body.integrator, body.stage_solver) for body in bodies],
-                                           (scene.integrator, scene.stage_solver))
+        integrator, stage_solver = _find_agreed([(body.integrator, body.stage_solver) for body in bodies],
+                                                (scene.integrator, scene.stage_solver))
         changes = [scene.time.largest_deformation if body.largest_deformation is None else body.largest_deformation
                    for body in bodies]
         time = msgspec.structs.replace(scene.time, step=min(body.step or scene.time.step for body in bodies),
@@ -311,7 +313,7 @@ def requests_own_steps(body: Body) -> bool:
                for choice in (body.integrator, body.stage_solver, body.step, body.largest_deformation))
 
 
-def _agreed(own: Sequence[tuple[Choice | None, Choice | None]], otherwise: tuple[Choice, Choice]
+def _find_agreed(own: Sequence[tuple[Choice | None, Choice | None]], otherwise: tuple[Choice, Choice]
             ) -> tuple[Choice, Choice]:
     """Return the integrator and the stage solver on which all bodies agree, else those of the scene, `otherwise`."""
     pairs = [(integrator or otherwise[0], stage_solver or otherwise[1]) for integrator, stage_solver in own]
@@ -326,7 +328,7 @@ def _components(count: int, links: Iterable[tuple[int, int]]) -> tuple[int, ...]
     return tuple(int(np.flatnonzero(labels == label)[0]) for label in labels)
 
 
-def _assembled_state(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
+def _assemble_state(part: NodesPart, former: Sequence[tuple[NodesPart, State, slice]], time: float) -> State:
     """Return the state of a part whose bodies were in other parts before.
 
     former: former part, its state and the nodes in it of each body. The memory has the records of nodes, and no

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import catalogue
 from ..build.fields import Prepared
-from ..build.world import SoftPart, soft_part
+from ..build.world import SoftPart, build_soft_part
 from ..job import schema
 from ..job.folder import Job, blame
 from ..meshing.volume import face_parts, mean_edge
@@ -19,9 +19,9 @@ from ..state import Index, State, Vec
 from ..world.world import World
 from . import nails
 from .body import Separation, WholeBody, apply, cut_body
-from .carried_over import carried_over
+from .carried_over import carry_over
 from .cuts.interface import Cut, Shape
-from .made import Made, made_of, recorded
+from .made import Made, read_record, record_changes
 from .regroup import Regroup
 
 T = TypeVar("T", bound=np.generic)
@@ -87,7 +87,7 @@ class Reshape:
         """
         made, notes, moment = Made(), list[str](), (frame, fraction)
         if self._regroup is not None:  # groups may have merged
-            self._soft = self._of_changing(self._regroup.soft_parts(world))
+            self._soft = self._of_changing(self._regroup.find_soft_parts(world))
         states = world.split_state(state)
         for k, old in self._soft.items():
             members = self._members(old)
@@ -101,8 +101,8 @@ class Reshape:
                 old.part.show([self._bodies[i].prepared.embedding for i in members])
                 world = world.with_part(k, old.part, old.couplings)
                 continue
-            self._soft[k] = new = self._assembled(old)
-            states[k] = carried_over(old.part, new.part, states[k], source, x)
+            self._soft[k] = new = self._assemble(old)
+            states[k] = carry_over(old.part, new.part, states[k], source, x)
             for coupling in new.couplings:
                 # histories of the integrator belong to the former unknowns
                 carrier = next(i for i, part in enumerate(world.parts) if part is coupling.parts[-1])
@@ -115,9 +115,9 @@ class Reshape:
         return Reshaped(world, world.merge_states(states, state), notes)
 
     def record(self) -> dict[str, NDArray[Any]]:
-        """Return the record of all changes since the last call, from `recorded`; empty where there were none."""
+        """Return the record of all changes since the last call, from `record_changes`; empty where there were none."""
         made, self._made = self._made, []
-        return recorded(made) if made else {}
+        return record_changes(made) if made else {}
 
     def _change(self, moment: tuple[int, float], members: list[int], x: Vec, made: Made,
                 notes: list[str]) -> tuple[Vec, Index]:
@@ -150,9 +150,9 @@ class Reshape:
                                  "nothing is cut")
                     continue
                 source = self._separate(i, separation)
-                x, sources = _copied(x, nodes, source), _copied(sources, nodes, source)
+                x, sources = _copy_rows(x, nodes, source), _copy_rows(sources, nodes, source)
                 nodes = self._nodes(i, members)
-                x[nodes] = self._opened(i, x[nodes], source, separation)
+                x[nodes] = self._open_kerf(i, x[nodes], source, separation)
                 made.separations.append((i, separation))
                 follows = bool(catalogue.find("method", self._job.scene.method_of(body).kind).follows)
                 notes.append(_describe_cut(body.name, when, whole, self._bodies[i], follows))
@@ -172,7 +172,7 @@ class Reshape:
     def again(self, world: World, records: Sequence[Mapping[str, NDArray[Any]]]) -> World:
         """Return the world after repeating the changes of an earlier run. records: results of `record`, in order."""
         changed = set[int]()
-        for made in (moment for record in records for moment in made_of(record)):
+        for made in (moment for record in records for moment in read_record(record)):
             for i, frame in made.released:
                 self._release(i, frame)
             for i, nail in made.drawn:
@@ -187,7 +187,7 @@ class Reshape:
             return world
         for k, old in self._soft.items():
             if changed & {*self._members(old)}:
-                self._soft[k] = new = self._assembled(old)
+                self._soft[k] = new = self._assemble(old)
                 world = world.with_part(k, new.part, new.couplings)
         return world
 
@@ -198,13 +198,14 @@ class Reshape:
             self._nailed[body][nail] = np.flatnonzero(np.isin(source, nodes)).astype(np.int32)
         return source
 
-    def _opened(self, body: int, x: Vec, source: Index, separation: Separation) -> Vec:
+    def _open_kerf(self, body: int, x: Vec, source: Index, separation: Separation) -> Vec:
         """Return the positions of a body's nodes, (n, 3) [m], with the kerf of a cut where surfaces are in contact."""
         if not self._kerf[body]:
             return x
-        from .kerf import opened_if_clear  # its kernels are compiled where surfaces touch
+        from .kerf import open_kerf_if_clear  # its kernels are compiled where surfaces touch
 
-        return opened_if_clear(x, self._bodies[body].prepared.volume.tets, source, separation.apart, self._kerf[body])
+        return open_kerf_if_clear(x, self._bodies[body].prepared.volume.tets, source, separation.apart,
+                                  self._kerf[body])
 
     def _hold(self, body: int, driven: nails.Driven) -> None:
         self._bodies[body] = nails.hold(self._job, self._job.scene.bodies[body], self._bodies[body], driven)
@@ -230,13 +231,13 @@ class Reshape:
         number = {body.name: i for i, body in enumerate(self._job.scene.bodies)}
         return [number[name] for name, _, _ in soft.part.bodies]
 
-    def _assembled(self, soft: SoftPart) -> SoftPart:
+    def _assemble(self, soft: SoftPart) -> SoftPart:
         """Return a part rebuilt from the present form of its bodies."""
         members = [self._bodies[i].prepared for i in self._members(soft)]
         if self._regroup is not None:
             self._regroup.take({member.body.name: member for member in members if member.body.name in self._changing})
             return self._regroup.rebuilt(soft)
-        return soft_part(self._job, members, soft.rigid, reshaped=True)
+        return build_soft_part(self._job, members, soft.rigid, reshaped=True)
 
     def _nodes(self, body: int, members: list[int]) -> slice:
         """Return the slice of the nodes of a body among all nodes of its part."""
@@ -249,7 +250,7 @@ class Reshape:
         return kind
 
 
-def _copied(values: NDArray[T], nodes: slice, source: Index) -> NDArray[T]:
+def _copy_rows(values: NDArray[T], nodes: slice, source: Index) -> NDArray[T]:
     """Return values of all nodes, (n, …), with the rows of one body expanded to its new nodes.
 
     nodes: rows of the body. source: former node in the body of each new node, (k,).

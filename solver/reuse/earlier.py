@@ -19,8 +19,8 @@ from ..job import hashes
 from ..job.arrays import Unreadable, read_npy, read_npz
 from ..job.folder import Job
 from ..reshape.boxes import Boxes
-from ..reshape.made import Made, made_of
-from ..reshape.reach import grouped, ties, touches_nothing
+from ..reshape.made import Made, read_record
+from ..reshape.reach import list_groupable_bodies, ties, touches_nothing
 from ..reshape.regroup import Regroup
 from ..state import Index, State, Vec
 from .obstacle_rows import ObstacleRows
@@ -136,7 +136,7 @@ class EarlierBake:
 
     def output(self, frame: int) -> FrameOutput:
         """Return all output of a frame of the earlier bake. Raises CannotReuse where a file is missing or damaged."""
-        if not self.cache.whole(frame):
+        if not self.cache.is_whole(frame):
             raise CannotReuse(f"its frame {frame} is missing or damaged")
         record = self.record(frame)
         margin = np.zeros(len(record.labels))
@@ -151,13 +151,13 @@ class EarlierBake:
                            self._array(TOUCHED, frame), self._array(STRESS, frame), self._array(HALVED, frame),
                            self.cache.poses(frame) if self.cache.mechanisms() else None)
 
-    def made(self, frame: int) -> Made:
+    def read_changes(self, frame: int) -> Made:
         """Return the cuts, nails and releases of pins after a frame. Raises CannotReuse where their file is damaged."""
         if frame not in self.cache.cut_frames():
             return Made()
         check_file(self.cache, CUTS, frame)
         try:
-            changes, = made_of(read_npz(file_of(self.cache.folder, CUTS, frame), self.cache.folder))
+            changes, = read_record(read_npz(file_of(self.cache.folder, CUTS, frame), self.cache.folder))
         except (OSError, Unreadable, KeyError, TypeError, ValueError) as error:
             raise CannotReuse(f"its cuts at frame {frame} cannot be read") from error
         return changes
@@ -199,7 +199,7 @@ class EarlierBake:
         records = [record, *(record_of(self.cache, frame) for frame in self.cache.frames_done()[1:])]
         swept, last = Swept.through([record.arrays() for record in records]), records[-1]
         near = {token for obstacles in self._obstacles for name, corners in corners_of(obstacles).items()
-                if name in changed for token in swept.near(*corners)}
+                if name in changed for token in swept.find_near_bodies(*corners)}
         if self.has_mechanisms and not self._obstacle_rows.are_alike:
             near.add(len(self.numbering.rows))  # rows of obstacles stand before those of rigid bodies
         discarded = {int(last.labels[token]) for token in near}
@@ -294,7 +294,7 @@ def find(folder: Path, job: Job, read: hashes.Settings) -> EarlierBake | None:
         manifest = cache.manifest
         if manifest is None or not _are_grouped(job) or not hashes.means_the_same(manifest):
             return None
-        unchanged = compare(hashes.as_read(hashes.recorded(manifest)), read, (
+        unchanged = compare(hashes.as_read(hashes.read_recorded(manifest)), read, (
             cache.body_uuids(), {body.name: body.uuid for body in job.scene.bodies}))
         names = [name for name, _, _ in cache.bodies()]
         tokens = {names.index(was): k for k, body in enumerate(job.scene.bodies)
@@ -309,7 +309,7 @@ def find(folder: Path, job: Job, read: hashes.Settings) -> EarlierBake | None:
 
 def _are_grouped(job: Job) -> bool:
     """Return whether all bodies of a job can be solved in groups."""
-    return Regroup.suits(job) and len(grouped(job.scene)) == len(job.scene.bodies)
+    return Regroup.suits(job) and len(list_groupable_bodies(job.scene)) == len(job.scene.bodies)
 
 
 def _in_whole_groups(earlier: EarlierBake, job: Job, unchanged: Unchanged) -> EarlierBake | None:

@@ -50,7 +50,7 @@ class PartialBake:
         if snapshot is not None:
             self._earlier.check_separate(record_of(Cache(cache), snapshot), snapshot)
 
-    def reused_steps(self, frame: int) -> list[int]:
+    def read_reused_steps(self, frame: int) -> list[int]:
         """Return the number of time steps of each reused group in a frame. Raises CannotReuse."""
         return self._earlier.steps(frame)
 
@@ -80,7 +80,7 @@ class PartialBake:
             first += counts[body.name]
         return bodies
 
-    def described(self, world: World | None) -> dict[str, Any]:
+    def describe(self, world: World | None) -> dict[str, Any]:
         """Return the manifest's description of the run, as arguments of `FrameStore.begin`.
 
         world: world of the solved bodies; None where nothing is solved.
@@ -107,7 +107,7 @@ class PartialBake:
         return (f"Kept {len(names)} of {count} objects as they were baked: {', '.join(names)}" if self._tokens else
                 "Nothing has to be solved: all objects that are left are kept as they were baked")
 
-    def solved_now(self, left: EarlierBake | None) -> str:
+    def name_solved_bodies(self, left: EarlierBake | None) -> str:
         """Return the beginning of a sentence that names the bodies whose frames are no longer reused.
 
         left: earlier bake with the bodies that still are reused; None where there are none.

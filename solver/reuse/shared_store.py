@@ -15,7 +15,7 @@ from ..frames.needles import LONGEST
 from ..frames.write import FrameStore
 from ..job.folder import Job
 from ..job.stages import Arrays
-from ..reshape.made import Made, made_of, recorded
+from ..reshape.made import Made, read_record, record_changes
 from ..reshape.reach import MARGIN, Reach, that_touch
 from ..state import State, Vec
 from .earlier import CannotReuse, EarlierBake, record_of
@@ -59,28 +59,28 @@ class SharedStore(FrameStore):
         self._poses: Mapping[str, Vec] | None = None
         self._made = Made()
 
-    def cuts(self, frame: int, made: Arrays) -> None:
+    def write_cuts(self, frame: int, made: Arrays) -> None:
         """Store the cuts, nails and releases of the solved bodies after a frame, until `write`."""
-        self._made, = made_of(made)
+        self._made, = read_record(made)
         self._count_new(self._made)
 
-    def cuts_before(self, frame: int) -> list[Arrays]:
+    def read_cuts_before(self, frame: int) -> list[Arrays]:
         """Return the records of cuts before a frame that concern solved bodies, in their numbering.
 
         Raises CacheUnwritable where a record cannot be read.
         """
-        own = [self._whole.made_of_subset(1, changes) for record in super().cuts_before(frame)
-               for changes in made_of(record)]
+        own = [self._whole.select_changes(1, changes) for record in super().read_cuts_before(frame)
+               for changes in read_record(record)]
         for changes in own:
             self._count_new(changes)
-        return [recorded([changes]) for changes in own if changes.count]
+        return [record_changes([changes]) for changes in own if changes.count]
 
     def _count_new(self, made: Made) -> None:
         """Add the vertices that cuts create to the vertex counts of the solved bodies."""
         for body, separation in made.separations:
             self._counts[body] += len(separation.parents)
 
-    def groups(self, frame: int, record: GroupRecord) -> None:
+    def write_groups(self, frame: int, record: GroupRecord) -> None:
         """Store the record of the solved groups until `write`. Raises CannotReuse where one is near a reused group."""
         assert self._solved is not None
         self._record = record
@@ -91,36 +91,36 @@ class SharedStore(FrameStore):
         own = np.array([self._solved.tokens[k] for k in range(len(record.labels))])
         reach.size[own], reach.thickness[own] = record.size, record.thickness
         boxes = self._earlier.boxes(frame).and_those(boxes_among_all(record.boxes, self._solved))
-        near = frozenset(token for pair in reach.near(boxes, MARGIN if frame == start else 0.0)
+        near = frozenset(token for pair in reach.find_near_pairs(boxes, MARGIN if frame == start else 0.0)
                          if len(self._earlier.tokens & {*pair}) == 1 for token in pair) & self._earlier.tokens
         if near:
             raise CannotReuse(f"at frame {frame} something comes near {', '.join(self._earlier.names(near))}", near,
                               None if frame == start else frame)
 
-    def liveliness(self, frame: int, activity: NDArray[Any]) -> None:
+    def write_liveliness(self, frame: int, activity: NDArray[Any]) -> None:
         """Store the liveliness of dynamic nodes, (3, m), until `write`."""
         self._liveliness = activity
 
-    def contact_forces(self, frame: int, rows: NDArray[Any]) -> None:
+    def write_contact_forces(self, frame: int, rows: NDArray[Any]) -> None:
         """Store the contact forces, (k, 7), until `write`."""
         self._contacts = rows
 
-    def stress(self, frame: int, rows: NDArray[Any]) -> None:
+    def write_stress(self, frame: int, rows: NDArray[Any]) -> None:
         """Store the stress of vertices, (V, 4), until `write`."""
         self._stress = rows
 
-    def needles(self, frame: int, longest: NDArray[Any]) -> None:
+    def write_needles(self, frame: int, longest: NDArray[Any]) -> None:
         """Do nothing: the record of groups contains the longest edges."""
 
-    def halved(self, frame: int, counts: NDArray[np.int32]) -> None:
+    def write_halved_steps(self, frame: int, counts: NDArray[np.int32]) -> None:
         """Store the numbers of halved steps by body, (b + 1,), until `write`."""
         self._halved = counts
 
-    def sheets(self, frame: int, records: Mapping[int, SheetRecord]) -> None:
+    def write_sheets(self, frame: int, records: Mapping[int, SheetRecord]) -> None:
         """Raise CannotReuse: remeshed cloth is not solved in groups."""
         raise CannotReuse("cloth has faces of its own")
 
-    def poses(self, frame: int, arrays: Mapping[str, Vec]) -> None:
+    def write_poses(self, frame: int, arrays: Mapping[str, Vec]) -> None:
         """Store the poses of rigid bodies until `write`."""
         self._poses = arrays
 
@@ -138,24 +138,24 @@ class SharedStore(FrameStore):
             outputs.append(FrameOutput(
                 self._record, vertices.astype(np.float32), [*map(slice, ends, ends[1:])], _single(self._liveliness),
                 _single(self._contacts), _single(self._stress), self._halved, self._poses))
-        made = self._whole.made([self._earlier.made(frame - 1), self._made])
+        made = self._whole.merge_changes([self._earlier.read_changes(frame - 1), self._made])
         self._forget()
         if made.count:
-            super().cuts(frame - 1, recorded([made]))
+            super().write_cuts(frame - 1, record_changes([made]))
         whole = self._whole.output(outputs, spans, self._shows_stress)
         if whole.halved is not None:
-            super().halved(frame, whole.halved)
-        super().groups(frame, whole.record)
+            super().write_halved_steps(frame, whole.halved)
+        super().write_groups(frame, whole.record)
         if whole.liveliness is not None:
-            super().liveliness(frame, whole.liveliness)
+            super().write_liveliness(frame, whole.liveliness)
         if whole.contacts is not None:
-            super().contact_forces(frame, whole.contacts)
+            super().write_contact_forces(frame, whole.contacts)
         if whole.stress is not None:
-            super().stress(frame, whole.stress)
+            super().write_stress(frame, whole.stress)
         if whole.record.longest.max(initial=0.0) > LONGEST:
-            super().needles(frame, whole.record.longest)
+            super().write_needles(frame, whole.record.longest)
         if whole.poses is not None:
-            super().poses(frame, whole.poses)
+            super().write_poses(frame, whole.poses)
         super().write(frame, whole.vertices)
         self._written = outputs, whole.record
 
@@ -166,7 +166,7 @@ class SharedStore(FrameStore):
         """
         self.write(frame, np.zeros((0, 3)))
         if with_snapshot:
-            self.snapshot(frame, None)
+            self.write_snapshot(frame, None)
 
     def restore(self, frame: int) -> State:
         """Return the state of the solved bodies from a snapshot of all bodies.
@@ -175,7 +175,7 @@ class SharedStore(FrameStore):
         """
         return self._whole.state_of_subset(1, super().restore(frame), record_of(self.cache, frame))
 
-    def snapshot(self, frame: int, state: State | None) -> None:
+    def write_snapshot(self, frame: int, state: State | None) -> None:
         """Write a snapshot of the state of all bodies.
 
         state: state of the solved bodies; None where nothing is solved. Raises CannotReuse where the earlier bake has
@@ -184,7 +184,7 @@ class SharedStore(FrameStore):
         assert self._written is not None
         outputs, record = self._written
         states = [self._earlier.state(frame), *([] if state is None else [state])]
-        super().snapshot(frame, self._whole.state(states, [output.record for output in outputs], record.labels))
+        super().write_snapshot(frame, self._whole.state(states, [output.record for output in outputs], record.labels))
 
 
 def _single(rows: NDArray[Any] | None) -> Floats | None:

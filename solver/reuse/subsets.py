@@ -116,15 +116,15 @@ class AllBodies:
 
         records: groups of each subset. labels: first token of the group of each token of the job, (t,).
         """
-        parted = [_parted(state, record) for state, record in zip(states, records)]
-        return _joined(states[0].time, [parted[part.subset][part.number] for part in self._parts(records)], labels)
+        parted = [_split_state(state, record) for state, record in zip(states, records)]
+        return _join_states(states[0].time, [parted[part.subset][part.number] for part in self._parts(records)], labels)
 
-    def made(self, made: Sequence[Made]) -> Made:
+    def merge_changes(self, made: Sequence[Made]) -> Made:
         """Return the cuts and nails of all bodies at one moment, merged from those of each subset."""
         of_all = (changes.of_bodies(subset.tokens) for changes, subset in zip(made, self._subsets))
         return reduce(Made.and_those, of_all, Made()).in_order
 
-    def made_of_subset(self, number: int, made: Made) -> Made:
+    def select_changes(self, number: int, made: Made) -> Made:
         """Return the cuts and nails at one moment that concern the bodies of a subset, in its numbering."""
         return made.of_bodies({token: k for k, token in self._subsets[number].tokens.items()})
 
@@ -133,13 +133,13 @@ class AllBodies:
 
         number: index of the subset, all of whose tokens are used. record: groups of all bodies at the snapshot.
         """
-        subset, parts = self._subsets[number], _parted(state, record)
+        subset, parts = self._subsets[number], _split_state(state, record)
         own = {token: k for k, token in subset.tokens.items()}
         soft = [group for group in record.groups() if group[0] < self._bodies]
         states = [part for part, group in zip(parts, soft) if all(token in own for token in group)]
         states += parts[len(soft):] if _moves_mechanisms(subset) else []
         labels = np.array([own[int(record.labels[token])] for _, token in sorted(subset.tokens.items())])
-        return _joined(state.time, states, labels)
+        return _join_states(state.time, states, labels)
 
     def _parts(self, records: Sequence[GroupRecord]) -> list[_PartOfSubset]:
         """Return the parts of the world of all bodies: groups in the order of their first bodies, then mechanisms."""
@@ -216,7 +216,7 @@ def _rows_of_part(output: FrameOutput, number: int) -> Floats:
     return output.contacts[ends[number] - output.record.contacts[number]:ends[number]]
 
 
-def _joined(time: float, parts: Sequence[State], labels: Index) -> State:
+def _join_states(time: float, parts: Sequence[State], labels: Index) -> State:
     """Return the state of a world from the states of its parts. labels: first token of each token's group, (t,)."""
     memory = {GROUPS: labels.astype(float)}
     for k, part in enumerate(parts):
@@ -224,7 +224,7 @@ def _joined(time: float, parts: Sequence[State], labels: Index) -> State:
     return State(time, np.concatenate([part.q for part in parts]), np.concatenate([part.u for part in parts]), memory)
 
 
-def _parted(state: State, record: GroupRecord) -> list[State]:
+def _split_state(state: State, record: GroupRecord) -> list[State]:
     """Return the states of the parts of a world. record: groups with the number of unknowns of each part."""
     ends = np.cumsum([0, *record.unknowns]).tolist()
     states = []

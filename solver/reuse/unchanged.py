@@ -33,7 +33,7 @@ def compare(old: Settings, new: Settings, uuids: tuple[Mapping[str, str], Mappin
     uuids: UUIDs of the soft bodies by name, of the earlier bake and of the job.
     """
     nothing = Unchanged({}, False, False, False)
-    before, now = (_shared(settings.scene) for settings in (old, new))
+    before, now = (_group_settings(settings.scene) for settings in (old, new))
     if before.rest != now.rest:
         return nothing
     contact = before.contact == now.contact
@@ -76,7 +76,7 @@ class _Scene:
     joints: Flat  #: settings that only mechanisms read
 
 
-def _shared(scene: Flat) -> _Scene:
+def _group_settings(scene: Flat) -> _Scene:
     """Return the settings of a scene by what they affect: all bodies, steps, contact, obstacles by name, joints."""
     steps = {key: value for key, value in scene.items()
              if _is_of(key, STEPS) or key in [f"time.{size}" for size in STEP_SIZES]}
@@ -155,12 +155,12 @@ def _joining(scene: Flat, name: str, called: Mapping[str, str]) -> list[Flat]:
         soft += [value for field, value in entry.items()
                  if field.endswith(".body") and not entry.get(field.removesuffix("body") + "mechanism")]
         if name in soft:
-            joining.append({field: _renamed(entry, field, value, called) for field, value in entry.items()
+            joining.append({field: _rename(entry, field, value, called) for field, value in entry.items()
                             if field != "name"})
     return joining
 
 
-def _renamed(entry: Flat, field: str, value: Any, called: Mapping[str, str]) -> Any:
+def _rename(entry: Flat, field: str, value: Any, called: Mapping[str, str]) -> Any:
     """Return a field's value with present names of bodies for those of the earlier bake; None for other bodies."""
     if field == "bodies":
         return [called.get(name) for name in value]

@@ -74,7 +74,7 @@ class BoundedProgram:
         size = typical * each
         s, above, below = each * slip / typical, high / size, low / size
         if self._model is None:
-            self._model = self._model_of(each[:, None] * self._W * each, s, above, below, self._active(low, high))
+            self._model = self._model_of(each[:, None] * self._W * each, s, above, below, self._flag_active(low, high))
         else:
             self._model.update(f=s, bupper=above, blower=below)
         x, _, flag, info = self._model.solve()
@@ -102,7 +102,7 @@ class BoundedProgram:
         model.settings = {"primal_tol": self.tolerance}
         return model
 
-    def _active(self, low: Vec, high: Vec) -> np.ndarray:
+    def _flag_active(self, low: Vec, high: Vec) -> np.ndarray:
         """Return the active bounds of the guess, (k,), as daqp's flags."""
         sense = np.zeros(len(low), dtype=np.int32)
         if self._guess is not None:

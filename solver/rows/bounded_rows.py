@@ -38,7 +38,7 @@ class BoundedRows:
         """Return the number of iterations of all solutions so far; 0 where rows are equations."""
         return self._program.iterations if self._program else 0
 
-    def named(self, multiplier: Vec) -> RowMultipliers:
+    def name_multipliers(self, multiplier: Vec) -> RowMultipliers:
         """Return multipliers, (r,), with the names of the rows."""
         return RowMultipliers(self.rows.name, multiplier)
 

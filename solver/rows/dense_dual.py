@@ -65,7 +65,7 @@ class DenseDual:
         self._equations, self._unilateral, self._cones = bilateral, unilateral, cones
         self._k, self._p = len(cones.friction), len(unilateral)
         r = len(bilateral)
-        rows, dense = unilateral.stacked(cones)
+        rows, dense = unilateral.stack(cones)
         if not rows.shape[0]:
             self.bilateral = Bilateral(bilateral, respond)
             return

@@ -19,10 +19,10 @@ class EliminatedRows:
     component along B, and each row costs one solve with a factor. [Ascher 26]
     """
 
-    rows: DenseRows  #: unknowns in the order of the free nodes or, after `ordered`, in that of its argument
+    rows: DenseRows  #: unknowns in the order of the free nodes or, after `reorder`, in that of its argument
     directions: Vec  #: B, (m, s)
 
-    def ordered(self, rank: Index) -> EliminatedRows:
+    def reorder(self, rank: Index) -> EliminatedRows:
         """Return the rows for another order of nodes, with three unknowns each. rank: index of each node in the present
         order, (f,)."""
         width = len(self.rows)

@@ -47,7 +47,7 @@ class FilteredProgram:
 
     def solve(self, rhs: Vec) -> tuple[Vec, Vec]:
         """Return u, (m,), and the rows' impulses, (r,). rhs: b, (m,)."""
-        c, self.taken = _filtered_gradients(self._matrix, rhs - self._matrix @ self._z, self._basis, self._accuracy)
+        c, self.taken = _solve_filtered(self._matrix, rhs - self._matrix @ self._z, self._basis, self._accuracy)
         u = self._z + c
         reaction, impulse = self._matrix @ u - rhs, np.zeros(len(self._rows))
         for node, own, G in self._of_node:
@@ -68,7 +68,7 @@ def _by_node(jacobian: sp.csr_array) -> dict[int, list[int]]:
     return of_node
 
 
-def _filtered_gradients(matrix: sp.csc_array, rhs: Vec, basis: Vec, accuracy: float) -> tuple[Vec, int]:
+def _solve_filtered(matrix: sp.csc_array, rhs: Vec, basis: Vec, accuracy: float) -> tuple[Vec, int]:
     """Return c with S (A c − b) = 0 and S c = c, S = 1 − `basis` of each node, (n, 3, 3), and the number of
     iterations."""
     def filtered(vector: Vec) -> Vec:

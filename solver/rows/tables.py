@@ -48,10 +48,10 @@ def concatenate_tables(first: R, *others: R) -> R:
     if not others:
         return first
     tables = (first, *others)
-    return type(first)(*(_joined([getattr(table, item.name) for table in tables]) for item in fields(first)))
+    return type(first)(*(_join([getattr(table, item.name) for table in tables]) for item in fields(first)))
 
 
-def _joined(columns: list[Any]) -> Any:
+def _join(columns: list[Any]) -> Any:
     """Return tables of rows one below the other, sparse or dense."""
     return sp.vstack(columns, format="csr") if sp.issparse(columns[0]) else np.concatenate(columns)
 
@@ -86,7 +86,7 @@ class DenseRows(RowTable):
         """Return a table without rows on `unknowns` unknowns."""
         return cls.equations(np.zeros((0, unknowns)))
 
-    def stacked(self, cones: ConeRows) -> tuple[Vec, Vec]:
+    def stack(self, cones: ConeRows) -> tuple[Vec, Vec]:
         """Return the Jacobian of all rows, those of cones last, (r + 2 k, m), twice: for products, and as a dense
         matrix."""
         rows = np.concatenate([self.G, cones.T])
@@ -104,7 +104,7 @@ class SparseRows(RowTable):
         """Return rows without compliance. is_equation: (r,), False for rows that may be exceeded."""
         return cls(target, *bounds_of(is_equation), np.zeros(len(target)), name, matrix)
 
-    def stacked(self, cones: ConeRows) -> tuple[sp.csr_matrix, Vec]:
+    def stack(self, cones: ConeRows) -> tuple[sp.csr_matrix, Vec]:
         """Return the Jacobian of the rows, (r, m), sparse for products and as a dense matrix. `cones` has to be
         empty."""
         return self.matrix, self.matrix.toarray()

@@ -66,7 +66,7 @@ class Measurements:
         if more > 0:
             self._metric = np.concatenate([self._metric, np.full((more, 3), np.nan)])
 
-    def tried(self) -> tuple[Index, Vec]:
+    def get_last_collapses(self) -> tuple[Index, Vec]:
         """Return corners and neighbours of faces, (m, 6), and metric, (n, 3), at the last collapses, for
         `mark_stale`."""
         self.room()
@@ -132,7 +132,7 @@ def _adapt_once(working: Working, sizing: Sizing, seen: Measurements) -> tuple[i
         splits += done
         flips += _flip(working)
     collapses, flipped = collapse_all(working.arrays, 1.0 - sizing.hysteresis, sizing.limits, working.straight,
-                                     working.thinnest, *seen.tried(), SPLIT_SWEEPS, FLIP_SWEEPS)
+                                     working.thinnest, *seen.get_last_collapses(), SPLIT_SWEEPS, FLIP_SWEEPS)
     return splits, flips + flipped, collapses
 
 

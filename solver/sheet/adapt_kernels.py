@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..threads import inlined, kernel
-from .mesh_kernels import FACES, MESH, far_corner, feature_of, sharpness, sharpness_of, wedge
+from ..threads import inline, kernel
+from .mesh_kernels import FACES, MESH, feature_of, find_opposite_corner, sharpness, sharpness_of, wedge
 from .operations_kernels import DONE, flip, split_edge
 
 FLIP_THRESHOLD = 1.0e-2  #: violation of Delaunay above which an edge is flipped, in squares of admissible lengths
@@ -16,7 +16,7 @@ FLAT = 0.16  #: square of the height over the square of either side, in the metr
 TINY = 0.25  #: length in the metric below which an edge is collapsed even if others become too long and are split again
 
 
-@inlined
+@inline
 def length2(mesh, a, b):  # type: ignore[no-untyped-def]
     """Return the squared length uᵀ ½ (M_a + M_b) u of the edge a b in the metric; 1 is the longest admissible."""
     X, metric = mesh[1], mesh[4]
@@ -60,7 +60,7 @@ def may_split(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
         g = f if side == 0 else across[f, k]
         if g < 0:
             continue
-        tip = faces[f, k] if side == 0 else faces[g, far_corner(across, g, f)]
+        tip = faces[f, k] if side == 0 else faces[g, find_opposite_corner(across, g, f)]
         p, q = (a, b) if side == 0 else (b, a)
         halves = min(sharpness(X[tip, 0], X[tip, 1], X[p, 0], X[p, 1], m0, m1),
                      sharpness(X[tip, 0], X[tip, 1], m0, m1, X[q, 0], X[q, 1]))
@@ -99,7 +99,7 @@ def split_long(mesh, edges, thinnest, most):  # type: ignore[no-untyped-def]
     return done
 
 
-@inlined
+@inline
 def leaning(mesh, w, z, x, y):  # type: ignore[no-untyped-def]
     """Return whether the edge x z, opposite to the corners w and y, is past Delaunay in the mean metric of all four."""
     X, metric = mesh[1], mesh[4]
@@ -150,7 +150,7 @@ def flip_to_delaunay(mesh, thinnest, sweeps):  # type: ignore[no-untyped-def]
                 if g < 0:
                     continue
                 c, a, b = faces[f, k], faces[f, (k + 1) % 3], faces[f, (k + 2) % 3]
-                d = faces[g, far_corner(across, g, f)]
+                d = faces[g, find_opposite_corner(across, g, f)]
                 if leaning(mesh, c, b, a, d) and feature_of(mesh, c, d) < 0 and not pops(mesh, a, b, c, d):
                     flipped += 1 if flip(mesh, f, k, thinnest) == DONE else 0
         if flipped == before:

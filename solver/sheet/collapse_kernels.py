@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .adapt_kernels import TINY, edges_between, flip_to_delaunay, length2
 from .mesh_kernels import FACES, MESH, VERTICES, WIDEST, corner_of, feature_of, ring, sharpness_of
 from .operations_kernels import DONE, collapse, may_collapse
@@ -15,7 +15,7 @@ HUGE = 2.0  #: longest edges after the collapse of one shorter than TINY, which 
 STRETCH_INCREASE = 0.05  #: increase of the relative stretch of a new edge over those that it replaces, at most
 
 
-@inlined
+@inline
 def shares_face(mesh, around, removed, into, other):  # type: ignore[no-untyped-def]
     """Return whether one of the faces `around` the vertex `removed` has the vertices `into` and `other`."""
     faces = mesh[7]
@@ -27,7 +27,7 @@ def shares_face(mesh, around, removed, into, other):  # type: ignore[no-untyped-
     return False
 
 
-@inlined
+@inline
 def spread(mesh, f, removed, into):  # type: ignore[no-untyped-def]
     """Return the squared length of the longest new edge of a face when `removed` is moved onto `into`.
 
@@ -80,7 +80,7 @@ def is_thin(mesh, vertex):  # type: ignore[no-untyped-def]
     return False
 
 
-@inlined
+@inline
 def relative_stretch(mesh, a, b):  # type: ignore[no-untyped-def]
     """Return the absolute relative stretch of the edge a b, in the world relative to material space."""
     x, X = mesh[0], mesh[1]
@@ -194,7 +194,7 @@ def try_collapse(mesh, removed, into, limit, limits):  # type: ignore[no-untyped
     return False
 
 
-@inlined
+@inline
 def mark_around(mesh, vertex, marks, around):  # type: ignore[no-untyped-def]
     """Mark a vertex and all vertices that share a face with it in `marks`, (n,). around: scratch space, (WIDEST,)."""
     faces = mesh[7]

@@ -56,7 +56,7 @@ def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float 
     """
     runs = Runs(features) if runs is None else runs
     tracked = track(mesh, runs, limits, h, free)
-    moved = mesh.replaced(x=tracked.x, on=tracked.on)
+    moved = mesh.replace(x=tracked.x, on=tracked.on)
     working = Working(moved, runs.points, runs.ends)
     fall = np.zeros(3) if gravity is None or not features.thin.any() else h * h * gravity
     now = Conforming(working, runs, limits, h, mesh.material[mesh.border_edges], fall, spared=spared)
@@ -73,7 +73,7 @@ def conform(mesh: SheetMesh, features: Features, limits: RemeshLimits, h: float 
     if mend(now):
         _restore_velocities(now, mesh, now.released - before)
         _transfer(now)
-    return _finished(mesh, now, unjoined)
+    return _finish(mesh, now, unjoined)
 
 
 def _move_onto_corner(now: Conforming, mesh: SheetMesh, vertex: int, corner: int) -> None:
@@ -124,10 +124,10 @@ def _transfer(now: Conforming) -> None:
                                                    runs.velocity(on, working.x[rows]))
 
 
-def _finished(before: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]]) -> Conformed:
+def _finish(before: SheetMesh, now: Conforming, unjoined: list[tuple[int, int]]) -> Conformed:
     """Return the present mesh, with edges in place of runs in `on`, and the changes since `before`."""
     made, was = now.working.sheet()
-    made = made.replaced(on=now.runs.to_edges(made.on, made.x))
+    made = made.replace(on=now.runs.to_edges(made.on, made.x))
     number = np.full(int(now.working.counts[0]), -1)
     number[np.flatnonzero(now.working.alive)] = np.arange(len(made.x))
 

@@ -147,7 +147,7 @@ class Conforming:
         over = np.linalg.lstsq(F, self.runs.direction(run, position), rcond=None)[0]
         return float(np.arctan2(abs(over[0] * along[1] - over[1] * along[0]), abs(over @ along)))
 
-    def near_border(self, X: Vec) -> float:
+    def measure_border_distance(self, X: Vec) -> float:
         """Return the distance of a point X, (2,) [m], from the border in material space [m]."""
         return float(border_distance(self.border, X[None])[0])
 
@@ -199,7 +199,7 @@ def _at_point(now: Conforming, face: int, weights: Vec, point: int) -> int:
     corners = working.faces[face].copy()
     X = working.material[corners]
     target = weights @ X
-    if now.near_border(target) < shortest:
+    if now.measure_border_distance(target) < shortest:
         return -1
     near = np.linalg.norm(X - target, axis=1)
     k = int(np.argmin(near))
@@ -362,7 +362,7 @@ def _on_edge(now: Conforming, a: int, b: int, fraction: float, run: int, positio
     is_border = beyond < 0
     X, edge_vector = working.material[a], working.material[b] - working.material[a]
     target, length = X + fraction * edge_vector, float(np.linalg.norm(edge_vector))
-    near = now.near_border(target)
+    near = now.measure_border_distance(target)
     if (is_border or near < 2.0 * limits.shortest) and now.angle_to_border(face, run, position, target) < limits.border:
         return None
     vertex = a if fraction * length < limits.shortest else b if (1.0 - fraction) * length < limits.shortest else -1

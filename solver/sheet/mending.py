@@ -12,7 +12,7 @@ import numpy as np
 from ..state import Index
 from .insertion import Conforming
 from .joining import slip
-from .mending_kernels import thin_at_features
+from .mending_kernels import find_thin_at_features
 from .sheet_mesh import LAST, NEXT
 from .working import Outcome
 
@@ -27,7 +27,7 @@ def mend(now: Conforming) -> bool:
     tried, done = dict[tuple[int, ...], int](), False
     for _ in range(now.limits.rounds):
         changed = False
-        for face in thin_faces(now).tolist():
+        for face in find_thin_faces(now).tolist():
             corners = now.working.faces[face]
             if corners[0] < 0 or now.spares(*corners.tolist()):
                 continue
@@ -42,12 +42,12 @@ def mend(now: Conforming) -> bool:
     return done
 
 
-def thin_faces(now: Conforming) -> Index:
+def find_thin_faces(now: Conforming) -> Index:
     """Return the faces at features with a short edge or a small angle, now or at the end of the step, (k,)."""
     working, limits = now.working, now.limits
     rows: Index = np.empty(int(working.counts[1]), np.int32)
-    count = thin_at_features(working.arrays, now.runs.points, now.h, limits.shortest, float(np.tan(limits.ill)),
-                             float(np.tan(AT_END * limits.ill)), rows)
+    count = find_thin_at_features(working.arrays, now.runs.points, now.h, limits.shortest, float(np.tan(limits.ill)),
+                                  float(np.tan(AT_END * limits.ill)), rows)
     return rows[:count]
 
 

@@ -7,7 +7,7 @@ from .mesh_kernels import FACES, MESH, sharpness
 
 
 @kernel(f"i8({MESH}, i8, f8, f8, f8, f8, i4[::1])")
-def thin_at_features(mesh, points, h, shortest, ill, predicted, out):  # type: ignore[no-untyped-def]
+def find_thin_at_features(mesh, points, h, shortest, ill, predicted, out):  # type: ignore[no-untyped-def]
     """Write the faces at features that are too short or too thin in material space to `out`; return their number.
 
     They have a vertex on a feature, and an edge shorter than `shortest` [m], an angle whose tan is below `ill`, or

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 
 MESH = ("Tuple((f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[::1], b1[::1], i4[:,::1], i4[:,::1], i4[::1],"
         " i8[::1], i4[:,::1]))")
@@ -25,7 +25,7 @@ WIDEST = 64  #: faces around a vertex, at most; vertices with more are not chang
 FREE = -2  #: no feature at all
 
 
-@inlined
+@inline
 def corner_of(faces, f, vertex):  # type: ignore[no-untyped-def]
     """Return the corner of face f, 0 to 2, at which a vertex is."""
     if faces[f, 0] == vertex:
@@ -33,22 +33,22 @@ def corner_of(faces, f, vertex):  # type: ignore[no-untyped-def]
     return 1 if faces[f, 1] == vertex else 2
 
 
-@inlined
-def far_corner(across, g, f):  # type: ignore[no-untyped-def]
+@inline
+def find_opposite_corner(across, g, f):  # type: ignore[no-untyped-def]
     """Return the corner of face g, 0 to 2, opposite to the edge that g shares with face f."""
     if across[g, 0] == f:
         return 0
     return 1 if across[g, 1] == f else 2
 
 
-@inlined
+@inline
 def wedge(material, a, b, c):  # type: ignore[no-untyped-def]
     """Return twice the signed area of the triangle a b c in material space [m²]."""
     return ((material[b, 0] - material[a, 0]) * (material[c, 1] - material[a, 1])
             - (material[b, 1] - material[a, 1]) * (material[c, 0] - material[a, 0]))
 
 
-@inlined
+@inline
 def sharpness(p0, p1, q0, q1, r0, r1):  # type: ignore[no-untyped-def]
     """Return tan of the smallest angle of the triangle p, q, r in the plane, negative if the triangle is inverted."""
     a, b, c = (r0 - q0) ** 2 + (r1 - q1) ** 2, (p0 - r0) ** 2 + (p1 - r1) ** 2, (q0 - p0) ** 2 + (q1 - p1) ** 2
@@ -65,7 +65,7 @@ def sharpness_of(mesh, a, b, c):  # type: ignore[no-untyped-def]
 
 
 @kernel("i8(i8, i8, i8, i4[:,::1])")
-def common_feature(first, second, points, ends):  # type: ignore[no-untyped-def]
+def find_common_feature(first, second, points, ends):  # type: ignore[no-untyped-def]
     """Return the number of the edge feature that has both features on it, FREE if there is none.
 
     An edge of the mesh between two vertices on such features is conformal. points: number of point features. ends:
@@ -91,7 +91,7 @@ def feature_of(mesh, a, b):  # type: ignore[no-untyped-def]
     on, counts, ends = mesh[5], mesh[10], mesh[11]
     if on[a] < 0 or on[b] < 0:
         return FREE
-    return common_feature(on[a], on[b], counts[POINTS], ends)
+    return find_common_feature(on[a], on[b], counts[POINTS], ends)
 
 
 @kernel(f"i8({MESH}, i8, i4[::1])")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .mesh_kernels import (
     FACES,
     MESH,
@@ -12,8 +12,8 @@ from .mesh_kernels import (
     VERTICES,
     WIDEST,
     corner_of,
-    far_corner,
     feature_of,
+    find_opposite_corner,
     ring,
     sharpness_of,
     wedge,
@@ -23,8 +23,8 @@ from .mesh_kernels import (
 DONE, REQUIRED, ON_FEATURE, AT_BORDER, LINKED, INVERTED, THIN, CROWDED, NO_EDGE = range(9)
 
 
-@inlined
-def slid(mesh, f, s0, s1, axis):  # type: ignore[no-untyped-def]
+@inline
+def push_forward(mesh, f, s0, s1, axis):  # type: ignore[no-untyped-def]
     """Return the component `axis` of F s in face f, for a vector s in material space."""
     x, X, faces = mesh[0], mesh[1], mesh[7]
     a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
@@ -52,11 +52,11 @@ def velocity_in(mesh, f, weights, out):  # type: ignore[no-untyped-def]
             out[i] += weights[k] * v[vertex, i]
     if s0 != 0.0 or s1 != 0.0:
         for i in range(3):
-            out[i] -= slid(mesh, f, s0, s1, i)
+            out[i] -= push_forward(mesh, f, s0, s1, i)
 
 
 @kernel(f"i8({MESH}, i8, f8[::1])")
-def new_vertex(mesh, f, weights):  # type: ignore[no-untyped-def]
+def add_vertex(mesh, f, weights):  # type: ignore[no-untyped-def]
     """Add a Lagrangian vertex at a point of a face, without faces; return its number, −1 if there is no room.
 
     weights: of the face's corners, (3,).
@@ -96,14 +96,14 @@ def split_edge(mesh, f, k, t):  # type: ignore[no-untyped-def]
     weights = np.zeros(3)
     weights[k1], weights[k2] = 1.0 - t, t
     feature = feature_of(mesh, a, b)
-    m = new_vertex(mesh, f, weights)
+    m = add_vertex(mesh, f, weights)
     for i in range(2):  # exactly on a border that goes along an axis
         X[m, i] = X[a, i] + t * (X[b, i] - X[a, i])
     for i in range(3):
         x[m, i] = x[a, i] + t * (x[b, i] - x[a, i])
     j = 0
     if g >= 0:
-        j = far_corner(across, g, f)
+        j = find_opposite_corner(across, g, f)
     if feature >= 0:
         on[m] = feature
         for i in range(3):
@@ -128,7 +128,7 @@ def split_edge(mesh, f, k, t):  # type: ignore[no-untyped-def]
     across[f2, k], across[f2, k1], across[f2, k2] = -1, side, f
     across[f, k], across[f, k1] = -1, f2
     if side >= 0:
-        across[side, far_corner(across, side, f)] = f2
+        across[side, find_opposite_corner(across, side, f)] = f2
     at[m], at[a], at[b], at[c] = f, f, f2, f
     if g >= 0:
         # d b a becomes d m a and d b m
@@ -142,7 +142,7 @@ def split_edge(mesh, f, k, t):  # type: ignore[no-untyped-def]
         across[g, j], across[g, j2] = f, g2
         across[f, k], across[f2, k] = g, g2
         if side >= 0:
-            across[side, far_corner(across, side, g)] = g2
+            across[side, find_opposite_corner(across, side, g)] = g2
         at[d] = g
     return m
 
@@ -156,7 +156,7 @@ def split_face(mesh, f, weights):  # type: ignore[no-untyped-def]
     faces, across, at, counts = mesh[7], mesh[8], mesh[9], mesh[10]
     if counts[FACES] + 2 > faces.shape[0]:
         return -1
-    m = new_vertex(mesh, f, weights)
+    m = add_vertex(mesh, f, weights)
     if m < 0:
         return -1
     a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
@@ -170,9 +170,9 @@ def split_face(mesh, f, weights):  # type: ignore[no-untyped-def]
     across[f2, 0], across[f2, 1], across[f2, 2] = f, second, f3
     across[f3, 0], across[f3, 1], across[f3, 2] = f, f2, third
     if second >= 0:
-        across[second, far_corner(across, second, f)] = f2
+        across[second, find_opposite_corner(across, second, f)] = f2
     if third >= 0:
-        across[third, far_corner(across, third, f)] = f3
+        across[third, find_opposite_corner(across, third, f)] = f3
     at[m], at[a], at[b], at[c] = f, f2, f, f
     return m
 
@@ -192,7 +192,7 @@ def flip(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
     c, a, b = faces[f, k], faces[f, k1], faces[f, k2]
     if feature_of(mesh, a, b) >= 0:
         return ON_FEATURE
-    j = far_corner(across, g, f)
+    j = find_opposite_corner(across, g, f)
     j1, j2 = (j + 1) % 3, (j + 2) % 3
     d = faces[g, j]
     after = min(sharpness_of(mesh, c, a, d), sharpness_of(mesh, d, b, c))
@@ -206,9 +206,9 @@ def flip(mesh, f, k, thinnest):  # type: ignore[no-untyped-def]
     across[f, k], across[f, k1] = of_g, g
     across[g, j], across[g, j1] = of_f, f
     if of_g >= 0:
-        across[of_g, far_corner(across, of_g, g)] = f
+        across[of_g, find_opposite_corner(across, of_g, g)] = f
     if of_f >= 0:
-        across[of_f, far_corner(across, of_f, f)] = g
+        across[of_f, find_opposite_corner(across, of_f, f)] = g
     at[a], at[b] = f, g
     return DONE
 
@@ -300,10 +300,10 @@ def collapse(mesh, removed, into):  # type: ignore[no-untyped-def]
         # neighbours beyond the edge of `removed` and beyond that of `into` become neighbours
         one, two = across[f, j], across[f, k]
         if one >= 0:
-            across[one, far_corner(across, one, f)] = two
+            across[one, find_opposite_corner(across, one, f)] = two
             at[tip] = one
         if two >= 0:
-            across[two, far_corner(across, two, f)] = one
+            across[two, find_opposite_corner(across, two, f)] = one
             at[tip] = two
         faces[f, 0] = faces[f, 1] = faces[f, 2] = -1
         across[f, 0] = across[f, 1] = across[f, 2] = -1

@@ -17,7 +17,7 @@ def overlapping_faces(material: Vec, faces: Index) -> tuple[int, int] | None:
     corners = material[faces]
     low, high = corners.min(axis=1), corners.max(axis=1)
     size = np.median(high - low, axis=0).max()
-    for first, second in _near(low, high, size):
+    for first, second in _find_overlapping(low, high, size):
         separated = np.zeros(len(first), dtype=bool)
         for triangle, other in ((corners[first], corners[second]), (corners[second], corners[first])):
             for k in range(3):
@@ -31,7 +31,7 @@ def overlapping_faces(material: Vec, faces: Index) -> tuple[int, int] | None:
     return None
 
 
-def _near(low: Vec, high: Vec, size: float) -> list[tuple[Index, Index]]:
+def _find_overlapping(low: Vec, high: Vec, size: float) -> list[tuple[Index, Index]]:
     """Return pairs of overlapping boxes, in several arrays, by a sweep along the first axis. low, high: (m, 2) [m]."""
     order = np.argsort(low[:, 0], kind="stable")
     end = np.searchsorted(low[order, 0], high[order, 0] - TOUCH * size, side="left")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from ..forces.joint_kernels import exponential, logarithm, product
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .around_kernels import faces_around
 
 ITERATIONS, CONVERGED = 30, 1.0e-13  #: iterations to the mean rotation at most, and a negligible step [rad]
 
 
-@inlined
+@inline
 def quaternion(a0, a1, a2, b0, b1, b2, c0, c1, c2):  # type: ignore[no-untyped-def]
     """Return the quaternion of the rotation with columns a, b, c, computed from its largest component."""
     trace = a0 + b1 + c2

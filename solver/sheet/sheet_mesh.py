@@ -59,17 +59,17 @@ class SheetMesh:
     def at_rest(cls, x: Vec, material: Vec, faces: Index, pinned: Mask | None = None) -> SheetMesh:
         """Return a Lagrangian cloth without motion; required are `pinned` vertices, (n,), and corners of the border.
 
-        x: (n, 3) [m]. material: (n, 2) [m]. faces: (m, 3). Raises BadMesh where `checked` does.
+        x: (n, 3) [m]. material: (n, 2) [m]. faces: (m, 3). Raises BadMesh where `check` does.
         """
         n = len(x)
         bare = cls(np.array(x, dtype=float), np.array(material, dtype=float), np.array(faces, dtype=np.int32),
-                   np.zeros((n, 3)), np.zeros((n, 2)), np.full(n, -1, np.int32), np.zeros(n, dtype=bool)).checked()
+                   np.zeros((n, 3)), np.zeros((n, 2)), np.full(n, -1, np.int32), np.zeros(n, dtype=bool)).check()
         required = bare.border & (bare.border_angles > CORNER)
         if pinned is not None:
             required |= pinned
         return cls(bare.x, bare.material, bare.faces, bare.v, bare.slide, bare.on, required)
 
-    def replaced(self, **changes: Any) -> SheetMesh:
+    def replace(self, **changes: Any) -> SheetMesh:
         """Return the mesh with arrays replaced by name, of as many rows; cached properties that do not depend on them
         are retained."""
         made = object.__new__(SheetMesh)
@@ -190,7 +190,7 @@ class SheetMesh:
         """Return the unit normals of the faces in the world, (m, 3)."""
         return unit_normals(self.x, self.faces)
 
-    def checked(self) -> SheetMesh:
+    def check(self) -> SheetMesh:
         """Return the mesh itself. Raises BadMesh unless it is one manifold piece without overlaps in material space."""
         self._check_faces()
         self._check_edges()
@@ -240,7 +240,7 @@ class SheetMesh:
         label = _labels(len(self.faces), self.across)
         if label.max() > 0:
             raise BadMesh(f"the cloth has {label.max() + 1} pieces in material space that no edge joins, "
-                          f"{self._spot(int(np.argmax(label > 0)))}", self._joined_by(label))
+                          f"{self._spot(int(np.argmax(label > 0)))}", self._explain_joining(label))
         around = np.bincount(self.faces.ravel(), minlength=len(self.x))
         degree = np.bincount(self.edges.ravel(), minlength=len(self.x))
         pinched = np.flatnonzero(degree != around + self.border)
@@ -249,7 +249,7 @@ class SheetMesh:
             raise BadMesh(f"faces meet at vertex {pinched[0]} and share no edge there, {self._spot(face)}",
                           "Separate the vertex, or fill the gap with a face")
 
-    def _joined_by(self, label: Index) -> str:
+    def _explain_joining(self, label: Index) -> str:
         """Return a text on how to join several pieces, for messages. label: piece of each face, (m,)."""
         from scipy.spatial import cKDTree
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..threads import inlined, kernel
-from .mesh_kernels import FACES, MESH, VERTICES, WIDEST, far_corner, feature_of, ring, wedge
+from ..threads import inline, kernel
+from .mesh_kernels import FACES, MESH, VERTICES, WIDEST, feature_of, find_opposite_corner, ring, wedge
 
 ANGLE, SPEED, SAG, SMALLEST, LARGEST, NARROWEST, BEGINS = range(7)  #: indices in a row of `limits`
 
 
-@inlined
+@inline
 def root(a, b, d):  # type: ignore[no-untyped-def]
     """Return the square root of the positive semi-definite matrix a b, b d, as entries 00, 01, 11."""
     of_product = np.sqrt(max(a * d - b * b, 0.0))
@@ -26,7 +26,7 @@ def root(a, b, d):  # type: ignore[no-untyped-def]
     return (a + of_product) / of_sum, b / of_sum, (d + of_product) / of_sum
 
 
-@inlined
+@inline
 def spectrum(a, b, d):  # type: ignore[no-untyped-def]
     """Return the larger and the smaller eigenvalue of the matrix a b, b d, and the unit eigenvector of the larger."""
     half, off = 0.5 * (a - d), np.sqrt(0.25 * (a - d) ** 2 + b * b)
@@ -37,7 +37,7 @@ def spectrum(a, b, d):  # type: ignore[no-untyped-def]
     return 0.5 * (a + d) + off, 0.5 * (a + d) - off, c / size, s / size
 
 
-@inlined
+@inline
 def normal_of(x, faces, f):  # type: ignore[no-untyped-def]
     """Return the normal of face f in the world, as long as twice its area [m²]."""
     a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
@@ -46,7 +46,7 @@ def normal_of(x, faces, f):  # type: ignore[no-untyped-def]
     return p1 * q2 - p2 * q1, p2 * q0 - p0 * q2, p0 * q1 - p1 * q0
 
 
-@inlined
+@inline
 def fold_of(mesh, f, k):  # type: ignore[no-untyped-def]
     """Return the signed bend angle [rad] at the edge opposite to corner k of face f; 0 if conformal or at the
     border."""
@@ -59,7 +59,7 @@ def fold_of(mesh, f, k):  # type: ignore[no-untyped-def]
     c0, c1, c2 = n1 * m2 - n2 * m1, n2 * m0 - n0 * m2, n0 * m1 - n1 * m0
     theta = np.arctan2(np.sqrt(c0 * c0 + c1 * c1 + c2 * c2), n0 * m0 + n1 * m1 + n2 * m2)
     # the far corner determines the sign of the bend
-    d = faces[g, far_corner(across, g, f)]
+    d = faces[g, find_opposite_corner(across, g, f)]
     return -theta if n0 * (x[d, 0] - x[a, 0]) + n1 * (x[d, 1] - x[a, 1]) + n2 * (x[d, 2] - x[a, 2]) < 0.0 else theta
 
 
@@ -142,7 +142,7 @@ def metric_of(sums, u, limits, out):  # type: ignore[no-untyped-def]
     out[0], out[1], out[2] = more * c * c + less * s * s, (more - less) * c * s, more * s * s + less * c * c
 
 
-@inlined
+@inline
 def add_face(mesh, f, folds, limits, requested, sums):  # type: ignore[no-untyped-def]
     """Write the sizing of face f to `requested`, (6,), and add it times twice the area to `sums`, (7,), that area last.
 
@@ -157,7 +157,7 @@ def add_face(mesh, f, folds, limits, requested, sums):  # type: ignore[no-untype
     sums[6] += area
 
 
-@inlined
+@inline
 def is_other(faces, across, f, known):  # type: ignore[no-untyped-def]
     """Return whether the corners or the neighbours of face f differ from the stored ones, known (m, 6)."""
     for k in range(3):
@@ -194,7 +194,7 @@ def measure_sizing(mesh, limits, known, requested, work):  # type: ignore[no-unt
             # both faces of an edge have the same fold
             for k in range(3):
                 g = across[f, k]
-                requested[f, 7 + k] = (requested[g, 7 + far_corner(across, g, f)] if 0 <= g < f
+                requested[f, 7 + k] = (requested[g, 7 + find_opposite_corner(across, g, f)] if 0 <= g < f
                                        else fold_of(mesh, f, k))
             requested[f, :7] = 0.0
             add_face(mesh, f, requested[f, 7:], limits, of_face, requested[f, :7])

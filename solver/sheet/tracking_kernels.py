@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..threads import inlined, kernel
+from ..threads import inline, kernel
 from .runs_kernels import nearest_on_run
 
 
-@inlined
+@inline
 def _square_to(a0, a1, b0, b1, X0, X1):  # type: ignore[no-untyped-def]
     """Return the squared distance from a point X to the segment a b in material space [m²]."""
     w0, w1 = b0 - a0, b1 - a1
@@ -62,7 +62,7 @@ def up_to_border(material, slide, faces, border, ends, required, vertices, h, ne
             out[k] = out[k] or np.sqrt(least) < near
 
 
-@inlined
+@inline
 def _is_off(offset, outward, thickness):  # type: ignore[no-untyped-def]
     """Return whether a vector from a feature is longer than the thickness and outwards, in any direction if thin."""
     along = offset[0] * outward[0] + offset[1] * outward[1] + offset[2] * outward[2]
@@ -118,7 +118,7 @@ def follow(  # type: ignore[no-untyped-def]
     return count
 
 
-@inlined
+@inline
 def _first_root(a, b, c):  # type: ignore[no-untyped-def]
     """Return the smallest t > 0 with a t² + b t + c = 0, for c > 0 and any a, also 0; infinite if there is none."""
     root = b * b - 4.0 * a * c
@@ -126,7 +126,7 @@ def _first_root(a, b, c):  # type: ignore[no-untyped-def]
     return 2.0 * c / down if root >= 0.0 and down > 0.0 else np.inf
 
 
-@inlined
+@inline
 def _square(e0, e1, p0, p1, out):  # type: ignore[no-untyped-def]
     """Write the coefficients of |e + t p|² = out[0] t² + out[1] t + out[2] to `out`, (3,)."""
     out[0], out[1], out[2] = p0 * p0 + p1 * p1, 2.0 * (e0 * p0 + e1 * p1), e0 * e0 + e1 * e1

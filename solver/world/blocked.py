@@ -15,8 +15,8 @@ OPPOSED = -0.9  #: cosine between the normals of two sides below which a node is
 NO_SPACE = 1.0e-3  #: relative to the activation distance: less space between two sides is none
 
 
-def blocked_at(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld], contacts: Sequence[ContactLaw],
-               node: int, x: Vec) -> tuple[str, str]:
+def name_blocking_pair(bodies: Sequence[BodyInWorld], obstacles: Sequence[ObstacleInWorld],
+                       contacts: Sequence[ContactLaw], node: int, x: Vec) -> tuple[str, str]:
     """Return the names of the owner of a prescribed node and of the object in contact with this owner, for messages.
 
     node: prescribed node. x: positions of all nodes, (n, 3) [m]. The owner is an obstacle or the pin of a soft body. Of

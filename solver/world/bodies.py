@@ -65,7 +65,7 @@ class BodyInWorld:
         return self.nodes.stop - self.nodes.start if self.embedding is None else len(self.embedding.tet)
 
 
-def diverged(bodies: Sequence[BodyInWorld], x: Vec, failure: StepFailed, frame: int) -> Diverged:
+def explain_divergence(bodies: Sequence[BodyInWorld], x: Vec, failure: StepFailed, frame: int) -> Diverged:
     """Return the error for the artist, with the body, the frame and a remedy.
 
     x: positions of all nodes, (n, 3) [m]. Where the failure names no body, the one that has grown most is named.
@@ -86,7 +86,7 @@ class ObstacleInWorld:
     nodes: slice
 
 
-def lumped_mass(nodes: Vec, tets: Index, volumes: Vec, density: Vec) -> Vec:
+def lump_mass(nodes: Vec, tets: Index, volumes: Vec, density: Vec) -> Vec:
     """Return the lumped mass of nodes, (n,) [kg]: a quarter of each tetrahedron's mass at each of its corners.
 
     nodes: positions, (n, 3). tets: (e, 4). volumes: (e,) [m³]. density: (e,) [kg/m³].

@@ -13,11 +13,11 @@ from ..contact.laws.static_friction import StaticFriction, with_anchors
 from ..errors import StepFailed
 from ..integrators.spin import keep_spin
 from ..linear.interface import NotPositiveDefinite
+from ..nonlinear.condensed_velocities import solve_condensed
 from ..nonlinear.fallback_euler import StageNotConverged
 from ..nonlinear.fixed_point_stage import FixedPointStage
 from ..nonlinear.ground_newton import GroundImpactEuler
 from ..nonlinear.interface import StageSolver
-from ..nonlinear.iterations import Coupled
 from ..nonlinear.modal_step import ModalStep
 from ..nonlinear.momentum import with_exact_momentum
 from ..nonlinear.newton import NewtonDirect
@@ -59,7 +59,7 @@ class CondensedStage(StageMethod):
             lin = equations.linearise_at(coordinates.positions(q, stage.time), coordinates.spread(u, stage.w), project)
             return self._condensation.pose(lin, stage)
 
-        return Coupled(pose_at, self._soft.evaluate, stage, start, solver.limits, self._soft.extent).solve_stage()
+        return solve_condensed(pose_at, self._soft.evaluate, stage, start, solver.limits, self._soft.extent)
 
 
 class MonolithicCondensedStage(CondensedStage):
@@ -83,7 +83,7 @@ class MonolithicCondensedStage(CondensedStage):
 
         Static friction on the ground is part of the equations, with its anchors in the memory of the state.
         """
-        after = self._solved(solver, stage, start, damped)
+        after = self._solve(solver, stage, start, damped)
         if stage.inertia:
             if self._acted_on is None:
                 self._acted_on = np.zeros(len(self._soft.mass), dtype=bool)
@@ -106,7 +106,7 @@ class MonolithicCondensedStage(CondensedStage):
         unforced = [part for part in self._free_parts if not self._acted_on[part].any()]
         return keep_spin(self._soft, unforced, before, after, h, None)
 
-    def _solved(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
+    def _solve(self, solver: StageSolver, stage: NodeStage, start: State, damped: Damped | None) -> State:
         """Return the state at the stage's end, with static friction where nodes touch the ground."""
         if not self._has_static_friction or not stage.inertia:
             return self._without_ground_friction(solver, stage, start, damped)
@@ -198,7 +198,7 @@ class MonolithicCondensedStage(CondensedStage):
         free = QuasistaticProblem(soft, self._whole, stage, base, coordinates.prescribed, inertia, soft.edges)
         guess = coordinates.spread(start.u, None)[free.order].ravel()
         newton = NewtonDirect({}).under(solver.limits)
-        static_friction = self._static_friction(stage, start, step_start)
+        static_friction = self._build_static_friction(stage, start, step_start)
         problem, unknowns = in_contact.solve_in_contact_stage(soft, free.of, step_start, guess, newton,
                                                               reuses_factors=False,
                                                               ground_friction=static_friction)
@@ -211,8 +211,8 @@ class MonolithicCondensedStage(CondensedStage):
             memory = with_anchors(memory, static_friction(x), x)
         return State(stage.time, x[coordinates.free].ravel(), v[coordinates.free].ravel(), memory)
 
-    def _static_friction(self, stage: NodeStage, start: State,
-                         step_start: Vec) -> Callable[[Vec], StaticFriction | None] | None:
+    def _build_static_friction(self, stage: NodeStage, start: State,
+                               step_start: Vec) -> Callable[[Vec], StaticFriction | None] | None:
         """Return static friction on the ground as a function of the positions at which normal forces act, (n, 3) [m].
 
         None where friction does not depend on positions. step_start: (n, 3) [m], anchors of nodes without one.
@@ -221,7 +221,7 @@ class MonolithicCondensedStage(CondensedStage):
             return None
         law = self._soft.ground
         anchors = law.anchors(start.memory, step_start, start.time)
-        return lambda x: law.static_friction(x, stage.time, anchors)
+        return lambda x: law.build_static_friction(x, stage.time, anchors)
 
     @cached_property
     def _whole(self) -> Full:

@@ -111,11 +111,11 @@ class ConstraintDraft(SteppedPart):
                    ) -> State:
         """Return the state after a step of h seconds on a ground, with further springs and half-spaces of nodes.
         settings: gravity and iterations of this step. Raises StepFailed where the body diverges."""
-        ends, before = state.time + h, self._reduced(state)
+        ends, before = state.time + h, self._read_state(state)
         targets = [TargetRows.springs(*pull.springs_at(ends)) for pull in self.pulls if pull.at_work(ends)]
         targets += [rows, *self._on_obstacles(before, h)]
         touching = self._on_ground(ground, ends, h) if ground.exists else None
-        after = self.body.step(before, h, self._force(before, h), TargetRows.joined(targets),
+        after = self.body.step(before, h, self._force(before, h), TargetRows.join(targets),
                                self.motion.at(ends), touching, settings)
         extent = np.ptp(after.x, axis=0).max()
         if not np.isfinite(extent):
@@ -130,7 +130,7 @@ class ConstraintDraft(SteppedPart):
             return []
         obstacles, nodes = self.touches
         start = state.x[nodes]
-        contacts = obstacles.touched(start, start + h * state.v[nodes], state.time, h)
+        contacts = obstacles.find_touched_planes(start, start + h * state.v[nodes], state.time, h)
         if contacts is None:
             return []
         touching = nodes[contacts.points]
@@ -176,7 +176,7 @@ class ConstraintDraft(SteppedPart):
         """
         if not self.half_life:
             return state
-        whole = np.zeros_like(state.v) if len(self.body.prescribed) else _rigid(state, self.body.mass)
+        whole = np.zeros_like(state.v) if len(self.body.prescribed) else _fit_rigid_velocities(state, self.body.mass)
         left = 2.0 ** (-2.0 * h / self.half_life)
         return ProjectiveState(state.x, whole + left * (state.v - whole), state.time, state.past)
 
@@ -185,7 +185,7 @@ class ConstraintDraft(SteppedPart):
         return self.shown.output(state.q.reshape(-1, 3), frame - self.start_frame)
 
     @staticmethod
-    def _reduced(state: State) -> ProjectiveState:
+    def _read_state(state: State) -> ProjectiveState:
         past = None
         if PAST[0] in state.memory:
             x, v, h = (state.memory[name] for name in PAST)
@@ -201,7 +201,7 @@ class ConstraintDraft(SteppedPart):
         return State(state.time, state.x.ravel(), state.v.ravel(), memory)
 
 
-def _rigid(state: ProjectiveState, mass: Vec) -> Vec:
+def _fit_rigid_velocities(state: ProjectiveState, mass: Vec) -> Vec:
     """Return the velocities of the rigid motion with the momentum and angular momentum of a state, (n, 3) [m/s]."""
     total = mass.sum()
     centre, mean = mass @ state.x / total, mass @ state.v / total

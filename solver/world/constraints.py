@@ -10,9 +10,9 @@ import numpy as np
 from ..constraints.drives import Drives
 from ..constraints.limits import BallLimits, JointLimits
 from ..constraints.loops import Loops
-from ..constraints.projection import closed
+from ..constraints.projection import project_onto_rows
 from ..constraints.rows import Rows, concatenate_rows, no_rows
-from ..contact.find.bodies import UNSEEN, Colliders, ContactSet
+from ..contact.find.bodies import Colliders, ContactSet
 from ..coordinates.tree import CENTRES, Posture, Tree
 from ..errors import StepFailed
 from ..parts.joints.interface import ConstraintSolution, LinearizationPoint, Unsettled
@@ -73,15 +73,15 @@ class ConstraintRows:
             np.add.at(out, self.limits.rate[of_rates], impulse[of_rates])
         return out
 
-    def active(self, solution: Solution) -> Names:
+    def find_active(self, solution: Solution) -> Names:
         """Return the names of the contacts and limits with a positive multiplier, (k,)."""
         count = len(self.contacts) + len(self.limits)
         active: Names = self.unilateral.name[:count][solution.unilateral[:count] > 0.0]
         return active
 
-    def unsettled(self, solution: Solution, at: Posture) -> Unsettled | None:
+    def find_unsettled(self, solution: Solution, at: Posture) -> Unsettled | None:
         """Return the contact with the largest error of contact and friction; None where the error is negligible."""
-        if solution.off is None or solution.off.max() <= UNSEEN:
+        if solution.off is None or solution.off.max() <= ContactSet.negligible_speed:
             return None
         k = int(solution.off.argmax())
         body, torque, force = self.contacts.body[k], self.contacts.wrench[k, 0, :3], self.contacts.wrench[k, 0, 3:]
@@ -139,14 +139,14 @@ class MechanismConstraints:
         """Return for each drive whether it is active from `time` [s] on; an empty list without drives."""
         return [] if self.drives is None else self.drives.at_work(time)
 
-    def started(self, state: State, respond: Respond) -> State:
+    def project_initial_rates(self, state: State, respond: Respond) -> State:
         """Return the initial state with the nearest rates that satisfy loops and drives.
 
         respond: product with M_r⁻¹, the metric. Raises StepFailed where no rates satisfy them.
         """
         return replace(state, u=self._nearest(state, respond)[0])
 
-    def reflected(self, state: State, respond: Respond, h: float) -> State:
+    def reflect_momentum(self, state: State, respond: Respond, h: float) -> State:
         """Return the end of a leapfrog step of h seconds with the nearest rates that satisfy loops and drives.
 
         The efforts in the memory are those of the whole step, with half of the impulse that reflects momentum at each
@@ -196,8 +196,8 @@ class MechanismConstraints:
                 drives = replace(drives, target=drives.target + lin.drive_lead[drives.rate])
             limited, _, most = self.drives.rows(stage.time, stage.inside, centres, True)
         bilateral = DenseRows.equations(
-            self._jacobian(at, loops, drives), _stacked(loops.target, drives.target),
-            _stacked(loops.compliance, drives.compliance),
+            self._jacobian(at, loops, drives), _stack(loops.target, drives.target),
+            _stack(loops.compliance, drives.compliance),
             np.concatenate([row_names(OF_LOOPS, np.arange(len(loops))), row_names(OF_DRIVES, drives.rate)]))
 
         contacts, along, names, position_targets = none, none, [NOTHING], None
@@ -211,7 +211,7 @@ class MechanismConstraints:
             velocity_targets, position_targets = table.split_targets(base, stage.time, step_factor)
             if position_targets is not None and not step_start:
                 velocity_targets, position_targets = position_targets, None
-            contacts, along, N, T = table.normals.aimed(velocity_targets), table.tangents, table.N, table.T
+            contacts, along, N, T = table.normals.with_target(velocity_targets), table.tangents, table.N, table.T
             names, friction = [row_names(OF_CONTACTS, *table.names.T)], table.friction
         limits = none
         if self.limits is not None:
@@ -245,14 +245,14 @@ class MechanismConstraints:
         except ValueError as failure:
             raise StepFailed(str(failure)) from failure
         solution = external.solve(free, self.warm_start(posed))
-        return self.recorded(posed, outside, solution, outside.position_correction(external, free, solution))
+        return self.store_solution(posed, outside, solution, outside.position_correction(external, free, solution))
 
     def warm_start(self, posed: PosedTree) -> Multipliers | None:
         """Return the impulses of the initial guess of a stage; None outside a step or in its first stage."""
         return None if posed.stage.base is None else self._warm
 
-    def recorded(self, posed: PosedTree, outside: ConstraintRows, solution: Solution,
-                 position_correction: Vec | None) -> ConstraintSolution:
+    def store_solution(self, posed: PosedTree, outside: ConstraintRows, solution: Solution,
+                       position_correction: Vec | None) -> ConstraintSolution:
         """Return a solution as the result of a posed stage, and store its impulses as the next initial guess.
 
         outside: rows of the stage. position_correction: rates of positions beyond those of velocities, (m,).
@@ -263,15 +263,17 @@ class MechanismConstraints:
         if self.drives is not None:
             efforts = outside.effort(solution, self.tree.rates) / (posed.stage.a * posed.stage.h)
         memory: Mapping[str, Vec] = {} if efforts is None else {EFFORT: efforts}
-        worst = outside.unsettled(solution, posed.lin.posture)
-        return ConstraintSolution(solution.u, outside.active(solution), outside.on_bodies(solution, self.tree.count),
-                                  memory, efforts, () if worst is None else (CONTACTS,), worst, position_correction)
+        worst = outside.find_unsettled(solution, posed.lin.posture)
+        active, on_bodies = outside.find_active(solution), outside.on_bodies(solution, self.tree.count)
+        return ConstraintSolution(solution.u, active, on_bodies, memory, efforts,
+                                  () if worst is None else (CONTACTS,), worst, position_correction)
 
     def close(self, state: State, posed: PosedTree) -> State:
         """Return the state projected on loops and drives. posed: last stage of the step. Raises StepFailed."""
         if self.loops is None and self.drives is None:
             return state
-        q, u = closed(state.q, state.u, lambda q: self._exact_rows(q, state, posed.stage.inside), posed.respond)
+        q, u = project_onto_rows(state.q, state.u, lambda q: self._exact_rows(q, state, posed.stage.inside),
+                                 posed.respond)
         return replace(state, q=q, u=u)
 
     def drive_errors(self, state: State, posed: PosedTree) -> Vec:
@@ -309,7 +311,7 @@ class MechanismConstraints:
         G = self._jacobian(posed.lin.posture, self.loops.rows(posed.lin.posture.E)[0])
         return self.loops.names_of(Bilateral(DenseRows.equations(G), posed.respond).redundant)
 
-    def singular_loop(self, state: State, posed: PosedTree) -> str:
+    def find_singular_loop(self, state: State, posed: PosedTree) -> str:
         """Return the name of a loop in a singular posture; "" where there is none.
 
         In such a posture, stretched straight or folded flat as a horizontal bridge of planks, motion that the rows
@@ -347,7 +349,7 @@ class MechanismConstraints:
             centres = state.memory.get(CENTRES, self.tree.fresh)
             drives, target, _ = self.drives.rows(state.time, active_time, centres, False)
             drive_error = q[drives.rate] - target
-        return _stacked(off, drive_error), self._jacobian(at, loops, drives), _stacked(loops.target, drives.target)
+        return _stack(off, drive_error), self._jacobian(at, loops, drives), _stack(loops.target, drives.target)
 
     def _jacobian(self, at: Posture, *tables: Rows) -> Vec:
         """Return the stacked Jacobians of tables of rows, (r, m)."""
@@ -359,6 +361,6 @@ class MechanismConstraints:
         return out
 
 
-def _stacked(first: Vec, second: Vec) -> Vec:
+def _stack(first: Vec, second: Vec) -> Vec:
     """Return two arrays concatenated; if one is empty, the other without a copy."""
     return np.concatenate([first, second]) if len(first) and len(second) else first if len(first) else second

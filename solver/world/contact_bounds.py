@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ..assembly.elements import Elements, joined_nodes
+from ..assembly.elements import Elements, find_joined_nodes
 from ..contact.laws.ground_penalty import GroundPenalty
 from ..contact.laws.interface import ContactLaw
 from ..forces.pulls import Pull
@@ -15,7 +15,7 @@ from ..forces.stencils import StencilForce
 from ..state import Index, State, Vec
 from . import ground_contact
 from .soft_output import SoftOutput
-from .taken_along import taken_along
+from .taken_along import carry_along
 
 
 class ContactBounds(SoftOutput):
@@ -47,13 +47,13 @@ class ContactBounds(SoftOutput):
         least: Vec = np.min(steps, axis=0) if steps else np.ones(len(start))
         return least
 
-    def taken_along(self, step_start: Vec, end: Vec) -> Vec | None:
+    def carry_along(self, step_start: Vec, end: Vec) -> Vec | None:
         """Return positions of all nodes after prescribed motion displaces the bodies in its path, (n, 3) [m].
 
         step_start, end: positions at the start of the step and at the end of prescribed motion, (n, 3) [m]. None where
         surfaces would intersect.
         """
-        return taken_along([body.nodes for body in self.bodies_in_world],
+        return carry_along([body.nodes for body in self.bodies_in_world],
                            [obstacle.nodes for obstacle in self.obstacles],
                            self.coordinates.is_free, self.contacts, step_start, end,
                            partial(self.largest_steps, by_body=True))
@@ -90,7 +90,7 @@ class ContactBounds(SoftOutput):
         x: positions of all nodes, (n, 3) [m]. time: [s].
         """
         forced = [pull.nodes for pull in self.pulls if pull.at_work(time)]
-        nodes: Index = np.unique(np.concatenate([self._elements.paired(x, time), *forced,
+        nodes: Index = np.unique(np.concatenate([self._elements.find_paired_nodes(x, time), *forced,
                                                  self.ground.find(x, time).nodes]))
         return nodes
 
@@ -103,7 +103,7 @@ class ContactBounds(SoftOutput):
         pairs = [law.node_pairs_within(x, 1.0) for law in self.contacts]
         separate = [two[(group[two[:, 0]] < 0) | (group[two[:, 0]] != group[two[:, 1]])].ravel() for two in pairs]
         separate += [pull.nodes for pull in self.pulls if pull.at_work(state.time)]
-        nodes: Index = np.unique(np.concatenate([*separate, joined_nodes(self.between, x, state.time),
+        nodes: Index = np.unique(np.concatenate([*separate, find_joined_nodes(self.between, x, state.time),
                                                  self.ground.find(x, state.time).nodes]))
         return nodes
 

@@ -40,7 +40,7 @@ class Dissipation:
         if momentum is Momentum.PRINTED or not np.isfinite(lin.v).all():
             return
         try:
-            taken, initial_energy = leapfrog.dissipated(lin, h, momentum)
+            taken, initial_energy = leapfrog.measure_dissipation(lin, h, momentum)
         except StepFailed:
             return
         self._dissipated, self._seen = self._dissipated + taken, self._seen + h * initial_energy

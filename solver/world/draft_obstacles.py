@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contact.find.ground import mixed
+from ..contact.find.ground import combine_friction
 from ..contact.find.obstacle_planes import ObstacleMesh
 from ..state import Index, Vec
 
@@ -48,7 +48,7 @@ class DraftObstacles:
     gap: float  #: distance of its surface from its points [m]
     friction: Vec  #: Coulomb's coefficient of its points, (p,)
 
-    def touched(self, start: Vec, end: Vec, time: float, h: float) -> TouchedPlanes | None:
+    def find_touched_planes(self, start: Vec, end: Vec, time: float, h: float) -> TouchedPlanes | None:
         """Return the half-spaces of points that touch obstacles or come near them in a step; None without such points.
 
         start, end: points at the start of the step and at its predicted end, (p, 3) [m]. time, h: start and duration of
@@ -61,7 +61,8 @@ class DraftObstacles:
                 continue
             obstacle_friction = np.einsum("kc,kc->k", planes.weights, obstacle.friction[planes.corners])
             touched.append(TouchedPlanes(planes.points, planes.positions + self.gap * planes.normals, planes.normals,
-                                         planes.velocities, mixed(obstacle_friction, self.friction[planes.points])))
+                                         planes.velocities,
+                                         combine_friction(obstacle_friction, self.friction[planes.points])))
         if not touched:
             return None
         names = ("points", "origins", "normals", "velocities", "friction")

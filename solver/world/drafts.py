@@ -77,7 +77,7 @@ class Draft(SteppedPart):
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the state after a step of h seconds. Raises StepFailed where the body diverges."""
-        ends, before = state.time + h, reduced_of(state)
+        ends, before = state.time + h, read_reduced_state(state)
         body, carrier_motion = self.body, self._carrier_motion(ends)
         floor = body.stepping.floor
         if floor is not None:
@@ -95,7 +95,7 @@ class Draft(SteppedPart):
 
     def output(self, state: State, frame: int) -> Vec:
         """Return the artist's vertices in object space at a frame, (v, 3) [m]."""
-        return self.shown.output(self.body.positions(reduced_of(state)), frame - self.start_frame)
+        return self.shown.output(self.body.positions(read_reduced_state(state)), frame - self.start_frame)
 
     def _planes(self, state: ReducedState, carrier_motion: Vec, h: float) -> Planes | None:
         """Return the planes for points that come near obstacles in a step. carrier_motion: at the end of the step."""
@@ -103,8 +103,8 @@ class Draft(SteppedPart):
             return None
         body, points = self.body, self.body.touching
         start = body.points_of(points, state.y, state.carrier_motion)
-        contacts = self.obstacles.touched(start, body.points_of(points, state.y + h * state.u, carrier_motion),
-                                          state.time, h)
+        end = body.points_of(points, state.y + h * state.u, carrier_motion)
+        contacts = self.obstacles.find_touched_planes(start, end, state.time, h)
         if contacts is None:
             return None
         some = SkinPoints(points.rows[contacts.points], points.prescribed[contacts.points],
@@ -126,7 +126,7 @@ class Draft(SteppedPart):
         return self.body.pins.lead([motion.at(time) for motion in self.motions])
 
 
-def reduced_of(state: State) -> ReducedState:
+def read_reduced_state(state: State) -> ReducedState:
     """Return the state of a reduced body from the state of its part. Raises KeyError where memory is missing."""
     memory, shape = state.memory, (-1, 3)
     past = None

@@ -108,7 +108,7 @@ class EolCloth(SteppedPart):
                                    ("pin", cloth.pin, int(self.start.pin.max(initial=-1)) + 1)):
             if not ((numbers >= -1) & (numbers < end)).all():
                 raise ValueError(f'"{name}" of "{self.name}" refers to something that does not exist')
-        cloth.mesh.checked()
+        cloth.mesh.check()
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the state after substeps of h seconds in total, each on a new mesh (see `interface`).

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..coordinates.prescribed import OverTime, transformed
+from ..coordinates.prescribed import OverTime, transform_points
 from ..state import State, Vec
 from .half_life_damping import MovingNodes
 
@@ -38,18 +38,19 @@ class Following:
         if fraction == 0.0:
             return np.zeros_like(v)
         # rigid motion of the object from now to other times; it is at rest before its first sample
-        now = np.linalg.inv(rigid_frame(self.frames.at(time)))
-        before, back, after = (rigid_frame(self.frames.at(time + k * h)) @ now for k in (-2, -1, 1))
+        now = np.linalg.inv(extract_rigid_frame(self.frames.at(time)))
+        before, back, after = (extract_rigid_frame(self.frames.at(time + k * h)) @ now for k in (-2, -1, 1))
         if two_step[0]:
-            own = v - (3.0 * x - 4.0 * transformed(back, x) + transformed(before, x)) / (2.0 * h)
+            own = v - (3.0 * x - 4.0 * transform_points(back, x) + transform_points(before, x)) / (2.0 * h)
         else:
             shifted = x - h * v
-            own = v - (transformed(np.linalg.inv(back), shifted) - shifted) / h
+            own = v - (transform_points(np.linalg.inv(back), shifted) - shifted) / h
         if two_step[1]:
             shifted = x + h * own
-            v_after = (3.0 * transformed(after, shifted) - 4.0 * shifted + transformed(back, shifted)) / (2.0 * h)
+            moved, earlier = transform_points(after, shifted), transform_points(back, shifted)
+            v_after = (3.0 * moved - 4.0 * shifted + earlier) / (2.0 * h)
         else:
-            v_after = (transformed(after, x) - x) / h
+            v_after = (transform_points(after, x) - x) / h
         change: Vec = fraction * (v_after + own @ after[:3, :3].T - v)
         return change
 
@@ -68,11 +69,12 @@ class Followers:
         x = system.coordinates.positions(state.q, state.time, state.carrier_motion)
         earlier = [key for key in of_rates if key in state.memory and state.memory[key].shape == state.u.shape]
         two_step = TWO_STEP in state.memory and bool(state.memory[TWO_STEP][0]), bool(earlier)
-        memory = {key: self._changed(system, replace(state, u=state.memory[key]), x, h, two_step) for key in earlier}
+        memory = {key: self._change_rates(system, replace(state, u=state.memory[key]), x, h, two_step)
+                  for key in earlier}
         memory[TWO_STEP] = np.array([float(two_step[1])])
-        return replace(state, u=self._changed(system, state, x, h, two_step), memory={**state.memory, **memory})
+        return replace(state, u=self._change_rates(system, state, x, h, two_step), memory={**state.memory, **memory})
 
-    def _changed(self, system: MovingNodes, state: State, x: Vec, h: float, two_step: tuple[bool, bool]) -> Vec:
+    def _change_rates(self, system: MovingNodes, state: State, x: Vec, h: float, two_step: tuple[bool, bool]) -> Vec:
         v, change = system.velocity(state), np.zeros_like(x)
         for part in self.parts:
             change[part.nodes] = part.velocity_change(x[part.nodes], v[part.nodes], state.time, h, two_step)
@@ -80,7 +82,7 @@ class Followers:
         return changed
 
 
-def rigid_frame(frame: Vec) -> Vec:
+def extract_rigid_frame(frame: Vec) -> Vec:
     """Return the translation and rotation of a frame, (4, 4), without its scale and shear."""
     left, _, right = np.linalg.svd(frame[:3, :3])
     left[:, 2] *= np.linalg.det(left @ right)

@@ -7,7 +7,7 @@ from ..state import Vec
 from .soft_bodies import SoftBodies
 
 
-def linearised(soft: SoftBodies, x: Vec, v: Vec, time: float) -> Linearised:
+def linearise_without_rotation(soft: SoftBodies, x: Vec, v: Vec, time: float) -> Linearised:
     """Return the forces of FEM and a stiffness K̂ without stiffness against rotation.
 
     x, v: positions and velocities of all nodes, (n, 3) [m], [m/s]. Elements that do not support stretches as unknowns

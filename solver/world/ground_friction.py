@@ -13,7 +13,7 @@ from ..contact.laws.static_friction import ANCHORS, STUCK_NODES, StaticFriction,
 from ..errors import StepFailed
 from ..linear.interface import NotPositiveDefinite
 from ..node_records import RowPerNode
-from ..nonlinear.iterations import BALANCE_STEPS
+from ..nonlinear.condensed_velocities import BALANCE_STEPS
 from ..nonlinear.limits import WORK_LEFT
 from ..parts.interface import Evaluate, Touched
 from ..parts.stage import NodeStage, Stage
@@ -46,7 +46,7 @@ def finish_linear_stage(soft: SoftBodies, posed: Touched, stage: Stage, start: S
         q = posed.relax(q, u, evaluate)
     after = State(stage.time, q, u, start.memory, tree_stage=posed.tree_stage)
     after = remember(after, posed.stage, friction)
-    return after if sticking is None else replace(after, memory=sticking.remembered(after.memory, q))
+    return after if sticking is None else replace(after, memory=sticking.store_anchors(after.memory, q))
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class _StickingStage:
         force, energy = self.soft.evaluate(x, time)
         return force, energy + self.static_friction.add_force(x, force)
 
-    def remembered(self, memory: Mapping[str, Vec], q: Vec) -> dict[str, Vec]:
+    def store_anchors(self, memory: Mapping[str, Vec], q: Vec) -> dict[str, Vec]:
         """Return a memory with the anchors of static friction at the stage's end, at coordinates q."""
         time = self.posed.stage.time
         x = self.soft.coordinates.positions(q, time)
-        return with_anchors(memory, self.soft.ground.static_friction(x, time, self.anchors), x)
+        return with_anchors(memory, self.soft.ground.build_static_friction(x, time, self.anchors), x)
 
 
 def _with_sticking(soft: SoftBodies, posed: Touched, friction: FrictionImpulses, u: Vec,
@@ -84,14 +84,14 @@ def _with_sticking(soft: SoftBodies, posed: Touched, friction: FrictionImpulses,
     step_start = soft.coordinates.positions(start.q, start.time)
     anchors = law.anchors(start.memory, step_start, start.time)
     load = friction.contacts.normal_impulse / (stage.a * stage.h)
-    static_friction = law.static_friction_under_load(load, friction.contacts.nodes, friction.contacts.normal,
-                                                     stage.time, anchors)
+    static_friction = law.build_static_friction_under_load(load, friction.contacts.nodes, friction.contacts.normal,
+                                                           stage.time, anchors)
     if static_friction is None:
         return None
     base = step_start if stage.base is None else soft.coordinates.positions(stage.base, stage.time)
     predicted = base + stage.b * stage.h * soft.coordinates.spread(u, stage.w)
     try:
-        sticking = posed.static_friction(static_friction, predicted)
+        sticking = posed.with_static_friction(static_friction, predicted)
     except NotPositiveDefinite as failure:
         raise StepFailed("the system matrix is not positive definite") from failure
     return _StickingStage(soft, sticking, static_friction, anchors)
@@ -153,7 +153,8 @@ def friction_impulses(soft: SoftBodies, posed: Touched, stage: NodeStage, u: Vec
     nodes, normal = touching.nodes, touching.normal
     u = u[: 3 * len(coordinates.free)]
     v = coordinates.spread(u, stage.w)[nodes]
-    predicted = stage.damped_stiffness_factor(posed.lin) / seconds  # time over which K extrapolates, with  and damping
+    # duration over which K extrapolates, damping included
+    predicted = stage.compute_damped_stiffness_factor(posed.lin) / seconds
     moved = predicted * coordinates.spread(posed.moving(u), stage.w)[nodes]
     if stage.base is not None:
         moved += coordinates.positions(stage.base, stage.time, stage.carrier_motion)[nodes] - posed.lin.x[nodes]

@@ -50,7 +50,7 @@ def velocity_jumps(mass: Vec, body: Index, sizes: Vec, before: Vec, after: Vec, 
     return jumps
 
 
-def gained_energy(nodes: Moving, before: State, after: State, jump: float) -> float:
+def reject_energy_gain(nodes: Moving, before: State, after: State, jump: float) -> float:
     """Return the jump of velocities, or infinity where a step with an impact gains energy.
 
     jump: from `velocity_jumps`. The work of prescribed nodes is not a gain. Forces that depend on time are evaluated at

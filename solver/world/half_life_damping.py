@@ -56,7 +56,7 @@ class SlowModes:
     fields: Vec  #: modes, orthonormal in the mass product, (m, k, 3)
     fractions: Vec  #: fraction of ρ for each mode, (m,), in (0, 1]
 
-    def retained(self, mass: Vec, x: Vec, v: Vec, decay: float) -> Vec:
+    def retain_velocity(self, mass: Vec, x: Vec, v: Vec, decay: float) -> Vec:
         """Return the velocity of these modes that remains beyond that of all others after a decay, (k, 3) [m/s].
 
         mass: (k,) [kg]. x, v: positions and velocities, (k, 3) [m], [m/s]. decay: ρ h.
@@ -87,15 +87,15 @@ class HalfLifeDamping:
         """
         own, mass = x[self.nodes], self.mass
         if self.pin_motion is None:
-            carrier_velocity = rigid(mass + weight, own, v[self.nodes])
+            carrier_velocity = fit_rigid_velocity(mass + weight, own, v[self.nodes])
         else:
             carrier_velocity = self.pin_motion.onto(x[self.pins], v[self.pins], own)
         relative, decay = v[self.nodes] - carrier_velocity, self.rate(time) * h
         loss: Vec = -np.expm1(-2.0 * decay) * relative
         if self.slow is not None:
-            retained = self.slow.retained(mass, own, relative, decay)
+            retained = self.slow.retain_velocity(mass, own, relative, decay)
             if self.pin_motion is None:
-                retained -= rigid(mass, own, retained)
+                retained -= fit_rigid_velocity(mass, own, retained)
             loss -= retained
         return loss
 
@@ -117,8 +117,8 @@ class PinMotion:
         if fastest == 0.0:
             return np.zeros_like(x)
         weight = np.ones(len(pins))
-        out = rigid(weight, pins, v, x)
-        deviation = v - rigid(weight, pins, v)
+        out = fit_rigid_velocity(weight, pins, v, x)
+        deviation = v - fit_rigid_velocity(weight, pins, v)
         if np.abs(deviation).max() > INSIGNIFICANT * fastest:
             out += self._laplacian().solve(self._coupling @ deviation)
         return out
@@ -131,7 +131,8 @@ class PinMotion:
         """
         factor, weight = self._laplacian(), np.ones(len(pins))
         deviation = self._coupling.T @ factor.solve(impulses)
-        out: Vec = rigid_impulses(weight, pins, x, impulses) + deviation - rigid(weight, pins, deviation)
+        out: Vec = (distribute_rigidly(weight, pins, x, impulses) + deviation
+                    - fit_rigid_velocity(weight, pins, deviation))
         return out
 
     def _laplacian(self) -> SuperLU:
@@ -244,7 +245,7 @@ class HalfLifeDampers:
         return nodes
 
 
-def rigid(mass: Vec, x: Vec, v: Vec, at: Vec | None = None) -> Vec:
+def fit_rigid_velocity(mass: Vec, x: Vec, v: Vec, at: Vec | None = None) -> Vec:
     """Return the velocities of the rigid motion nearest to given velocities, (m, 3) [m/s].
 
     mass: weights of the points, (k,) [kg]. x, v: positions and velocities of the points, (k, 3) [m], [m/s]. at: points
@@ -259,7 +260,7 @@ def rigid(mass: Vec, x: Vec, v: Vec, at: Vec | None = None) -> Vec:
     return out
 
 
-def rigid_impulses(mass: Vec, onto: Vec, x: Vec, impulses: Vec) -> Vec:
+def distribute_rigidly(mass: Vec, onto: Vec, x: Vec, impulses: Vec) -> Vec:
     """Return impulses in proportion to a rigid motion, with the resultant and moment of given impulses, (m, 3) [N s].
 
     mass, onto: masses and positions of the points that receive them, (m,) [kg], (m, 3) [m]. x, impulses: points and the

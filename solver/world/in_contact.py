@@ -107,7 +107,7 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
 
     def with_friction(x: Vec, selection: Selection = ALL) -> StageProblem:
         """Return the stage with friction's normal forces and normals at positions (n, 3), and a selection of forces."""
-        frictions = [one for law in soft.contacts if (one := law.lagged_friction(x, base, seconds)) is not None]
+        frictions = [one for law in soft.contacts if (one := law.lag_friction(x, base, seconds)) is not None]
         on_ground = None if ground_friction is None else ground_friction(x)
         if not frictions and on_ground is None and selection is ALL:
             return plain

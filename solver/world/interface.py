@@ -172,7 +172,7 @@ class Part(ABC):
         """
         return  # nothing by default
 
-    def blocked_by(self, state: State) -> str:
+    def suggest_remedy(self, state: State) -> str:
         """Return a remedy for the artist if no motion is possible at a state; "" otherwise."""
         return ""
 
@@ -286,11 +286,11 @@ class Coupling(Subsystem):
         They do not fit other parts."""
         return ()
 
-    def solved_with(self, part: Part) -> Sequence[Part]:
+    def find_parts_solved_with(self, part: Part) -> Sequence[Part]:
         """Return the parts whose unknowns are in one system with those of a part, which is included."""
         return self.parts
 
-    def replaced(self, part: Part, after: Part, couplings: Sequence[Coupling]) -> Sequence[Coupling]:
+    def replace_part(self, part: Part, after: Part, couplings: Sequence[Coupling]) -> Sequence[Coupling]:
         """Return the couplings that replace this coupling after one of its parts was reshaped.
 
         part, after: the part before and after the change. couplings: of the reshaped part, returned by default.

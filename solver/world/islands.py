@@ -78,11 +78,11 @@ class Islands:
             try:
                 v = self._solve_free(plain, v, step_start, free, solver)
             except StageNotConverged:  # it may have made contact
-                groups += self._grouped(links, np.array(free))
+                groups += self._group_bodies(links, np.array(free))
         for group in groups:
             v = self._solve_group(with_friction, v, step_start, group, solver)
         while True:
-            merged = self._merged(plain, v, groups)
+            merged = self._merge_groups(plain, v, groups)
             new_groups = [group for group in merged if group not in groups]
             if not new_groups:
                 break
@@ -104,7 +104,7 @@ class Islands:
         Raises StageNotConverged.
         """
         moving: Mask = np.isin(self._body[plain.order], bodies)
-        problem = plain.restricted_to(ForcesWithoutContact(self._soft, (), Selection(bodies, touch=False)), v,
+        problem = plain.restrict_to(ForcesWithoutContact(self._soft, (), Selection(bodies, touch=False)), v,
                                       moving=moving)
         unknowns = v[plain.order].ravel()
         lower = problem.velocities(lowest_potential_start(problem, unknowns, step_start))
@@ -120,7 +120,7 @@ class Islands:
 
         def problem_at(x: Vec) -> StageProblem:
             problem = with_friction(x, Selection(bodies))
-            return problem.restricted_to(problem.forces, v, system)
+            return problem.restrict_to(problem.forces, v, system)
 
         before = system.linear.factored
         problem, unknowns = solve_in_contact(problem_at, step_start, v[system.pattern.order].ravel(),
@@ -149,25 +149,25 @@ class Islands:
 
     def _split(self, links: Index, seeds: Index) -> tuple[list[list[int]], list[int]]:
         """Return the groups that contain a seed body, and the bodies in no such group, ascending."""
-        groups = self._grouped(links, seeds)
+        groups = self._group_bodies(links, seeds)
         return groups, sorted(set(range(len(self._soft.bodies_in_world))).difference(*groups))
 
     def _is_split(self, problem: StageProblem, free: list[int]) -> bool:
         """Return whether free bodies have enough nodes for groups in contact to be solved separately."""
         return float(np.mean(np.isin(self._body[problem.order], free))) > 1.0 - self.largest_fraction
 
-    def _grouped(self, links: Index, seeds: Index) -> list[list[int]]:
+    def _group_bodies(self, links: Index, seeds: Index) -> list[list[int]]:
         """Return the connected components of bodies that contain a seed, ascending. links: pairs of bodies, (k, 2)."""
         count = len(self._soft.bodies_in_world)
         graph = sp.coo_matrix((np.ones(len(links)), tuple(links.T)), shape=(count, count))
         labels = connected_components(graph, directed=False)[1]
         return [np.flatnonzero(labels == label).tolist() for label in np.unique(labels[seeds])]
 
-    def _merged(self, problem: StageProblem, v: Vec, groups: list[list[int]]) -> list[list[int]]:
+    def _merge_groups(self, problem: StageProblem, v: Vec, groups: list[list[int]]) -> list[list[int]]:
         """Return groups merged with the bodies that they touch at velocities v, (n, 3), and new groups in contact."""
         links, touched = self._links(problem, [problem.positions(v)])
         own = [np.column_stack([group, np.roll(group, 1)]) for group in groups]
-        return self._grouped(np.concatenate([links, *own]), np.concatenate([touched, *groups]))
+        return self._group_bodies(np.concatenate([links, *own]), np.concatenate([touched, *groups]))
 
     def _system(self, bodies: tuple[int, ...]) -> StageMatrix:
         """Return the matrix and factor of a group of bodies, with nodes in the order of the whole matrix."""

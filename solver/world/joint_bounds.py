@@ -6,7 +6,7 @@ import numpy as np
 
 from ..coordinates.tree import Tree
 from ..errors import StepFailed
-from ..nonlinear.iterations import FASTEST
+from ..nonlinear.joint_rates import FASTEST
 from ..parts.joints.leapfrog import half_step_rates
 from ..state import State
 

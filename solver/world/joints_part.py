@@ -100,7 +100,8 @@ class JointsPart(Part):
         if self.constraints is None:
             return state
         try:
-            return self.constraints.started(state, self.condensation.by_inertia(self.linearise(state), 0.0))
+            respond = self.condensation.by_inertia(self.linearise(state), 0.0)
+            return self.constraints.project_initial_rates(state, respond)
         except StepFailed:
             return state  # the first step reports the cause
 
@@ -164,13 +165,13 @@ class JointsPart(Part):
         if self.recentres:
             self._bounds.check_rotation(after, h)
 
-    def blocked_by(self, state: State) -> str:
+    def suggest_remedy(self, state: State) -> str:
         """Return a remedy for the artist if a loop in a singular posture blocks motion at a state; "" otherwise."""
         if self.constraints is None:
             return ""
         stage = Stage(1.0e-3, 1.0, 1.0, state.time, None, state.u)
         try:
-            name = self.constraints.singular_loop(state, self.condensation.pose(self.linearise(state), stage))
+            name = self.constraints.find_singular_loop(state, self.condensation.pose(self.linearise(state), stage))
         except (StepFailed, ValueError):
             return ""  # the failure itself is more specific
         return name and (f'The ring of joints that "{name}" closes is stretched straight or folded flat and cannot '

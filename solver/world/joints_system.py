@@ -6,11 +6,11 @@ from abc import abstractmethod
 from dataclasses import replace
 
 from ..integrators.interface import System
-from ..nonlinear.iterations import Rates
+from ..nonlinear.joint_rates import solve_joints
 from ..nonlinear.limits import StopRule
 from ..parts.joints.interface import LinearizationPoint
 from ..parts.joints.jointed import Jointed, PosedTree, SolvedTree
-from ..parts.joints.last_twist import stepped
+from ..parts.joints.last_twist import record_step
 from ..parts.stage import Momentum, Stage
 from ..rows.eliminated import EliminatedRows
 from ..state import State, Vec
@@ -56,7 +56,7 @@ class JointsSystem(System[PosedTree]):
         u = solved.rates
         base = start.q if stage.base is None else stage.base
         continues = stage.base is None and self._kernel_steps.momentum is Momentum.PROJECTED
-        memory = stepped(start.memory, stage.h) if continues else start.memory
+        memory = record_step(start.memory, stage.h) if continues else start.memory
         return State(stage.time, base + stage.b * stage.h * (u + solved.correction(u)), u, memory, tree_stage=solved)
 
     def solve_stage(self, stage: Stage, start: State,
@@ -71,8 +71,7 @@ class JointsSystem(System[PosedTree]):
         def solve_at(q: Vec, u: Vec) -> SolvedTree:
             return self.condensation.pose(self.linearise(State(start.time, q, u, start.memory)), stage).solve()
 
-        rates = Rates(solve_at, stage, start, self.limits, "the joints")
-        after = rates.solve_stage()
-        self.iterations += rates.count
+        after, iterations = solve_joints(solve_at, stage, start, self.limits, "the joints")
+        self.iterations += iterations
         self.impacts.note(start, None if after.tree_stage is None else after.tree_stage.constraint_solution)
         return after

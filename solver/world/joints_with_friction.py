@@ -25,6 +25,60 @@ from .friction_record import BEARINGS
 FRICTION, FRICTION_NAMES = "joints.friction", "joints.friction_names"
 
 
+@dataclass(frozen=True)
+class ExternalSolution:
+    """Multipliers of loops, drives, limits and contacts in a stage."""
+
+    rows: ConstraintRows
+    program: DenseDual
+    unconstrained: Vec  #: rates without them, (m,)
+    solution: Solution
+
+    def position_correction(self) -> Vec | None:
+        """Return the rates that correct positions beyond the solution, (m,), or None. Raises StepFailed."""
+        return self.rows.position_correction(self.program, self.unconstrained, self.solution)
+
+
+@dataclass(frozen=True)
+class SolvedRows:
+    """Solution of a stage of a mechanism for laws of joint friction."""
+
+    posed: PosedTree
+    rates: Vec  #: (m,)
+    external: ExternalSolution | None = None  #: None without constraint rows
+
+    @property
+    def reaction(self) -> Vec:
+        """Return the reactions of joints on bodies, (n, 6) [N m s, N s], without the impulses of rows.
+
+        [Thesis 3.8, changed: rows act as on the jointed bodies, not on bodies set free, so Jᵀ f_α = 0]
+        """
+        out = self.posed.compute_carried_impulses(self.rates)
+        if self.external is not None:
+            out -= self.external.rows.on_bodies(self.external.solution, self.posed.owner.tree.count)
+        return out
+
+    @property
+    def effort(self) -> Vec:
+        """Return the generalised impulses of springs, motors, drives and limits, (m,) [N m s, N s]."""
+        on_rates = self.posed.owner.on_rates
+        out: Vec = on_rates.force - on_rates.times(self.rates)
+        if self.external is not None:
+            out += self.external.rows.on_rates(self.external.solution, len(self.rates))
+        return out
+
+    @property
+    def in_loops(self) -> Vec | None:
+        """Return the wrench of each loop on its first body, (l, 6) [N m s, N s]; None without loops."""
+        if self.external is None or not len(self.external.rows.loops):
+            return None
+        loops = self.external.rows.loops
+        out = np.zeros((int(loops.owner[-1]) + 1, 6))
+        add_lines(loops.owner, self.external.solution.bilateral[:len(loops), None],
+                  np.ascontiguousarray(loops.wrench[:, :1]), 1.0, out)
+        return out
+
+
 class StageRows:
     """Stage of a mechanism for laws of joint friction, with loops, drives, limits and contacts eliminated."""
 
@@ -38,8 +92,6 @@ class StageRows:
         self.parent, self.dof, self.E, self.X, self.S = tree.parent, tree.dof, at.E, at.X, at.S
         self.respond = posed.respond
         self.free = free
-        self.solution: Solution | None = None
-        self._unconstrained: Vec = self.free  #: unconstrained rates of the last solution
         self._external: DenseDual | None = None
         if outside is not None:
             try:
@@ -49,49 +101,14 @@ class StageRows:
             if len(outside.bilateral):
                 self.respond = self._external.bilateral.respond
 
-    def solve(self, impulses: Vec) -> Vec:
-        """Return the rates under given impulses that satisfy all rows, (m,). impulses: on rates, (m,). [Thesis 3.9]"""
+    def solve(self, impulses: Vec) -> SolvedRows:
+        """Return the solution under given impulses on rates, (m,), that satisfies all rows. [Thesis 3.9]"""
         u = self.free + self._posed.respond(impulses) if impulses.any() else self.free
         if self._external is None:
-            return u
-        self._unconstrained, self.solution = u, self._external.solve(u, self._warm)
-        return self.solution.u
-
-    def position_correction(self) -> Vec | None:
-        """Return the rates that correct positions beyond the last solution, (m,), or None. Raises StepFailed."""
-        if self.outside is None or self._external is None or self.solution is None:
-            return None
-        return self.outside.position_correction(self._external, self._unconstrained, self.solution)
-
-    def reaction(self, u: Vec) -> Vec:
-        """Return the reactions of joints on bodies at rates u, (n, 6) [N m s, N s], without the impulses of rows.
-
-        [Thesis 3.8, changed: rows act as on the jointed bodies, not on bodies set free, so Jᵀ f_α = 0]
-        """
-        out = self._posed.carried(u)
-        if self.outside is not None and self.solution is not None:
-            out -= self.outside.on_bodies(self.solution, len(self.parent))
-        return out
-
-    def effort(self, u: Vec) -> Vec:
-        """Return the generalised impulses of springs, motors, drives and limits at rates u, (m,) [N m s, N s]."""
-        out: Vec = self._posed.owner.on_rates.force - self._posed.owner.on_rates.times(u)
-        if self.outside is not None and self.solution is not None:
-            out += self.outside.on_rates(self.solution, len(u))
-        return out
-
-    def in_loops(self) -> Vec | None:
-        """Return the wrench of each loop on its first body, (l, 6) [N m s, N s]; None without loops."""
-        if self.outside is None or self.solution is None or not len(self.outside.loops):
-            return None
-        loops = self.outside.loops
-        if self._on_a is None:
-            self._on_a = np.ascontiguousarray(loops.wrench[:, :1])
-        out = np.zeros((int(loops.owner[-1]) + 1, 6))
-        add_lines(loops.owner, self.solution.bilateral[:len(loops), None], self._on_a, 1.0, out)
-        return out
-
-    _on_a: Vec | None = None  #: the loops' wrenches on their bodies a, (r, 1, 6)
+            return SolvedRows(self._posed, u)
+        assert self.outside is not None
+        solution = self._external.solve(u, self._warm)
+        return SolvedRows(self._posed, solution.u, ExternalSolution(self.outside, self._external, u, solution))
 
     @property
     def other_rows(self) -> OtherRows | None:
@@ -168,8 +185,9 @@ class JointsWithFriction(MechanismConstraints):
         self.unsettled += not result.converged
         memory = {FRICTION: result.friction.value / fraction, FRICTION_NAMES: result.friction.name.astype(float)}
         unsettled = () if result.converged else (BEARINGS,)
-        if rows.outside is None or rows.solution is None:
+        external = None if result.solved is None else result.solved.external
+        if external is None:
             return ConstraintSolution(result.u, memory=memory, unsettled=unsettled, tolerance=self.rates_tolerance)
-        constrained = self.recorded(posed, rows.outside, rows.solution, rows.position_correction())
+        constrained = self.store_solution(posed, external.rows, external.solution, external.position_correction())
         return replace(constrained, rates=result.u, memory={**constrained.memory, **memory},
                        unsettled=(*constrained.unsettled, *unsettled), tolerance=self.rates_tolerance)

@@ -34,7 +34,7 @@ class Nodes(NodesPart, SteppedPart, SteppedSoft):
         self.turns_freely = self.integrator.turns_freely and self.condensation.whole is not None
         self.counts = Counter[str]()  #: of steps by other methods
 
-    def stepped_by(self, integrator: Integrator, impact_solver: StageSolver | None) -> Nodes:
+    def with_integrator(self, integrator: Integrator, impact_solver: StageSolver | None) -> Nodes:
         """Return a copy with another integrator, which shares the bodies, their notes and their counts.
 
         impact_solver: solver of linearised stages in which nodes hit the ground; None: these are linearised, too.
@@ -63,20 +63,20 @@ class Nodes(NodesPart, SteppedPart, SteppedSoft):
 
     def attempt(self, state: State, h: float, inputs: StepInputs) -> State:
         """Return the state after one attempt of a step of h seconds, with damping between steps. Raises StepFailed."""
-        start, external_force = self.damped_start(state, h, inputs.external_forces.get(0),
-                                                  self.integrator.remembered_rates)
+        start, external_force = self.damp_start(state, h, inputs.external_forces.get(0),
+                                                self.integrator.remembered_rates)
         recall(self.links, state)
         with self.with_external_force(external_force):
-            after = self.with_loss_memory(self._attempted(start, h), state, h)
+            after = self.with_loss_memory(self._attempt_step(start, h), state, h)
         if not self.links:
             return after
         return remembering(self.links, after, self.coordinates.positions(after.q, after.time, after.carrier_motion))
 
-    def _attempted(self, state: State, h: float) -> State:
+    def _attempt_step(self, state: State, h: float) -> State:
         """Return the state after an integrator's step, or after a fallback step where a stage did not converge."""
         self.stage_method.start_step()
         try:
-            after = step_without_gain(self, self.condensation.whole is not None, self.step_rule, self._integrated,
+            after = step_without_gain(self, self.condensation.whole is not None, self.step_rule, self._integrate,
                                       state, h, self.counts)
             return self.stage_method.end_step(state, after, h)
         except StageNotConverged:
@@ -91,7 +91,7 @@ class Nodes(NodesPart, SteppedPart, SteppedSoft):
         """Return the rule by which the stages of a first attempt are solved."""
         return StepRule(self.turns_freely, self.stage_solver.limits)
 
-    def _integrated(self, state: State, h: float, rule: StepRule) -> State:
+    def _integrate(self, state: State, h: float, rule: StepRule) -> State:
         """Return the state after an integrator's step by a rule. Raises StepFailed."""
         system = self
         if rule != self.step_rule:
@@ -126,7 +126,7 @@ class Nodes(NodesPart, SteppedPart, SteppedSoft):
         """
         if self.condensation.whole is not None or self.integrator.linear_euler and self.impact_solver is None:
             raise failure
-        after = self.stepped_by(SemiImplicit({}), None).step(state, h, inputs)
+        after = self.with_integrator(SemiImplicit({}), None).step(state, h, inputs)
         self.counts[RESCUED] += 1
         return self._without_past(after)
 

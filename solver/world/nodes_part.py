@@ -29,10 +29,10 @@ class NodesPart(SoftSystem, Part):
     sliding: SlidingDampers | None = None  #: damping of sliding bodies between steps
     following: Followers | None = None  #: bodies that follow the motion of objects
 
-    def stepped_by(self, integrator: Integrator, impact_solver: StageSolver | None) -> NodesPart:
+    def with_integrator(self, integrator: Integrator, impact_solver: StageSolver | None) -> NodesPart:
         """Return this part itself, as its coupling has the integrator.
 
-        integrator, impact_solver: not used here; see `Nodes.stepped_by`.
+        integrator, impact_solver: not used here; see `Nodes.with_integrator`.
         """
         return self
 
@@ -48,8 +48,8 @@ class NodesPart(SoftSystem, Part):
         sleep = self.condensation.sleep
         return State(0.0, q, np.zeros_like(q), {} if sleep is None else sleep.at_rest(), carrier_motion)
 
-    def damped_start(self, state: State, h: float, external_force: Vec | None = None,
-                     rates: Sequence[str] = ()) -> tuple[State, Vec | None]:
+    def damp_start(self, state: State, h: float, external_force: Vec | None = None,
+                   rates: Sequence[str] = ()) -> tuple[State, Vec | None]:
         """Return the state at the start of a step of h seconds after damping and following, and the external force.
 
         The damping is that of half-lives and of sliding. The external force on nodes, (n, 3) [N], has the reaction of
@@ -72,7 +72,7 @@ class NodesPart(SoftSystem, Part):
 
     def error_by(self, integrator: Integrator, before: State, after: State, h: float) -> float:
         """Return the largest error of a node in an integrator's step of h seconds, relative to the size of its body."""
-        start, _ = self.damped_start(before, h, None, integrator.remembered_rates)
+        start, _ = self.damp_start(before, h, None, integrator.remembered_rates)
         wrong = np.linalg.norm(self.coordinates.spread(integrator.error(start, after, h), None), axis=1)
         return max(float(wrong[body.nodes].max()) / body.size for body in self.bodies_in_world)
 

@@ -112,7 +112,7 @@ class SlidingBody:
             blocks *= seconds * self.gap * float(np.sqrt(mass[self.nodes].sum() / stiffness))
         return nodes, blocks
 
-    def damped(self, rates: Sequence[Vec], mass: Vec, tables: Sequence[tuple[Index, Vec]], scratch: Vec) -> list[Vec]:
+    def damp(self, rates: Sequence[Vec], mass: Vec, tables: Sequence[tuple[Index, Vec]], scratch: Vec) -> list[Vec]:
         """Return velocities of all nodes after the damping of this body, (n, 3) [m/s] each.
 
         rates: velocities before, (n, 3) [m/s] each. mass: of all nodes, (n,) [kg]. tables: nodes, (s, 4), and blocks
@@ -247,7 +247,7 @@ class SlidingDampers:
             if fraction > 0.0 and pairs is not None:
                 tables.append(body.dashpots(*pairs, others, system.mass, h * float(fraction), self._scratch))
             if any(len(nodes) for nodes, _ in tables):
-                rates = body.damped(rates, system.mass, tables, self._scratch)
+                rates = body.damp(rates, system.mass, tables, self._scratch)
         left = [rate[coordinates.free].ravel() for rate in rates]
         return replace(state, u=left[0], memory={**state.memory, **dict(zip(keys, left[1:]))})
 
@@ -258,7 +258,7 @@ class SlidingDampers:
         return Past(np.maximum(contacts.impact, fade * past.impact), np.maximum(speed, fade * past.peak),
                     np.maximum(np.linalg.norm(change, axis=1), fade * past.shake),
                     contacts.slip + fade * (past.slip - contacts.slip),
-                    self._slid(past.slid, contacts.slip, speed, h), past.carrier + (1.0 - fade) * change)
+                    self._update_duration(past.slid, contacts.slip, speed, h), past.carrier + (1.0 - fade) * change)
 
     def _slides(self, past: Past, recent_slip: Vec, gravity: float) -> Vec:
         """Return the degree to which each body slides, in [0, 1], (b,).
@@ -274,7 +274,7 @@ class SlidingDampers:
         slides: Vec = _rise(ratio, self.least_ratio, self.full_ratio) * lasting * (1.0 - is_shaken)
         return slides
 
-    def _slid(self, past: Vec, mean: Vec, speed: Vec, h: float) -> Vec:
+    def _update_duration(self, past: Vec, mean: Vec, speed: Vec, h: float) -> Vec:
         """Return the duration of sliding in one direction after h more seconds, (b, 3) [s].
 
         past: duration before, (b, 3) [s]. mean, speed: mean slip and its norm, (b, 3), (b,) [m/s].

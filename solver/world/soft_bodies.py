@@ -101,7 +101,7 @@ class SoftBodies(ContactBounds, StepLimits):
         external_force: Vec = self._weight - self._own_weight
         return external_force
 
-    def _damped(self, state: State, time: float) -> Damped | None:
+    def _evaluate_damping(self, state: State, time: float) -> Damped | None:
         """Return D = ∂f/∂v at the positions predicted for a time [s]; None without damping."""
         if self._damping is None:
             return None
@@ -119,7 +119,7 @@ class SoftBodies(ContactBounds, StepLimits):
         force = self._weight.copy()
         elements = self._elements_of(selection)
         elements.fill(x, time, project, force, extra_forces, selection.bodies)
-        return self._linearised(elements, x, v, time, force)
+        return self._linearise(elements, x, v, time, force)
 
     def linearise_reusing_at(self, x: Vec, v: Vec, time: float, strained: Index,
                              extra_forces: Sequence[StencilForce] = (),
@@ -131,14 +131,14 @@ class SoftBodies(ContactBounds, StepLimits):
         elements = self._elements_of(selection)
         elements.fill_again(x, time, strained)
         elements.fill_others(x, time, extra_forces)
-        return self._linearised(elements, x, v, time, self._weight.copy())
+        return self._linearise(elements, x, v, time, self._weight.copy())
 
     def _elements_of(self, selection: Selection) -> Elements:
         if selection.stretched:
             return self._stretched_elements
         return self._elements if selection.touch else self._elements_without_contact
 
-    def _linearised(self, elements: Elements, x: Vec, v: Vec | None, time: float, force: Vec) -> Linearised:
+    def _linearise(self, elements: Elements, x: Vec, v: Vec | None, time: float, force: Vec) -> Linearised:
         """Return the linearisation of elements with the forces and stiffness of pulls and the ground added."""
         self._node_blocks[:] = 0.0
         for pull in self.pulls:
@@ -151,7 +151,7 @@ class SoftBodies(ContactBounds, StepLimits):
         return Linearised(x, zero_if_none, self.mass, force, elements.blocks, self._node_blocks, contacts=contacts,
                           others=elements.others)
 
-    def filled(self, selection: Selection = ALL) -> npt.NDArray[np.int64]:
+    def count_evaluations(self, selection: Selection = ALL) -> npt.NDArray[np.int64]:
         """Return the number of evaluations of K of each body's tetrahedra, (b,), which shows whether K has changed."""
         counts = self._elements_of(selection).filled
         return counts.copy() if selection.bodies is None else counts[list(selection.bodies)]
@@ -184,12 +184,12 @@ class SoftBodies(ContactBounds, StepLimits):
 
         extra_forces: additional forces of one stage. selection: of bodies and forces.
         """
-        from .stretched import stretched_forces
+        from .stretched import build_stretched_forces
 
         selection = replace(selection, stretched=True)
-        return stretched_forces(self._stretched_elements.elastic, selection.bodies,
-                                partial(self.evaluate, extra_forces=extra_forces, selection=selection),
-                                partial(self.linearise_at, extra_forces=extra_forces, selection=selection))
+        return build_stretched_forces(self._stretched_elements.elastic, selection.bodies,
+                                      partial(self.evaluate, extra_forces=extra_forces, selection=selection),
+                                      partial(self.linearise_at, extra_forces=extra_forces, selection=selection))
 
     def products_at(self, x: Vec, v: Vec, time: float, columns: Vec, damped: Damped | None) -> Products:
         """Return f and the products of the true K with fields, without contact between surfaces.
@@ -206,9 +206,9 @@ class SoftBodies(ContactBounds, StepLimits):
         self.ground.add_force(contacts, force)
         return Products(x, v, self.mass, force, products, damped, contacts)
 
-    def clamped(self, x: Vec, time: float) -> Mask:
+    def find_clamped_elements(self, x: Vec, time: float) -> Mask:
         """Return whether the projection changes the stiffness of each element, (e,). x: positions, (n, 3) [m]."""
-        return self._elements.clamped(x, time)
+        return self._elements.find_clamped_elements(x, time)
 
     def evaluate(self, x: Vec, time: float, extra_forces: Sequence[StencilForce] = (), selection: Selection = ALL
                  ) -> tuple[Vec, float]:

@@ -15,8 +15,8 @@ from ..coordinates.free_nodes import FreeNodes
 from ..embedding.bind import Embedding
 from ..errors import Diverged, StepFailed
 from ..state import State, Vec
-from .blocked import blocked_at, closes_on
-from .bodies import BodyInWorld, ObstacleInWorld, diverged
+from .blocked import closes_on, name_blocking_pair
+from .bodies import BodyInWorld, ObstacleInWorld, explain_divergence
 from .stress import at_vertices
 
 
@@ -60,7 +60,8 @@ class SoftOutput:
 
     def velocity(self, state: State) -> Vec:
         """Return the velocities of all nodes at a state, (n, 3) [m/s]."""
-        return self.coordinates.spread(state.u, self.coordinates.prescribed_rate(state.time, state.carrier_motion))
+        prescribed = self.coordinates.compute_prescribed_rate(state.time, state.carrier_motion)
+        return self.coordinates.spread(state.u, prescribed)
 
     def nodes_at(self, state: State) -> tuple[Vec, Vec]:
         """Return the positions [m] and velocities [m/s] of all nodes at a state, (n, 3)."""
@@ -111,12 +112,12 @@ class SoftOutput:
         for body in self.bodies_in_world:
             body.refuse_blow_up(x)
 
-    def blocked_at(self, node: int, x: Vec) -> tuple[str, str]:
+    def name_blocking_pair(self, node: int, x: Vec) -> tuple[str, str]:
         """Return the names of the owner of a prescribed node and of the object in contact with it, for messages.
 
         x: positions of all nodes, (n, 3) [m]. A name is "" where there is none.
         """
-        return blocked_at(self.bodies_in_world, self.obstacles, self.contacts, node, x)
+        return name_blocking_pair(self.bodies_in_world, self.obstacles, self.contacts, node, x)
 
     def closes_on(self, x: Vec, end: Vec) -> tuple[int, str] | None:
         """Return a free node between two prescribed surfaces without room for it at the end of a step, and a message.
@@ -129,4 +130,4 @@ class SoftOutput:
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """Return the error for the artist, with the body, the frame and a remedy. state: before the failed step."""
         x = self.coordinates.positions(state.q, state.time, state.carrier_motion)
-        return diverged(self.bodies_in_world, x, failure, frame)
+        return explain_divergence(self.bodies_in_world, x, failure, frame)

@@ -19,7 +19,7 @@ from ..parts.stage import NodeStage, Stage
 from ..rows.eliminated import EliminatedRows
 from ..state import State, Vec
 from . import in_contact
-from .free_turning import linearised
+from .free_turning import linearise_without_rotation
 from .ground_friction import finish_linear_stage, remember, under
 from .soft_bodies import SoftBodies
 from .solved_end import SolvedEnd
@@ -74,7 +74,7 @@ class SoftSystem(SoftBodies):
             return Linearised(x, v, self.mass, force, self._elements.blocks, self._node_blocks, None, state.memory,
                               False, self.ground.find(x, state.time), others=self._elements.others)
         v = self.velocity(state)
-        lin = (linearised(self, x, v, state.time) if self.turns_freely else
+        lin = (linearise_without_rotation(self, x, v, state.time) if self.turns_freely else
                self.linearise_at(x, v, state.time, self.project))
         lin = replace(lin, memory=state.memory)
         if self._damping is None:
@@ -83,7 +83,7 @@ class SoftSystem(SoftBodies):
         in_one_pass = time is None and self.project and lin.others is None
         between = self._elements.damp(x, self.velocity(state), state.time) if in_one_pass else None
         damped = self._damping.of_stiffness(lin.node_blocks, between) if in_one_pass else None
-        return replace(lin, damped=damped or self._damped(state, state.time if time is None else time))
+        return replace(lin, damped=damped or self._evaluate_damping(state, state.time if time is None else time))
 
     def tangent(self, state: State, time: float) -> Tangent:
         """Return the true K = ∂f/∂x of the free nodes at a state, and D = ∂f/∂v at predicted positions, for products.
@@ -94,8 +94,8 @@ class SoftSystem(SoftBodies):
         if whole is None:
             raise TypeError("this integrator moves every node on its own, so the method has to be Vanilla FEM")
         lin = self.linearise_at(*self.nodes_at(state), state.time, project=False)
-        lin = replace(lin, damped=self._damped(state, time))
-        return whole.tangent(lin, self.coordinates.prescribed_rate(state.time, state.carrier_motion))
+        lin = replace(lin, damped=self._evaluate_damping(state, time))
+        return whole.tangent(lin, self.coordinates.compute_prescribed_rate(state.time, state.carrier_motion))
 
     @property
     def beta(self) -> float:
@@ -106,7 +106,7 @@ class SoftSystem(SoftBodies):
         """Return the acceleration M⁻¹ (f + D v) of the free nodes at a state, (3 f,) [m/s²]."""
         x, v = self.nodes_at(state)
         force, _ = self.evaluate(x, state.time)
-        if (damped := self._damped(state, state.time)) is not None:
+        if (damped := self._evaluate_damping(state, state.time)) is not None:
             force += damped.force(v)
         free = self.coordinates.free
         acceleration: Vec = (force[free] / self.mass[free, None]).ravel()
@@ -118,9 +118,9 @@ class SoftSystem(SoftBodies):
         if stage.base is None and len(lin.contacts):
             # contacts act on velocities by forces, and do not change the condensation
             lin = replace(lin, contact_free_blocks=self.contact_free_blocks(at.time))
-        return self._posed(lin, NodeStage.of(stage, self.coordinates))
+        return self._pose(lin, NodeStage.of(stage, self.coordinates))
 
-    def _posed(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
+    def _pose(self, lin: Linearised, stage: NodeStage) -> PosedNodes:
         try:
             return self.condensation.pose(lin, stage)
         except NotPositiveDefinite as failure:
@@ -175,7 +175,7 @@ class SoftSystem(SoftBodies):
 
     def _modal_step(self, state: State, h: float) -> State | None:
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u)
-        damped, nodes = self.damped_through(stage, state), NodeStage.of(stage, self.coordinates)
+        damped, nodes = self.evaluate_stage_damping(stage, state), NodeStage.of(stage, self.coordinates)
         after = self.stage_method.modal_motion(nodes, state, damped)
         return None if after is None else self.with_spin(state, after, after.time - state.time, damped)
 
@@ -207,14 +207,14 @@ class SoftSystem(SoftBodies):
 
         Where linearised friction would cause intersections, the stage is solved again under its impulses.
         """
-        nodes, damped = NodeStage.of(stage, self.coordinates), self.damped_through(stage, start)
+        nodes, damped = NodeStage.of(stage, self.coordinates), self.evaluate_stage_damping(stage, start)
         after = self.stage_method.solve_stage(solver, nodes, start, damped, prescribed_directions)
         if not self.ground.has_friction_at(self.coordinates.positions(after.q, stage.time), stage.time):
             return remember(after, nodes, None)
         if STUCK_NODES in after.memory or self.stage_method.solves_friction:  # it was part of the equations
             return after
-        end = SolvedEnd(self, self._posed, self.project, nodes, damped)
-        with_friction = end.with_friction(after, self.stage_method.posed_at_end, self.condensation.whole is not None)
+        end = SolvedEnd(self, self._pose, self.project, nodes, damped)
+        with_friction = end.with_friction(after, self.stage_method.pose_at_end, self.condensation.whole is not None)
         if not stage.inertia or not in_contact.collides(self, *(self.coordinates.positions(state.q, stage.time)
                                                                 for state in (after, with_friction))):
             return with_friction
@@ -224,9 +224,9 @@ class SoftSystem(SoftBodies):
                                                      prescribed_directions)
         return replace(solved_again, memory=with_friction.memory)
 
-    def damped_through(self, stage: Stage, start: State) -> Damped | None:
+    def evaluate_stage_damping(self, stage: Stage, start: State) -> Damped | None:
         """Return D of a whole stage at its predicted positions; None without damping or inertia.
 
         D at the positions of the start would reduce the order of accuracy by one.
         """
-        return self._damped(start, stage.time) if stage.inertia else None
+        return self._evaluate_damping(start, stage.time) if stage.inertia else None

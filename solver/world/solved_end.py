@@ -32,17 +32,17 @@ class SolvedEnd:
         such a factor. is_repeated: whether friction is evaluated again at the new positions, since friction that
         deforms a body beyond its linear response would gain energy.
         """
-        lin = self._linearised(after)
+        lin = self._linearise_end(after)
         posed = posed_at_end(lin, self.stage) or self.pose(lin, self.stage)
         if not is_repeated:
             return with_ground_friction(self.soft, posed, after)
-        return with_repeated_friction(self.soft, self.stage, after, lin, posed, self._posed, self._net_impulse)
+        return with_repeated_friction(self.soft, self.stage, after, lin, posed, self._pose_end, self._net_impulse)
 
-    def _posed(self, end: State) -> tuple[Linearised, PosedNodes]:
-        lin = self._linearised(end)
+    def _pose_end(self, end: State) -> tuple[Linearised, PosedNodes]:
+        lin = self._linearise_end(end)
         return lin, self.pose(lin, self.stage)
 
-    def _linearised(self, end: State) -> Linearised:
+    def _linearise_end(self, end: State) -> Linearised:
         x, v = self._at(end)
         lin = self.soft.linearise_at(x, v, self.stage.time, self.project)
         return replace(lin, damped=self.damped, memory=end.memory)

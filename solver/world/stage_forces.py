@@ -57,9 +57,9 @@ class StageForces:
             energy += table.energy
         return force, energy if self.ground_friction is None else energy + self.ground_friction.add_force(x, force)
 
-    def filled(self) -> npt.NDArray[np.int64]:
+    def count_evaluations(self) -> npt.NDArray[np.int64]:
         """Return the number of evaluations of K of each body's tetrahedra, (b,), which shows whether K has changed."""
-        return self.soft.filled(self.selection)
+        return self.soft.count_evaluations(self.selection)
 
     def in_stretches(self) -> Stretched | None:
         """Return the forces with stretches as unknowns; None where unsupported or with friction on the ground."""

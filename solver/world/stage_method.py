@@ -49,7 +49,7 @@ class StageMethod(Protocol):
         """Return the end of a modal step, or of its first part; None in contact or without modes. Raises StepFailed."""
         return None
 
-    def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
+    def pose_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
         """Return the last stage linearised at its end, on a factor of its iterations.
 
         lin: linearisation at that end. None where there is no such factor, or where it lacks contacts of `lin`.

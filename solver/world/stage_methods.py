@@ -90,7 +90,7 @@ class FullStage(StageMethod):
         soft, system, coordinates = self._soft, self.system, self._soft.coordinates
         factored = system.linear.factored
         if prescribed_directions is not None:
-            prescribed_directions = prescribed_directions.ordered(self._whole.rank)
+            prescribed_directions = prescribed_directions.reorder(self._whole.rank)
             system = replace(system, linear=ConstrainedFactor(system.linear, prescribed_directions))
         base = coordinates.positions(start.q if stage.base is None else stage.base, stage.time)
         if stage.w is not None:
@@ -141,16 +141,16 @@ class FullStage(StageMethod):
         if not (laws and stage.inertia and solver.limits.strain_left and ground.has_static_friction):
             return None
         creep, seconds = min(law.creep_speed for law in laws), stage.b * stage.h
-        return LastGroundFriction(lambda x: ground.lagged_friction(x, stage.time, base, seconds, creep))
+        return LastGroundFriction(lambda x: ground.lag_friction(x, stage.time, base, seconds, creep))
 
-    def posed_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
+    def pose_at_end(self, lin: Linearised, stage: NodeStage) -> PosedNodes | None:
         """Return the last stage on a factor of its last iterations, if early stopping ended them."""
         known, linear = self._near, self.system.linear
         if known is None or self.system.factored.stamp != linear.factored:
             return None
         if not np.isin(lin.contacts.nodes, known.nodes).all():
             return None
-        return self._whole.posed(lin, stage)
+        return self._whole.pose_on_factor(lin, stage)
 
     def forget_past(self) -> None:
         """Discard matrices of islands and reused blocks; the stage solver discards its own."""

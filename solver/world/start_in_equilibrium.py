@@ -23,13 +23,13 @@ def start_in_equilibrium(soft: SoftBodies, x: Vec, balanced: Sequence[BodyInWorl
     unconstrained components, which start in their rest shape. Raises Diverged where no equilibrium is found.
     """
     try:
-        return equilibrium(soft, x, 0.0, _constrained_nodes(soft, balanced, floating), soft.tets, linear)
+        return equilibrium(soft, x, 0.0, _find_constrained_nodes(soft, balanced, floating), soft.tets, linear)
     except StepFailed as failure:
         raise Diverged(f"the start has no balance: {failure}", "Switch off Start at Rest or raise the stiffness",
                        balanced[0].name if len(balanced) == 1 else None, soft.start_frame) from failure
 
 
-def _constrained_nodes(soft: SoftBodies, balanced: Sequence[BodyInWorld], floating: Sequence[Group]) -> Index:
+def _find_constrained_nodes(soft: SoftBodies, balanced: Sequence[BodyInWorld], floating: Sequence[Group]) -> Index:
     """Return the free nodes of components with prescribed nodes, of bodies that start in equilibrium, (k,)."""
     chosen = np.zeros(len(soft.rest), dtype=bool)
     for body in balanced:

@@ -14,7 +14,7 @@ from ..coordinates.free_nodes import FreeNodes
 from ..state import Index, Mask, State, Vec
 from .bodies import BodyInWorld
 from .edge_changes import EdgeChanges
-from .ground_impact import gained_energy, velocity_jumps
+from .ground_impact import reject_energy_gain, velocity_jumps
 
 NO_NODES: Index = np.zeros(0, dtype=np.int32)
 
@@ -74,7 +74,7 @@ class StepLimits:
         jumps = np.where(has_impact, velocity_jumps(self.mass, self._body_groups, self._sizes, self.velocity(before),
                                                     self.velocity(after), after.time - before.time), 0.0)
         worst = int(jumps.argmax())
-        return gained_energy(self, before, after, float(jumps[worst])), self.bodies_in_world[worst].name
+        return reject_energy_gain(self, before, after, float(jumps[worst])), self.bodies_in_world[worst].name
 
     def _reach_ground(self, before: State, after: State) -> Mask:
         """Return whether each body touches the ground at either end of a step, (b,)."""

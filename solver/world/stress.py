@@ -38,7 +38,7 @@ def _of_body(body: BodyInWorld, elements: BodyElements, rest: Vec, x: Vec, v: Ve
     nodes = np.zeros((len(x), 7))  #: σ in the order xx, yy, zz, xy, xz, yz, and the stretch
     weights = np.zeros(len(x))
     if (tets[:, 2] == tets[:, 3]).any():
-        corners, values, size = _thin(tets, rest, x)
+        corners, values, size = _measure_thin(tets, rest, x)
     else:
         corners, values, size = _solid(tets, elements, rest, x, time)
     for corner in corners.T:
@@ -83,7 +83,7 @@ def _solid(tets: Index, elements: BodyElements, rest: Vec, x: Vec, time: float) 
     return tets, np.stack([*upper, stretch], axis=1), volume
 
 
-def _thin(tets: Index, rest: Vec, x: Vec) -> tuple[Index, Vec, Vec]:
+def _measure_thin(tets: Index, rest: Vec, x: Vec) -> tuple[Index, Vec, Vec]:
     """Return corners, values and rest sizes of the triangles of cloth, (e, 3), or the segments of ropes, (e, 2).
 
     Values are zero stress and the largest stretch, (e, 7); sizes are areas [m²] or lengths [m], (e,).

@@ -38,7 +38,7 @@ class StretchedForces(Stretched):
         """Return f̂ and K̂ of all elements, not only of `strained`, since the stretches of all change."""
         return self.linearise_at(x, v, time)
 
-    def filled(self) -> npt.NDArray[np.int64]:
+    def count_evaluations(self) -> npt.NDArray[np.int64]:
         """Return the number of evaluations of K, (1,), which shows whether K has changed."""
         return np.array([self._count])
 
@@ -69,9 +69,9 @@ class StretchedForces(Stretched):
             body.keep()
 
 
-def stretched_forces(elements: Sequence[BodyElements], bodies: Sequence[int] | None,
-                     evaluate: Callable[[Vec, float], tuple[Vec, float]],
-                     linearise: Callable[[Vec, Vec | None, float, bool], Linearised]) -> StretchedForces | None:
+def build_stretched_forces(elements: Sequence[BodyElements], bodies: Sequence[int] | None,
+                           evaluate: Callable[[Vec, float], tuple[Vec, float]],
+                           linearise: Callable[[Vec, Vec | None, float, bool], Linearised]) -> StretchedForces | None:
     """Return the mixed forces of some bodies; None where none of their elements support stretches as unknowns.
 
     elements: of each body. bodies: indices; None: all. evaluate, linearise: functions of all forces.

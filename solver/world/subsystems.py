@@ -59,8 +59,8 @@ class Subsystems:
                                    subsystem.merge_states([after[k] for k in numbers]), h)
                    for subsystem, numbers in self.solved)
 
-    def advanced(self, states: Sequence[State], advance: Advance, without: Collection[int] = (),
-                 external_forces: Mapping[int, Vec] | None = None) -> list[State]:
+    def advance(self, states: Sequence[State], advance: Advance, without: Collection[int] = (),
+                external_forces: Mapping[int, Vec] | None = None) -> list[State]:
         """Return the state of each part after all subsystems have advanced, one after the other.
 
         without: first parts of subsystems that do not advance. external_forces: on parts, by their index. Raises

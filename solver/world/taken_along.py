@@ -13,7 +13,7 @@ ROUNDS = 8  #: rounds in which bodies push others along
 NEAR = 2.0  #: in activation distances: a body so near to a moving one moves along with it
 
 
-def taken_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Mask, contacts: Sequence[ContactLaw],
+def carry_along(bodies: Sequence[slice], obstacles: Sequence[slice], is_free: Mask, contacts: Sequence[ContactLaw],
                 step_start: Vec, end: Vec, fractions_of: Callable[[Vec, Vec], Vec]) -> Vec | None:
     """Return contact-free positions of all nodes after prescribed motion, (n, 3) [m].
 

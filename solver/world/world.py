@@ -48,7 +48,7 @@ class World(ShownBodies):
         of_part = [coupling for coupling in self.couplings if any(coupled is before for coupled in coupling.parts)]
         after = [coupling for coupling in self.couplings if coupling not in of_part]
         for coupling in of_part:
-            after += coupling.replaced(before, part, couplings)
+            after += coupling.replace_part(before, part, couplings)
         return self._again(parts, after if of_part else [*after, *couplings])
 
     def with_parts(self, parts: Sequence[Part], couplings: Sequence[Coupling]) -> World:
@@ -105,11 +105,11 @@ class World(ShownBodies):
 
     def step(self, state: State, h: float) -> State:
         """Return the state after a step of h seconds. Raises StepFailed; the old state remains valid."""
-        return self.merge_states(self._subsystems.advanced(self._layout.split_state(state), stepping(h)), state)
+        return self.merge_states(self._subsystems.advance(self._layout.split_state(state), stepping(h)), state)
 
     def rescue(self, state: State, h: float, failure: StepFailed) -> State:
         """Return the state after h seconds, with a more robust step of the part that failed. Raises StepFailed."""
-        ends = self._subsystems.advanced(self._layout.split_state(state), rescuing(h, failure))
+        ends = self._subsystems.advance(self._layout.split_state(state), rescuing(h, failure))
         return self.merge_states(ends, state)
 
     # the loop's protocol
@@ -163,16 +163,16 @@ class World(ShownBodies):
     def explain(self, failure: StepFailed, state: State, frame: int) -> Diverged:
         """Return the error for the artist, from the part that owns the named body, or else the part that failed."""
         k = failure.part
-        candidates: Sequence[int] = range(len(self.parts)) if k is None else [k, *self._solved_with(k)]
+        candidates: Sequence[int] = range(len(self.parts)) if k is None else [k, *self._find_solved_with(k)]
         k = next((k for k in candidates if failure.object is not None and self.parts[k].owns(failure.object)),
                  candidates[0])
         states = self.split_state(state)
-        blocked_by = (self.parts[i].blocked_by(states[i]) for i in candidates)
-        failure.remedy = failure.remedy or next(filter(None, blocked_by), "")
+        remedies = (self.parts[i].suggest_remedy(states[i]) for i in candidates)
+        failure.remedy = failure.remedy or next(filter(None, remedies), "")
         return self.parts[k].explain(failure, states[k], frame)
 
-    def _solved_with(self, k: int) -> list[int]:
+    def _find_solved_with(self, k: int) -> list[int]:
         """Return the indices of the parts whose unknowns are in one system with those of part k."""
-        coupled = (coupling.solved_with(self.parts[k]) for coupling in self.couplings
+        coupled = (coupling.find_parts_solved_with(self.parts[k]) for coupling in self.couplings
                    if any(part is self.parts[k] for part in coupling.parts))
         return [number_of(self.parts, part) for part in next(coupled, [self.parts[k]])]

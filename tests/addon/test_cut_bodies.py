@@ -202,8 +202,8 @@ def test_what_is_cut_plays_on_an_object_of_its_own(scene, cut_jelly, key):  # no
 
     cache = place.cache_of(place.job_folder(obj))
     for frame in (1, CUT, CUT + 1, 12):
-        np.testing.assert_allclose(seen_at(shown, frame), cache.shown(frame)["Jelly"], atol=1e-6)
-        np.testing.assert_allclose(seen_at(obj, frame), cache.shown(frame)["Jelly"][:before], atol=1e-6)
+        np.testing.assert_allclose(seen_at(shown, frame), cache.read_all_vertices(frame)["Jelly"], atol=1e-6)
+        np.testing.assert_allclose(seen_at(obj, frame), cache.read_all_vertices(frame)["Jelly"][:before], atol=1e-6)
 
     # one closed piece before the cut, two after it, the lower one falling
     triangles, polygon = triangles_of(shown.data)

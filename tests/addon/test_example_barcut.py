@@ -30,7 +30,7 @@ def test_the_bar_comes_apart_in_two_strokes_and_once_more(run, tmp_path):  # noq
     mesh = shown.data
     rest = np.array([vertex.co for vertex in bar.data.vertices])
     for frame in (1, 26, 27, 39, 61, 66):
-        np.testing.assert_allclose(seen_at(shown, frame), cache.shown(frame)["Bar"], atol=1e-6)
+        np.testing.assert_allclose(seen_at(shown, frame), cache.read_all_vertices(frame)["Bar"], atol=1e-6)
 
     # three pieces of the skin, and as many once the inside is counted by where it is
     outer = [polygon.vertices[:] for polygon in mesh.polygons if polygon.material_index < 2]

@@ -114,7 +114,7 @@ def bake_by_hand(obj, flat=True, fold=0.0):
         on, slide = mesh.on.copy(), mesh.slide.copy()
         on[35], slide[35] = 0, [0.3, 0.0]
         mesh = replace(mesh, on=on, slide=slide)
-        store.sheets(frame, {0: shown.record(mesh, frame - 1)})
+        store.write_sheets(frame, {0: shown.record(mesh, frame - 1)})
         store.write(frame, shown.vertices(mesh, frame - 1))
         made.append(mesh)
     return made

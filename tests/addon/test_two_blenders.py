@@ -38,8 +38,8 @@ os._exit(code)
 LOCKING_BLENDER = """
 import sys
 from pathlib import Path
-from solver.frames.lock import acquired
-with acquired(Path(sys.argv[1])):
+from solver.frames.lock import acquire
+with acquire(Path(sys.argv[1])):
     print("HOLDS", flush=True)
     sys.stdin.read()
 """

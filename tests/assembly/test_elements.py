@@ -28,7 +28,7 @@ def six_bodies():
                         {"fiber_modulus": np.full(len(tets), 2e4)}) if k == FIBERS else None
         bodies.append((tets, material, constants, fibers))
     rest = np.concatenate(rests)
-    elastic = [Elastic(rest, *one) for one in bodies]
+    elastic = [Elastic(rest, *body) for body in bodies]
     return rest + 0.02 * rng.normal(size=rest.shape), Elements(elastic, [], len(rest))
 
 
@@ -50,7 +50,7 @@ def test_bodies_that_are_asked_together_say_what_each_says(project):
 
 def test_only_neighbours_of_one_material_without_fibers_are_asked_together():
     elements = six_bodies()[1]
-    sizes = [len(one.tets) for one in elements.elastic]
-    found = [len(one.tets) for one, _ in elements._runs]
+    sizes = [len(body.tets) for body in elements.elastic]
+    found = [len(run.tets) for run, _ in elements._runs]
     assert found == [sizes[0] + sizes[1], *sizes[2:]]
     assert [where.stop for _, where in elements._runs] == np.cumsum(found).tolist()

@@ -107,13 +107,13 @@ def test_what_was_there_before_leaves_no_trace(scene):
 def test_arrays_that_somebody_holds_are_not_written_again(scene):
     """A solver knows by them what it has analysed, however many patterns came since."""
     _, tets, count, free, _, others = scene
-    pattern, held, places = Pattern(tets, free, count), [], []
+    pattern, indices_of, places = Pattern(tets, free, count), [], []
     for seed in (0, 1, 5, *6 * (2, 3)):
         filled(scene, pattern, others(seed))
         places.append(pattern.indices.ctypes.data)
         if seed in (0, 1, 5):
-            held.append((pattern.indices, pattern.indices.copy()))
-    assert all(np.array_equal(now, then) for now, then in held)
+            indices_of.append((pattern.indices, pattern.indices.copy()))
+    assert all(np.array_equal(now, then) for now, then in indices_of)
     assert len(set(places[-8:])) == 2  # the memory of what nobody holds is used again, by turns
 
 
@@ -149,8 +149,8 @@ def test_a_pattern_stays_where_columns_are_wanted_and_it_has_all_that_comes(scen
 
     filled(scene, pattern, (elements, blocks))
     before = pattern.indices
-    for kept in (slice(3, None), slice(None, -3), slice(None)):
-        lower, wanted = joined((elements[kept], blocks[kept]))
+    for retained in (slice(3, None), slice(None, -3), slice(None)):
+        lower, wanted = joined((elements[retained], blocks[retained]))
         assert np.abs(lower - wanted).max() <= 1e-12 * np.abs(wanted).max()
         assert pattern.indices is before
     joined((elements[3:], blocks[3:]))
@@ -164,39 +164,39 @@ def test_a_pattern_stays_where_columns_are_wanted_and_it_has_all_that_comes(scen
 
 
 @pytest.mark.parametrize("key", list(catalogue.family("linear_solver")))
-@pytest.mark.parametrize("kept", [0, 6])
-def test_a_factor_follows_the_pattern(scene, key, kept):
+@pytest.mark.parametrize("retained", [0, 6])
+def test_a_factor_follows_the_pattern(scene, key, retained):
     nodes, tets, count, free, _, others = scene
     linear = available(key)()
     if hasattr(linear, "tolerance"):
         linear.tolerance = linear.tolerance_of_j = 1e-13
-    inner = free[: len(free) - kept // 3]
+    inner = free[: len(free) - retained // 3]
     graph = node_graph(tets, count)[inner][:, inner]
     pattern = Pattern(tets, np.concatenate([inner[linear.order(graph)], free[len(inner):]]), count)
-    linear.analyse(pattern.matrix(), kept)
+    linear.analyse(pattern.matrix(), retained)
     places = np.concatenate([nodes, nodes + [1.0, 0.0, 0.0]])[pattern.order]
     for table in (None, others(1), others(2), others(2), None, others(3)):
         lower, wanted = filled(scene, pattern, table)
         linear.factor(lower, places)
         right = np.random.default_rng(1).normal(size=(len(wanted), 2))
         assert np.abs(wanted @ linear.solve(right) - right).max() <= 1e-9
-        q = len(wanted) - kept
+        q = len(wanted) - retained
         assert np.abs(wanted[:q, :q] @ linear.condense() + wanted[:q, q:]).max(initial=0.0) <= 1e-9
 
 
-@pytest.mark.parametrize("kept", [0, 6])
-def test_pairs_that_would_make_a_factor_dear_get_an_order_of_their_own(kept):
+@pytest.mark.parametrize("retained", [0, 6])
+def test_pairs_that_would_make_a_factor_dear_get_an_order_of_their_own(retained):
     """Pairs across a body join what the order of its tets keeps apart until the end."""
     cholmod = pytest.importorskip("solver.linear.cholesky.cholmod")
     nodes, tets = box_tets((9, 9, 9), (0.9, 0.9, 0.9))
     count, rng = len(nodes), np.random.default_rng(2)
     free, blocks = np.arange(count, dtype=np.int32), definite_blocks(rng, len(tets) + 300)
-    inner = free[: count - kept // 3]
+    inner = free[: count - retained // 3]
     linear = cholmod.Cholmod()
     graph = node_graph(tets, count)[inner][:, inner]
     pattern = Pattern(tets, np.concatenate([inner[linear.order(graph)], free[len(inner):]]), count)
     lower = pattern.matrix()
-    linear.analyse(lower, kept)
+    linear.analyse(lower, retained)
 
     still, mass = np.zeros((count, 3, 3)), np.ones(count)
 
@@ -211,13 +211,13 @@ def test_pairs_that_would_make_a_factor_dear_get_an_order_of_their_own(kept):
     alone, before = work(), linear.supernodes().values.copy()
     pairs = np.stack([rng.choice(count, 4, replace=False) for _ in range(300)]).astype(np.int32)
     pattern.gather(blocks, still, -1.0, mass, pairs)
-    as_it_was = NodeGraph(lower.indptr, lower.indices, kept).tree().work
+    as_it_was = NodeGraph(lower.indptr, lower.indices, retained).tree().work
     linear.factor(lower)
     assert as_it_was > 1.5 * alone
     assert work() < 0.8 * as_it_was
     whole = lower.toarray()
     whole += np.tril(whole, -1).T
-    q, right = len(whole) - kept, rng.normal(size=(len(whole), 2))
+    q, right = len(whole) - retained, rng.normal(size=(len(whole), 2))
     assert np.abs(whole @ linear.solve(right) - right).max() <= 1e-9
     assert np.abs(whole[:q, :q] @ linear.condense() + whole[:q, q:]).max(initial=0.0) <= 1e-9
     # a few pairs are not worth a new order, and once they went all is as before
@@ -253,25 +253,27 @@ def test_products_know_them_too(scene, few):
     for seed in (1, 2, 2):
         table, more = others(seed)
         lin = replace(plain, blocks=np.concatenate([blocks, more]), others=table)
-        met = near.of(lin)
+        touching_rows = near.of(lin)
         columns = rng.normal(size=(count, 3, 2))
-        product = met.multiply(lin, columns[met.nodes])
+        product = touching_rows.multiply(lin, columns[touching_rows.nodes])
         whole = dense(np.concatenate([tets, table]), lin.blocks, count) @ columns.reshape(3 * count, 2)
         rows = whole.reshape(count, 3, 2)[wanted_nodes]
-        assert np.abs(product[met.row_of[wanted_nodes]] - rows).max() <= 1e-12 * np.abs(rows).max()
+        assert np.abs(product[touching_rows.row_of[wanted_nodes]] - rows).max() <= 1e-12 * np.abs(rows).max()
     assert near.of(plain) is near
 
 
-def test_only_the_last_ones_met_are_kept(scene):
+def test_only_the_last_ones_used_are_cached(scene):
     nodes, tets, count, _, blocks, others = scene
-    near, met = Near(tets, np.arange(count, dtype=np.int32), count), []
+    near, touching_rows = Near(tets, np.arange(count, dtype=np.int32), count), []
     still = np.zeros((count, 3))
     for seed in range(4):
         table, more = others(seed)
-        met.append(weakref.ref(near.of(Linearised(still, still, np.ones(count), still, np.concatenate([blocks, more]),
-                                                  np.zeros((count, 3, 3)), others=table))))
+        lin = Linearised(still, still, np.ones(count), still, np.concatenate([blocks, more]), np.zeros((count, 3, 3)),
+                         others=table)
+        touching_rows.append(weakref.ref(near.of(lin)))
+        del lin
     gc.collect()
-    assert [kept() is not None for kept in met] == [False, False, False, True]
+    assert [retained() is not None for retained in touching_rows] == [False, False, False, True]
 
 
 def test_one_column_over_springs_triangles_and_hinges_is_as_over_elements_one_by_one():
@@ -297,10 +299,11 @@ def test_one_column_over_tets_and_pairs_that_touch_is_the_same_bytes_and_takes_t
     assert len(table) > 1
     touching = Linearised(still, still, np.ones(count), still, np.concatenate([blocks, more]), np.zeros((count, 3, 3)),
                           others=table)
-    met, column = Near(tets, np.arange(count, dtype=np.int32), count).of(touching), rng.normal(size=(count, 3, 1))
-    two = met.multiply(touching, np.concatenate([column, column], axis=2))
+    touching_rows = Near(tets, np.arange(count, dtype=np.int32), count).of(touching)
+    column = rng.normal(size=(count, 3, 1))
+    two = touching_rows.multiply(touching, np.concatenate([column, column], axis=2))
     monkeypatch.setattr(linearised, "multiply", None)  # the long way
-    assert np.array_equal(met.multiply(touching, column)[:, :, 0], two[:, :, 1])
+    assert np.array_equal(touching_rows.multiply(touching, column)[:, :, 0], two[:, :, 1])
 
 
 def test_a_pattern_of_no_rows_takes_other_elements():

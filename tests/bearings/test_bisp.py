@@ -21,7 +21,7 @@ HANGING = np.array([[0, 1.0, 0], [0, 0, -1], [-1, 0, 0]])  # links along −Z, h
 
 def carried(posed, table, u, along):
     at = BearingContacts(table, posed.parent, posed.dof, posed.E, posed.X, posed.S)
-    return at, Bisp.transmitted(posed, at, u, along)
+    return at, Bisp.compute_reactions(posed, posed.at_rates(u), at, along)
 
 
 def kinds_of(tree, kinds):
@@ -47,12 +47,12 @@ def test_what_joints_carry_does_no_work(seed, springs):
     size = np.abs(transmitted).max()
     owner = np.repeat(np.arange(tree.count), np.diff(tree.dof))
     assert np.abs(np.einsum("ma,ma->m", posed.S, transmitted[owner])).max() < 1e-10 * size
-    assert np.abs(tree.gather(posed.at, at.opposed(transmitted))).max() < 1e-10 * size
+    assert np.abs(tree.gather(posed.at, at.add_opposites(transmitted))).max() < 1e-10 * size
     # and with all that is taken out it is the whole reaction
     along, _ = at.wrenches(solution.friction.value)
-    whole = posed.reaction(solution.u)
-    missing = tree.gather(posed.at, whole - at.opposed(transmitted + along))
-    assert np.allclose(missing, posed.effort(solution.u), atol=1e-10 * size)
+    whole = posed.at_rates(solution.u).reaction
+    missing = tree.gather(posed.at, whole - at.add_opposites(transmitted + along))
+    assert np.allclose(missing, posed.at_rates(solution.u).effort, atol=1e-10 * size)
     assert springs == bool(np.abs(missing).max() > 1e-3 * size)
 
 
@@ -80,7 +80,7 @@ def test_rod_tension_of_the_double_pendulum():
     table = bearings(tree, ["revolute"] * 2, 0.0)
     found = []
     for each in (posed, finer):
-        _, transmitted = carried(each, table, each.solve(np.zeros(2)), np.zeros(2))
+        _, transmitted = carried(each, table, each.solve(np.zeros(2)).rates, np.zeros(2))
         found.append(-transmitted[1, 3] / each.h)
     # right to first order in the step; what is left of that is taken out
     assert found[0] == pytest.approx(tension, rel=1e-4) and 2 * found[1] - found[0] == pytest.approx(tension, rel=1e-8)
@@ -88,7 +88,7 @@ def test_rod_tension_of_the_double_pendulum():
     # as printed, without the quadratic velocities, it is another number
     posed.momentum = (np.einsum("nab,nb->na", tree.inertia, posed.at.twist)
                       + h * bias(tree, posed.at, (0.0, 0.0, -G)))
-    _, printed = carried(posed, table, posed.solve(np.zeros(2)), np.zeros(2))
+    _, printed = carried(posed, table, posed.solve(np.zeros(2)).rates, np.zeros(2))
     assert abs(-printed[1, 3] / h - tension) > 0.5 * tension
 
 
@@ -216,7 +216,7 @@ def test_staggered_projections_give_the_same_chain():
             warm = beside.friction
             away.append(np.abs(beside.u - solution.u).max() / np.abs(solution.u).max())
             passes.append((solution.sweeps, beside.sweeps))
-            braked = np.abs(posed.solve(np.zeros(n)) - solution.u).max() / np.abs(solution.u).max()
+            braked = np.abs(posed.solve(np.zeros(n)).rates - solution.u).max() / np.abs(solution.u).max()
             assert braked > 50.0 * away[-1]
         u, guess = solution.u, solution.friction
         q = q + h * u
@@ -247,7 +247,7 @@ def test_one_sided_points_shift_the_load_by_the_friction_angle():
     both = law.solve(posed, table)
     law.one_sided = True
     one = law.solve(posed, table)
-    braked = np.abs(posed.solve(np.zeros(2)) - both.u).max()
+    braked = np.abs(posed.solve(np.zeros(2)).rates - both.u).max()
     assert one.converged and 1e-4 * braked < np.abs(one.u - both.u).max() < 0.1 * braked
     assert all((load[:, :12] >= 0.0).all() for load in one.loads)
 
@@ -275,7 +275,7 @@ def test_friction_takes_energy_and_warm_starts_save_passes():
         u, guess = solution.u, solution.friction
         q = q + h * u
         rises.append(energy(tree, q, u) - first)
-        rate = Dense(tree, smooth, rate, h).solve(np.zeros(n))
+        rate = Dense(tree, smooth, rate, h).solve(np.zeros(n)).rates
         smooth = smooth + h * rate
         drifts.append(energy(tree, smooth, rate) - first)
     assert max(rises) <= max(max(drifts), 0.0)
@@ -306,4 +306,4 @@ def test_nothing_to_rub_is_the_plain_step():
     tree = chain(2)
     posed = Dense(tree, np.zeros(2), np.ones(2), 0.01)
     solution = Bisp(EXACT).solve(posed, bearings(tree, ["fixed"] * 2, 0.3))
-    assert np.allclose(solution.u, posed.solve(np.zeros(2))) and solution.friction.value.shape == (0,)
+    assert np.allclose(solution.u, posed.solve(np.zeros(2)).rates) and solution.friction.value.shape == (0,)

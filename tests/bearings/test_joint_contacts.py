@@ -19,7 +19,7 @@ RADIUS, LENGTH = 0.07, 0.3
 
 
 def contacts(kind, points=12):
-    return [seat.shape(RADIUS, LENGTH, points).rotated(np.array(seat.axes)) for seat in JOINTS[kind]]
+    return [seat.shape(RADIUS, LENGTH, points).rotate(np.array(seat.axes)) for seat in JOINTS[kind]]
 
 
 @pytest.mark.parametrize("kind", FREE)
@@ -168,14 +168,14 @@ def test_slip_of_every_bearing_is_the_relative_velocity_of_its_bodies(seed):
         a, b = rng.choice(tree.count, 2, replace=False)
         made.append(Bearing(seats[0], 0.3, RADIUS, LENGTH, 12, number, int(a), int(b) if kind != "ball" else -1,
                             frame(rng), is_loop=True))
-    for one in made:
-        table = Bearings([one], tree.inertia, tree.in_child)
+    for bearing in made:
+        table = Bearings([bearing], tree.inertia, tree.in_child)
         rows = BearingContacts(table, tree.parent, tree.dof, at.E, at.X, at.S).rows.G
-        assert np.allclose(rows @ u, slips_by_hand(one, tree, at, u), atol=1e-12)
+        assert np.allclose(rows @ u, slips_by_hand(bearing, tree, at, u), atol=1e-12)
         rubbing = BearingContacts(table, tree.parent, tree.dof, at.E, at.X, at.S)
         along = rng.normal(size=table.lines)
         joints, loops = rubbing.wrenches(along)
-        wrench = rubbing.opposed(joints) + (0.0 if loops is None else loops)
+        wrench = rubbing.add_opposites(joints) + (0.0 if loops is None else loops)
         assert np.allclose(tree.gather(at, wrench), rows.T @ along, atol=1e-12)
 
 

@@ -65,7 +65,7 @@ class Quiet:
     """A reporter that discards its messages."""
 
     def __getattr__(self, name):
-        return lambda *told: None
+        return lambda *arguments: None
 
 
 def stepped(part, state, h, count):

@@ -29,7 +29,7 @@ def assert_conforms(mesh, features, unjoined=0):
     beside = off - np.einsum("ki,ki->k", off, along)[:, None] * along
     assert np.abs(beside).max(initial=0.0) <= 1e-12
     assert smallest_angle(mesh.material, mesh.faces) >= 2.0
-    mesh.checked()
+    mesh.check()
     joined = {tuple(sorted(e)) for e in mesh.edges.tolist()}
     left = 0
     for number in np.unique(mesh.on[edge]):

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 from sheets import grid
-from solids import box
+from solids import SHARP_ANGLE, box
 
-from solver.contact.find.sharp import sharp_surface
+from solver.contact.find.sharp import find_sharp_features
 from solver.sheet.sheet_mesh import SheetMesh
 
 SIDE = 1.2  #: of squares [m]
@@ -15,7 +15,7 @@ SIDE = 1.2  #: of squares [m]
 def box_features(low=(0.0, 0.0, 0.0), high=(1.0, 1.0, 1.0)):
     """Return the features of a box: its top is z = high."""
     x, triangles = box(low, high)
-    return sharp_surface(x, triangles).at(x, np.zeros_like(x))
+    return find_sharp_features(x, triangles, SHARP_ANGLE).at(x, np.zeros_like(x))
 
 
 def flat(cells, middle=(0.8, 0.9), turn=0.3, z=1.0, side=SIDE):

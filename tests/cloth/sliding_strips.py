@@ -3,8 +3,9 @@
 import numpy as np
 from cloth_jobs import BOX
 from sheets import grid
+from solids import SHARP_ANGLE
 
-from solver.contact.find.sharp import sharp_surface
+from solver.contact.find.sharp import find_sharp_features
 from solver.coordinates.prescribed import Constant
 from solver.forces.cloth.corotated_membrane import CorotatedMembrane
 from solver.forces.cloth.quadratic_bending import QuadraticBending
@@ -22,7 +23,8 @@ def block(low, high, friction=0.0):
     """A box between two corners, as cloth without thickness feels it."""
     low, high = np.array(low, float), np.array(high, float)
     x = low + (BOX[0] + 1.0) / 2.0 * (high - low)
-    return Obstacle("box", Constant(x), BOX[1], True, sharp_surface(x, BOX[1]), friction, friction, 0.0)
+    sharp = find_sharp_features(x, BOX[1], SHARP_ANGLE)
+    return Obstacle("box", Constant(x), BOX[1], True, sharp, friction, friction, 0.0)
 
 
 def fabric(bending=0.0, damping=0.0, exact=False):
@@ -50,8 +52,8 @@ def folded_strip(cells, length, width, hangs, friction=0.0, edge=0.0):
 
 
 def steps_of(mesh, things, made, *, gravity=(0.0, 0.0, -9.81), sizing=None, pins=None, **how):
-    held = np.zeros((0, 3)) if pins is None else pins
-    return SlidingCloth([made], np.array(gravity), things, RemeshLimits.of(mesh, 1e-3), sizing, lambda time: held,
+    pinned_to = np.zeros((0, 3)) if pins is None else pins
+    return SlidingCloth([made], np.array(gravity), things, RemeshLimits.of(mesh, 1e-3), sizing, lambda time: pinned_to,
                         **how)
 
 

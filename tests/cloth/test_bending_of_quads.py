@@ -88,10 +88,11 @@ def test_each_triangle_may_have_a_material_space_of_its_own():
     """As without a UV map."""
     sheet = sheet_cut("at random", 6, 5, 1.0, 0.6)
     rng, turned = np.random.default_rng(4), sheet.material.copy()
-    for one in turned:
+    for corners in turned:
         angle, flip = rng.uniform(0, 6), rng.choice([-1.0, 1.0])
-        one[:] = one @ (np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) * [flip, 1.0])
-        one += rng.normal(size=2)
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        corners[:] = corners @ (turn * [flip, 1.0])
+        corners += rng.normal(size=2)
     found = [stiffness(QuadraticBending(sheet_of(sheet.rest, sheet.triangles, material), {"bending_stiffness": STIFF}),
                        42) for material in (sheet.material, turned)]
     np.testing.assert_allclose(found[1], found[0], rtol=0, atol=1e-12 * np.abs(found[0]).max())

@@ -47,7 +47,7 @@ def test_a_tablecloth_hangs_over_a_box(tmp_path, solver):
     assert above.sum() >= 16
 
 
-def test_cloth_that_is_split_along_a_seam_is_told_to_be_joined(tmp_path):
+def test_cloth_that_is_split_along_a_seam_is_refused_with_how_to_join_it(tmp_path):
     """As imported clothes are: corners of both sides lie on each other, so it seems to go through itself there."""
     vertices, triangles = grid(4, 4, 0.4, 0.4)
     split, right = [], (vertices[triangles].mean(axis=1)[:, 0] > 0.2) | (vertices[triangles].mean(axis=1)[:, 1] > 0.2)
@@ -56,13 +56,13 @@ def test_cloth_that_is_split_along_a_seam_is_told_to_be_joined(tmp_path):
         split.append((vertices[used] + [0, 0, 1.0], faces.reshape(-1, 3)))
     seam = np.concatenate([split[0][0], split[1][0]])
     faces = np.concatenate([split[0][1], split[1][1] + len(split[0][0])])
-    for corners, told in ((seam, "Merge > By Distance"), (np.concatenate([split[0][0] + [0.05, 0.03, 0], split[1][0]]),
-                                                          "Move its parts away")):
+    shifted = np.concatenate([split[0][0] + [0.05, 0.03, 0], split[1][0]])
+    for corners, advice in ((seam, "Merge > By Distance"), (shifted, "Move its parts away")):
         arrays = {}
-        job = cloth_job(tmp_path / told[:5], [cloth_body("Shirt", corners, faces, arrays)], arrays, contact={})
+        job = cloth_job(tmp_path / advice[:5], [cloth_body("Shirt", corners, faces, arrays)], arrays, contact={})
         with pytest.raises(BadScene, match="it crosses itself at the start") as refused:
             part_of(job)
-        assert told in refused.value.remedy
+        assert advice in refused.value.remedy
 
 
 @pytest.mark.long
@@ -113,9 +113,9 @@ def test_friction_holds_cloth_on_a_slope(tmp_path, mu, slides):
                              contact={"law": {"kind": "barrier", "params": {"friction_coefficient": mu}}}))
     state = part.initial_state()
     state = stepped(part, state, 1 / 96, 10)
-    begun = part.velocity(state)[:25].mean(axis=0) @ turn[:, 0]
+    initial_rate = part.velocity(state)[:25].mean(axis=0) @ turn[:, 0]
     state = stepped(part, state, 1 / 96, 20)
-    gained = part.velocity(state)[:25].mean(axis=0) @ turn[:, 0] - begun
+    gained = part.velocity(state)[:25].mean(axis=0) @ turn[:, 0] - initial_rate
     if slides:
         assert gained == pytest.approx(9.81 * (np.sin(angle) - mu * np.cos(angle)) * 20 / 96, rel=0.1)
     else:

@@ -12,18 +12,18 @@ from small_jobs import box_tets, change
 from solver.errors import BadInput, BadMesh, BadScene, NoFreeNode
 from solver.frames.read import Cache
 from solver.job import hashes
-from solver.job.changes import changed
+from solver.job.changes import list_changes
 from solver.job.estimate import estimate
 from solver.job.load import load
 from solver.simulate import bake
 
 
 def refused(job, kind, *words):
-    with pytest.raises(kind) as told:
+    with pytest.raises(kind) as refusal:
         part_of(job)
-    assert '"Cloth"' in str(told.value), told.value
+    assert '"Cloth"' in str(refusal.value), refusal.value
     for word in words:
-        assert word in str(told.value), told.value
+        assert word in str(refusal.value), refusal.value
 
 
 def of_mesh(folder, vertices, triangles, **body):
@@ -83,7 +83,7 @@ def test_what_does_not_go_with_cloth_is_refused(tmp_path, field, value, word):
         part_of(job)
 
 
-def test_cloth_that_is_all_held_is_refused(tmp_path):
+def test_cloth_that_is_all_pinned_is_refused(tmp_path):
     refused(square(tmp_path / "job", cells=2, pinned=np.arange(9)), NoFreeNode, "every vertex")
 
 
@@ -146,20 +146,20 @@ def test_settings_of_cloth_make_a_cache_stale_and_those_of_volumes_do_not(tmp_pa
         change(job, path, value)
         assert now() == before, path
     old = hashes.settings(load(job)).plain()
-    for path, value, said in (("bodies.0.cloth.area_density", 0.4, "area density"),
-                              ("bodies.0.cloth.bending.kind", "hinge_bending", "bending of the cloth"),
-                              ("bodies.0.cloth.warp", [0, 1, 0], "warp"), ("wind", {"velocity": [1, 0, 0]}, "wind")):
+    for path, value, setting in (("bodies.0.cloth.area_density", 0.4, "area density"),
+                                 ("bodies.0.cloth.bending.kind", "hinge_bending", "bending of the cloth"),
+                                 ("bodies.0.cloth.warp", [0, 1, 0], "warp"), ("wind", {"velocity": [1, 0, 0]}, "wind")):
         change(job, path, value)
         assert now() != before, path
         before = now()
-        assert any(said in told for told in changed(old, hashes.settings(load(job)).plain())), path
+        assert any(setting in name for name in list_changes(old, hashes.settings(load(job)).plain())), path
         old = hashes.settings(load(job)).plain()
 
 
 def test_check_counts_faces_and_no_tetrahedra(tmp_path):
-    told = estimate(square(tmp_path / "job", cells=4))
-    assert told.bodies[0].exact and told.bodies[0].nodes == 25
-    assert "25 vertices, 32 triangles, cloth" in told.bodies[0].sentence
+    estimated = estimate(square(tmp_path / "job", cells=4))
+    assert estimated.bodies[0].exact and estimated.bodies[0].nodes == 25
+    assert "25 vertices, 32 triangles, cloth" in estimated.bodies[0].sentence
 
 
 @pytest.mark.parametrize("solver", some(["newton_d", "quick"], "quick"))

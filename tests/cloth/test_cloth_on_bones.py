@@ -19,8 +19,8 @@ def curtain(folder, mechanism, arrays, solver):
     """A world of cloth that hangs from its upper edge in the plane x = 0."""
     vertices, triangles = grid(12, 12, 0.6, 0.6)
     places = np.column_stack([np.zeros(len(vertices)), vertices[:, 0] - 0.3, vertices[:, 1] - 0.3])
-    held = np.flatnonzero(places[:, 2] > 0.3 - 1e-9)
-    body = cloth_body("Cloth", places, triangles, arrays, pinned=held, area_density=0.25)
+    attached = np.flatnonzero(places[:, 2] > 0.3 - 1e-9)
+    body = cloth_body("Cloth", places, triangles, arrays, pinned=attached, area_density=0.25)
     law = {"kind": "barrier", "params": {"friction_coefficient": 0.3}}
     job = cloth_job(folder, [body], arrays, contact={"law": law}, mechanisms=[{"name": "Rig", **mechanism}],
                     stage_solver={"kind": solver})

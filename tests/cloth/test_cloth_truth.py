@@ -143,14 +143,14 @@ def test_energy_only_falls(tmp_path, solver, law):
         return (part.evaluate(places(part, state), state.time)[1]
                 + 0.5 * float(part.mass @ np.einsum("ni,ni->n", v, v)))
 
-    told = [energy(state)]
+    energies = [energy(state)]
     for _ in range(40):
         state = part.step(state, 1 / 96)
-        told.append(energy(state))
-    told = np.array(told)
+        energies.append(energy(state))
+    energies = np.array(energies)
     # Quick ends a stage before its root, and what it leaves there may be a little more than before
-    assert (np.diff(told) <= {"newton_d": 1e-6, "quick": 3e-4, "newton_visible": 3e-4}[solver] * told[0]).all()
-    assert told[-1] < 0.5 * told[0]
+    assert (np.diff(energies) <= {"newton_d": 1e-6, "quick": 3e-4, "newton_visible": 3e-4}[solver] * energies[0]).all()
+    assert energies[-1] < 0.5 * energies[0]
 
 
 def test_cloth_that_hangs_moves_by_newton_visible_as_by_newton_d(tmp_path):
@@ -207,7 +207,7 @@ def test_air_pushes_along_the_normal_of_a_face_that_leans(tmp_path):
     assert force == pytest.approx(0.5 * 1.2 * 1.2 * 0.25 * (3.0 * np.sin(lean)) ** 2 * normal, rel=1e-3, abs=1e-9)
 
 
-def test_wind_over_time_blows_when_it_is_told_to(tmp_path):
+def test_wind_over_time_blows_when_its_samples_do(tmp_path):
     """Still for half of the time, then 2 m/s."""
     samples = (25 - 1) * 2 + 1
     speed = np.zeros((samples, 3))

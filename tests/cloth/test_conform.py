@@ -9,10 +9,10 @@ from conformed_sheets import THICKNESS, assert_conforms, conformed, draped, hang
 from matrix import some
 from sheets import grid
 from sliding_sheets import SIDE, Slid, box_features, flat
-from solids import lathe
+from solids import SHARP_ANGLE, lathe
 from sound_sheets import smallest_angle
 
-from solver.contact.find.sharp import nails, sharp_surface, wires
+from solver.contact.find.sharp import find_sharp_features, nails, wires
 from solver.sheet.adapt import adapt
 from solver.sheet.conform import conform
 from solver.sheet.limits import RemeshLimits
@@ -149,7 +149,7 @@ def test_a_nail_and_a_wire():
     on = np.flatnonzero(found.mesh.on >= 0)
     assert len(on) == 1 and found.mesh.on[on[0]] == 0 and np.array_equal(found.mesh.x[on[0]], tips[1])
     assert_conforms(found.mesh, nail)
-    wire = wires(line, np.array([[0, 1]])).at(line, np.zeros_like(line))
+    wire = wires(line, np.array([[0, 1]]), SHARP_ANGLE).at(line, np.zeros_like(line))
     found = conformed(mesh, wire)
     assert (found.mesh.on >= 0).sum() > 12 and not found.unjoined
     assert_conforms(found.mesh, wire)
@@ -158,7 +158,7 @@ def test_a_nail_and_a_wire():
 def rim(pieces):
     """Features of a can of radius 0.4 whose lid is at z = 1."""
     x, triangles = lathe([0.4, 0.4], [0.0, 1.0], pieces)
-    return sharp_surface(x, triangles).at(x, np.zeros_like(x))
+    return find_sharp_features(x, triangles, SHARP_ANGLE).at(x, np.zeros_like(x))
 
 
 def test_a_round_edge_of_many_pieces_is_one_run():

@@ -65,7 +65,7 @@ def test_forces_are_slopes_of_the_energy_and_stiffness_of_forces(kind):
 
 
 @pytest.mark.parametrize("kind", [LengthLimit, AreaLimit])
-def test_what_is_within_feels_nothing(kind):
+def test_what_is_within_has_no_force(kind):
     law, x = limit(kind, -0.5, 0.5)
     law.recall(np.zeros(4))
     assert not total(law, x).any() and not product(law, x, x, False).any()

@@ -14,7 +14,7 @@ SIDE, CELLS = 1.0, 12
 MOST = 40  #: factors of a step: of one whose contact pushed as if nothing lay on the cloth, hundreds
 
 
-def dropped(folder, *, density=4000.0, speed=3.0, limit=0.1, held=True):
+def dropped(folder, *, density=4000.0, speed=3.0, limit=0.1, has_pins=True):
     """A cube of 30 cm just above a sheet of cotton of 1 m that is held at its border, and its state as it falls."""
     nodes, tets = box_tets((3, 3, 3), (0.3, 0.3, 0.3))
     vertices, triangles = grid(CELLS, CELLS, SIDE, SIDE)
@@ -25,7 +25,7 @@ def dropped(folder, *, density=4000.0, speed=3.0, limit=0.1, held=True):
     arrays = {"nodes": nodes, "tets": tets}
     woven = membrane(shear=300.0, ratio=0.2)
     woven["params"]["stretch_limit"] = limit
-    cloth = cloth_body("Cloth", vertices, triangles, arrays, pinned=border if held else None, membrane=woven,
+    cloth = cloth_body("Cloth", vertices, triangles, arrays, pinned=border if has_pins else None, membrane=woven,
                        area_density=0.2, laws={"friction": 0.5})
     cube = {"name": "Cube", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"}, "density": density,
             "method": {"kind": "vanilla"}, "friction": 0.5,
@@ -81,7 +81,7 @@ def test_cloth_with_a_limit_catches_a_heavy_cube_and_cloth_without_lets_it_sink(
 
 def test_cloth_that_turns_by_its_edges_length_deforms_by_nothing(tmp_path):
     """Turning counts in a body of tetrahedra, in cloth only what gets longer or shorter."""
-    part, state, cloth = dropped(tmp_path / "job", held=False)
+    part, state, cloth = dropped(tmp_path / "job", has_pins=False)
     x, turn = places(part, state), np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
     both, one = x @ turn.T, x.copy()
     one[:cloth] = both[:cloth]

@@ -36,9 +36,10 @@ def nailed(folder, *nails, scene=WIND, **body):
 
 def test_nails_along_an_edge_hold_it_as_pins_do(tmp_path):
     pinned = baked(square(tmp_path / "pinned", cells=CELLS, size=SIZE, end=END, scene=WIND, pinned=EDGE))
-    held = baked(nailed(tmp_path / "nailed", POLE))
-    assert np.array_equal(held, pinned)
-    assert np.abs(held[:, EDGE] - held[0, EDGE]).max() == 0.0 and np.abs(held[-1] - held[0]).max() > 0.05
+    nailed_frames = baked(nailed(tmp_path / "nailed", POLE))
+    assert np.array_equal(nailed_frames, pinned)
+    assert np.abs(nailed_frames[:, EDGE] - nailed_frames[0, EDGE]).max() == 0.0
+    assert np.abs(nailed_frames[-1] - nailed_frames[0]).max() > 0.05
 
 
 def test_what_is_torn_off_its_nails_falls(tmp_path):

@@ -47,7 +47,7 @@ def test_both_diagonals_of_a_quad_meet_and_are_no_pair():
     rng = np.random.default_rng(3)
     x = QUAD + 0.02 * rng.normal(size=(4, 3))
     surfaces = Surfaces(x, np.array(CUT, np.int32), np.full(4, -1), quads=np.array([[0, 1, 2, 3]], np.int32))
-    near = surfaces.near(x, 1.0)
+    near = surfaces.find_near_pairs(x, 1.0)
     edges = {tuple(sorted((tuple(sorted(pair[:2])), tuple(sorted(pair[2:])))))
              for pair in near.nodes[near.points:].tolist()}
     assert edges == {((0, 1), (2, 3)), ((0, 3), (1, 2))}
@@ -63,6 +63,6 @@ def test_a_quad_whose_other_diagonal_crosses_something_at_the_start_touches_by_i
     faces = np.array([*CUT, *(np.array(CUT) + 4), [8, 9, 10]], np.int32)
     assert Surfaces(x, faces, np.full(11, -1)).intersection(x) is None
     made = Surfaces(x, faces, np.full(11, -1), quads=quads)
-    kept = without_intersections(quads, made, x)
-    assert kept.tolist() == [[4, 5, 6, 7]]
-    assert Surfaces(x, faces, np.full(11, -1), quads=kept).intersection(x) is None
+    disjoint = without_intersections(quads, made, x)
+    assert disjoint.tolist() == [[4, 5, 6, 7]]
+    assert Surfaces(x, faces, np.full(11, -1), quads=disjoint).intersection(x) is None

@@ -29,11 +29,11 @@ def led(folder, way):
 
 def seen(part, steps):
     """After each step: the cloth."""
-    state, told = part.initial_state(), []
+    state, cloths = part.initial_state(), []
     for _ in range(steps):
         state = advance(part, state, H, 1)
-        told.append(part.cloth(state))
-    return told
+        cloths.append(part.cloth(state))
+    return cloths
 
 
 def stretched(cloth):
@@ -58,8 +58,8 @@ def test_cloth_whose_pins_jump_is_carried_along_as_it_is_for_no_more_work(tmp_pa
     assert np.ptp(mesh.x[:, 0]) < 0.75 and abs(mesh.x[:, 0].mean() - far) < 0.1
     # nothing of the jump is left in it
     assert np.linalg.norm(mesh.v, axis=1).max() < 5.0
-    held = after[-1].pin >= 0
-    np.testing.assert_allclose(mesh.x[held], jumping.steps.pins(16 * H)[after[-1].pin[held]], atol=1e-12)
+    is_pinned = after[-1].pin >= 0
+    np.testing.assert_allclose(mesh.x[is_pinned], jumping.steps.pins(16 * H)[after[-1].pin[is_pinned]], atol=1e-12)
 
 
 def test_cloth_on_what_drives_off_at_once_has_its_speed(tmp_path):

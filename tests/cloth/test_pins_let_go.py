@@ -39,8 +39,8 @@ def test_what_is_let_go_falls_from_its_frame_on(tmp_path):
     """One vertex after the other; until the first of them as if all were held, to the last bit."""
     frames = [4, 5, 6, 7, 8, 8, 8]
     torn = seen(flag(tmp_path / "torn", frames))
-    held = seen(flag(tmp_path / "held", NEVER))
-    assert np.array_equal(torn[:4], held[:4]) and np.abs(torn[5] - held[5]).max() > 1e-3
+    never_torn = seen(flag(tmp_path / "held", NEVER))
+    assert np.array_equal(torn[:4], never_torn[:4]) and np.abs(torn[5] - never_torn[5]).max() > 1e-3
     for vertex, frame in zip(EDGE, frames):
         assert np.array_equal(torn[frame - 1, vertex], torn[0, vertex])
         assert np.abs(torn[frame, vertex] - torn[0, vertex]).max() > 1e-4
@@ -54,7 +54,7 @@ def test_a_resumed_bake_lets_the_same_go(tmp_path):
     assert np.array_equal(seen(flag(tmp_path / "whole", frames)), seen(flag(tmp_path / "parts", frames), 5, 7, END))
 
 
-def test_frames_before_what_changes_are_kept(tmp_path):
+def test_frames_before_what_changes_are_reused(tmp_path):
     """A later release does not invalidate earlier frames; an earlier one does."""
     job = flag(tmp_path / "job", NEVER, end=6)
     seen(job, last=6)
@@ -116,11 +116,11 @@ def test_a_body_that_is_led_as_a_whole_and_let_go_is_thrown(tmp_path):
     change(job, "bodies.0.dynamic", {})
     change(job, "bodies.0.wobble_half_life", 0.75)
     led(job, vertices, 2.0, 5, 10)
-    said = []
+    messages = []
     reporter = Quiet()
-    reporter.log = said.append
+    reporter.log = messages.append
     bake(job, reporter)
-    assert any("Wobble Half-Life 0.75 s" in one for one in said)
+    assert any("Wobble Half-Life 0.75 s" in message for message in messages)
     cache = Cache(job / "cache")
     flies(np.array([cache.vertices(k) for k in range(1, 11)]), 5, 2.0)
     # held to the end it is refused, as before

@@ -33,7 +33,7 @@ def pinched(folder, final):
 
 
 @pytest.mark.parametrize("final", [0.0, -0.02])
-def test_what_leaves_no_room_is_said_with_all_names_and_no_step_is_halved(tmp_path, final):
+def test_what_leaves_no_room_is_reported_with_all_names_and_no_step_is_halved(tmp_path, final):
     job = pinched(tmp_path / "job", final)
     with pytest.raises(Diverged, match=r'"Left" and "Right" close on "Sheet" near \(.*\) m and leave no room '
                                        r'for it') as refused:
@@ -42,11 +42,11 @@ def test_what_leaves_no_room_is_said_with_all_names_and_no_step_is_halved(tmp_pa
     assert "further apart" in refused.value.remedy
     cache = Cache(load(job).cache)
     assert len(cache.frames_done()) == refused.value.frame - 1
-    assert cache.diagnostics.halved().count == 0
+    assert cache.diagnostics.count_halved_frames().count == 0
 
 
 @pytest.mark.parametrize("final", [THICK, 5e-3])
-def test_with_room_it_is_held(tmp_path, final):
+def test_with_room_it_is_clamped_between_them(tmp_path, final):
     job = pinched(tmp_path / "job", final)
     bake(job, Quiet())
     assert len(Cache(load(job).cache).frames_done()) == 17

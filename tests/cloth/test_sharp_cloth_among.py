@@ -10,12 +10,12 @@ from cloth_jobs import Quiet, cloth_body, cloth_job
 from matrix import some
 from sheets import grid
 
-import solver.parts.eol.solving as solving
 from solver.build.world import build
 from solver.coupling.staggered import ACTING, CARRIED_OVER
 from solver.errors import BadScene
 from solver.frames.read import Cache
 from solver.job.load import load
+from solver.parts.eol.solving import Solving
 from solver.simulate import advance, bake
 
 H, DENSITY, WIDE = 1 / 96, 0.3, 0.4
@@ -116,9 +116,9 @@ def test_cloth_that_hangs_on_a_bone_goes_with_it_and_brakes_it(tmp_path, mass):
     for _ in range(8):
         state = advance(world, state, H, 1)
         own = cloth.cloth(world.split_state(state)[number])
-        held = own.mesh.x[own.pin >= 0]
+        pinned_at = own.mesh.x[own.pin >= 0]
         # the bar flies straight up: all that it holds stands in a line at its height
-        assert np.ptp(held[:, 2]) < 1e-9 and abs(held[0, 2] - world.split_state(state)[0].q[5]) < 1e-9
+        assert np.ptp(pinned_at[:, 2]) < 1e-9 and abs(pinned_at[0, 2] - world.split_state(state)[0].q[5]) < 1e-9
         of_cloth, of_bar, owed = momentum(world, state, number)
         np.testing.assert_allclose(of_cloth + of_bar + owed, [0.0, 0.0, mass], atol=1e-4 * mass)
     assert of_cloth[2] > 0.3 * min(mass, 0.048) and np.linalg.norm(owed) < 0.05 * mass
@@ -146,38 +146,39 @@ def test_cloth_that_hangs_on_a_soft_body_goes_with_it_and_brakes_it(tmp_path):
     world, state, number = world_of(on_flesh(tmp_path / "job"))
     state = replace(state, u=-state.u)
     cloth, soft = world.parts[number], world.parts[0]
-    begun = soft.mass[soft.coordinates.free] @ world.split_state(state)[0].u.reshape(-1, 3)
+    initial_momentum = soft.mass[soft.coordinates.free] @ world.split_state(state)[0].u.reshape(-1, 3)
     for _ in range(8):
         state = advance(world, state, H, 1)
         own = cloth.cloth(world.split_state(state)[number])
-        held = own.pin >= 0
-        np.testing.assert_allclose(own.mesh.x[held], cloth.steps.pins(state.time)[own.pin[held]], atol=1e-12)
+        pinned_at = own.pin >= 0
+        np.testing.assert_allclose(own.mesh.x[pinned_at], cloth.steps.pins(state.time)[own.pin[pinned_at]], atol=1e-12)
         of_cloth, of_rest, owed = momentum(world, state, number)
-        np.testing.assert_allclose(of_cloth + of_rest + owed, begun, atol=1e-4 * begun[2])
-    assert of_cloth[2] > 0.03 * begun[2] and np.linalg.norm(owed) < 0.02 * begun[2]
+        np.testing.assert_allclose(of_cloth + of_rest + owed, initial_momentum, atol=1e-4 * initial_momentum[2])
+    assert of_cloth[2] > 0.03 * initial_momentum[2] and np.linalg.norm(owed) < 0.02 * initial_momentum[2]
 
 
 @pytest.mark.parametrize("what", some(["bone", "jelly", "cloth"], "bone", "jelly"))
 def test_what_flies_into_cloth_is_braked_by_what_it_gives_that_and_does_not_cross_it(tmp_path, what):
     world, state, number = world_of(thrown(tmp_path / "job", what))
-    cloth, begun = world.parts[number], None
+    cloth, initial_momentum = world.parts[number], None
     for _ in range(8):
         state = advance(world, state, H, 1)
         mesh, now = cloth.cloth(world.split_state(state)[number]).mesh, cloth.steps.obstacles.at(state.time, H)
         assert cloth.steps.contact.intersecting_pair(mesh, now) is None
         of_cloth, of_rest, owed = momentum(world, state, number)
-        begun = of_cloth + of_rest + owed if begun is None else begun
+        whole = of_cloth + of_rest + owed
+        initial_momentum = whole if initial_momentum is None else initial_momentum
         # remeshing carries momentum over within a few ten-thousandths
-        np.testing.assert_allclose(of_cloth + of_rest + owed, begun, atol=2e-2 * np.linalg.norm(begun))
-    assert of_cloth[2] < -0.01 * abs(begun[2]) or what == "cloth"
-    assert of_rest[2] > 1.02 * begun[2] if what != "cloth" else of_rest[2] > 0.6 * begun[2]
+        np.testing.assert_allclose(whole, initial_momentum, atol=2e-2 * np.linalg.norm(initial_momentum))
+    assert of_cloth[2] < -0.01 * abs(initial_momentum[2]) or what == "cloth"
+    assert of_rest[2] > 1.02 * initial_momentum[2] if what != "cloth" else of_rest[2] > 0.6 * initial_momentum[2]
 
 
 def test_rounds_of_what_pushes_go_on_until_they_settle(tmp_path, monkeypatch):
     """No more of them would change anything."""
     found = []
-    for enough in (solving.ENOUGH, 10 * solving.ENOUGH):
-        monkeypatch.setattr(solving, "ENOUGH", enough)
+    for enough in (Solving.enough_rounds, 10 * Solving.enough_rounds):
+        monkeypatch.setattr(Solving, "enough_rounds", enough)
         world, state, number = world_of(thrown(tmp_path / str(enough), "cloth"))
         for _ in range(4):
             state = advance(world, state, H, 1)

@@ -9,9 +9,10 @@ from cloth_jobs import BOX, Quiet, bending, cloth_body, cloth_job, obstacle
 from scipy.spatial import ConvexHull
 from sheets import grid
 from sliding_strips import DENSITY, STRETCH, block, fabric, start, steps_of
+from solids import SHARP_ANGLE
 
 from solver.build.world import build
-from solver.contact.find.sharp import sharp_surface
+from solver.contact.find.sharp import find_sharp_features
 from solver.contact.laws.barrier import Barrier
 from solver.coordinates.prescribed import Constant
 from solver.errors import BadScene
@@ -22,7 +23,7 @@ from solver.job.load import load
 from solver.parts.eol.barrier_contact import BarrierContacts, ContactSettings
 from solver.parts.eol.eol_elements import AirFlow
 from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
-from solver.parts.eol.remeshing import STAY, Remeshing
+from solver.parts.eol.remeshing import Remeshing
 from solver.parts.eol.step_log import StepLog
 from solver.sheet.conform import conform
 from solver.sheet.limits import RemeshLimits
@@ -78,8 +79,8 @@ def test_layers_without_any_room_between_them_lose_no_bake(gap):
     steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), contact=barrier(h))
     cloth = steps.step(start(mesh), 0.0, h)
     assert np.abs(cloth.mesh.x).max() < 0.21
-    said = [one.startswith("its layers were pressed together") for one in steps.step_log.sentences]
-    assert said == [True] * (gap < 1e-11)
+    reported = [sentence.startswith("its layers were pressed together") for sentence in steps.step_log.sentences]
+    assert reported == [True] * (gap < 1e-11)
 
 
 @pytest.mark.parametrize(("friction", "sizing", "lost"), [(0.0, Sizing(0.008, 0.03), 2e-3), (0.5, None, 1e-9)])
@@ -97,7 +98,7 @@ def test_layers_that_meet_keep_apart_and_nothing_comes_from_nowhere(friction, si
         touched |= apart.of(cloth.mesh, now).is_near(apart.of(cloth.mesh, now).start)
         assert np.abs(cloth.mesh.momentum - whole).max() < lost * 0.5 * 0.5 * mesh.areas.sum()
         assert energy(cloth.mesh) < had * (1.0 + 1e-9)
-    assert touched and not any("pushed through" in said for said in steps.step_log.sentences)
+    assert touched and not any("pushed through" in sentence for sentence in steps.step_log.sentences)
 
 
 def test_a_step_ends_where_what_pushes_is_what_it_was_solved_with(monkeypatch):
@@ -115,7 +116,7 @@ def test_a_step_ends_where_what_pushes_is_what_it_was_solved_with(monkeypatch):
     for k in range(20):
         cloth = steps.step(cloth, k * h, h)
         pushes, at, end = ways[-1]
-        missed, pushed = (h * one / (DENSITY * pushes.mesh.vertex_areas) for one in pushes.force_errors(at, end))
+        missed, pushed = (h * force / (DENSITY * pushes.mesh.vertex_areas) for force in pushes.force_errors(at, end))
         worst = max(worst, float((missed / np.maximum(1.0, pushed)).max()))
         hardest = max(hardest, float(pushed.max()))
     assert hardest > 0.1 and 0.0 < worst < 0.03
@@ -151,15 +152,15 @@ def test_a_layer_that_falls_on_one_over_an_edge_is_not_put_onto_that_edge_throug
 def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
     """Pleats of JAWS on one tooth, as a step began: of three vertices that form a triangle and all come onto its edge
     one would end on the line between the others, at no distance from it, where a barrier has no digits left."""
-    h, held = 1 / 96, np.load(PLEATS)
-    x, triangles = held["tooth"], held["triangles"]
-    tooth = FeatureObstacles([Obstacle("tooth", Constant(x), triangles, True, sharp_surface(x, triangles), 0.05, 0.05,
-                                       0.0)])
-    mesh = SheetMesh(*(held[name] for name in ("x", "material", "faces", "v", "slide", "on", "kept")))
-    apart, now, cloth = barrier(h), tooth.at(0.0, h), replace(start(mesh), free=held["free"])
+    h, stored = 1 / 96, np.load(PLEATS)
+    x, triangles = stored["tooth"], stored["triangles"]
+    sharp = find_sharp_features(x, triangles, SHARP_ANGLE)
+    tooth = FeatureObstacles([Obstacle("tooth", Constant(x), triangles, True, sharp, 0.05, 0.05, 0.0)])
+    mesh = SheetMesh(*(stored[name] for name in ("x", "material", "faces", "v", "slide", "on", "kept")))
+    apart, now, cloth = barrier(h), tooth.at(0.0, h), replace(start(mesh), free=stored["free"])
     remeshing = Remeshing(np.zeros(3), RemeshLimits(1e-3, 0.012, 0.0354), None, apart, StepLog(),
                           lambda *_: pytest.fail("nothing is to be looked for"))
-    made, _ = remeshing.remeshed(cloth, now, h)
+    made, _ = remeshing.remesh(cloth, now, h)
     x = np.concatenate([made.mesh.x, now.smooth_x])
     pushes = apart.of(made.mesh, now)
     assert (made.mesh.on >= 0).any() and pushes.law.contact_forces(x)[:, 6].min(initial=NEAR) > 1e-7
@@ -167,19 +168,19 @@ def test_a_fold_that_comes_onto_one_edge_twice_is_not_laid_onto_itself():
                         np.zeros(3)).mesh
     assert apart.intersecting_pair(conformed, now) is None
     assert apart.of(conformed, now).law.contact_forces(conformed.x)[:, 6].min() < 1e-12
-    assert apart.new_intersection(conformed, mesh, now) is not None
-    assert apart.new_intersection(conformed, conformed, now) is None
+    assert apart.find_new_intersection(conformed, mesh, now) is not None
+    assert apart.find_new_intersection(conformed, conformed, now) is None
 
 
 @pytest.mark.parametrize("sizing", [None, Sizing(0.01, 0.03)])
-def test_where_layers_crossed_the_others_are_still_kept_apart(sizing):
+def test_where_layers_crossed_the_others_are_still_separated(sizing):
     """One corner goes through the leg below it at the start; all else meets that at 1 m/s and stays on its side."""
     h, mesh = 1 / 192, folded()
     corner = np.lexsort((mesh.x[:, 0], -mesh.material[:, 0]))[0]
     x = mesh.x.copy()
     x[corner, 2] = -0.01
     mesh, apart, now = replace(mesh, x=x), barrier(h), FeatureObstacles([]).at(0.0, h)
-    lost = apart.tangled_region(mesh, now)
+    lost = apart.find_tangled_region(mesh, now)
     assert 0 < lost.of(mesh).sum() < 0.3 * len(mesh.x)
     steps = steps_of(mesh, FeatureObstacles([]), fabric(bending=1e-5), gravity=(0.0, 0.0, 0.0), contact=apart,
                      sizing=sizing)
@@ -189,10 +190,10 @@ def test_where_layers_crossed_the_others_are_still_kept_apart(sizing):
         assert apart.intersecting_pair(cloth.mesh, now, lost) is None
         pushes = apart.of(cloth.mesh, now, lost)
         touched |= pushes.is_near(pushes.start)
-    assert touched and ["pushed through itself" in one for one in steps.step_log.sentences].count(True) == 1
+    assert touched and ["pushed through itself" in sentence for sentence in steps.step_log.sentences].count(True) == 1
 
 
-def test_layers_too_near_for_all_digits_are_kept_apart():
+def test_layers_too_near_for_all_digits_are_separated():
     """At 1e-8 of the distance at which they push nothing is left of all else beside the barrier's stiffness."""
     h, mesh = 1 / 192, folded(gap=0.01)
     upper = np.argmin(np.abs(mesh.material[:, 0] - 0.3) + np.abs(mesh.material[:, 1] - 0.05))
@@ -217,7 +218,7 @@ def test_without_it_they_go_through_each_other():
     assert barrier(h).intersecting_pair(cloth.mesh, FeatureObstacles([]).at(0.0, h)) is not None
 
 
-def test_what_remeshing_cannot_do_is_said_once():
+def test_what_remeshing_cannot_do_is_reported_once():
     rest, faces = grid(4, 4, 0.4, 0.4)
     mesh = SheetMesh.at_rest(rest, rest[:, :2], faces)
     steps = steps_of(mesh, FeatureObstacles([]), fabric(), sizing=Sizing(0.005, 0.01, most_faces=40))
@@ -228,17 +229,18 @@ def test_what_remeshing_cannot_do_is_said_once():
     assert len(steps.step_log.sentences) == 1 and "longer than its sizing wants" in steps.step_log.sentences[0]
 
 
-def test_vertices_on_an_edge_that_stay_apart_are_told_once_they_do():
+def test_vertices_on_an_edge_that_stay_apart_are_reported_once_they_do():
     rest, faces = grid(4, 4, 0.4, 0.4)
     mesh = SheetMesh.at_rest(rest + [-0.2, -0.2, 0.0], rest[:, :2], faces)
     things = FeatureObstacles([block((-1.0, -1.0, -1.0), (0.03, 1.0, 0.0))])
     steps = steps_of(mesh, things, fabric())
     found, remeshing = conform(mesh, things.at(0.0, 0.01).features, steps.limits), steps._remeshing
     apart = replace(found, unjoined=[tuple(np.flatnonzero(found.mesh.on >= 0)[:2])])
-    for one in [*[apart] * (STAY - 1), found, *[apart] * (STAY - 1)]:
-        remeshing._report(one)
+    few = [apart] * (Remeshing.reported_steps - 1)
+    for conformed in [*few, found, *few]:
+        remeshing._report(conformed)
     assert not found.unjoined and not steps.step_log.sentences
-    for _ in range(2 * STAY):
+    for _ in range(2 * Remeshing.reported_steps):
         remeshing._report(apart)
     assert len(steps.step_log.sentences) == 1 and "near (0.03," in steps.step_log.sentences[0]
 

@@ -136,8 +136,8 @@ def test_a_cloth_pulled_off_quickly_leaves_what_stands_on_it(tmp_path):
     x = np.column_stack([vertices[:, :2] - [0.25, 0.3], np.full(len(vertices), 1.5 * THICK)])
     pinned = np.flatnonzero(vertices[:, 0] > 0.6 - 1e-9)
     time = np.arange(33) / 48
-    gone = np.where(time < 0.2, np.maximum(time - 0.1, 0.0) ** 2 / 0.2, time - 0.15)
-    way = np.column_stack([pull * gone, np.zeros(33), -0.02 * np.minimum(time / 0.1, 1.0)])
+    distance = np.where(time < 0.2, np.maximum(time - 0.1, 0.0) ** 2 / 0.2, time - 0.15)
+    way = np.column_stack([pull * distance, np.zeros(33), -0.02 * np.minimum(time / 0.1, 1.0)])
     cloth = cloth_body("Cloth", x, triangles, arrays, pinned=pinned, motion=x[pinned] + way[:, None], area_density=0.15,
                        thickness=THICK, eulerian={})
     cloth |= {"friction": friction, "touches": ["Cloth", "Rig", "Table"]}

@@ -167,7 +167,7 @@ BEGINNINGS = {"inside": (-0.02, [(0.15, 0.0)]), "ridge": (0.004, [(0.001, 0.0)])
 def test_bad_beginnings_end_well(tmp_path, name):
     """Cloth that starts 2 cm below a lid, and ridges 2 mm thick or 4 mm apart, nearer than remeshing tells apart: it
     comes out, or stays out."""
-    height, boxes = BEGINNINGS[name][0], [slab(*one) for one in BEGINNINGS[name][1]]
+    height, boxes = BEGINNINGS[name][0], [slab(*size) for size in BEGINNINGS[name][1]]
     arrays = {}
     vertices, triangles = grid(5, 5, 0.6, 0.6)
     body = cloth_body("Cloth", vertices + [-0.27, -0.28, height], triangles, arrays, eulerian={}, thickness=THICKNESS)
@@ -189,9 +189,9 @@ def test_cloth_that_passes_through_other_cloth_with_sharp_edges_says_so(tmp_path
               for name, z, sharp, touches in (("Low", 0.0, True, ["High"]), ("High", 0.1, both, ["Low", "Box"]))]
     box = obstacle("Box", 0.1 * BOX[0] + [3.0, 0.0, 0.0], BOX[1], arrays)
     world, *_ = build(load(cloth_job(tmp_path / "job", bodies, arrays, contact={}, obstacles=[box])), lambda *_: None)
-    said = [note for note in world.notes if "passes through" in note]
-    assert len(said) == (2 if both else 0)
-    assert not both or 'It passes through "High"' in said[0] and 'It passes through "Low"' in said[1]
+    sentences = [note for note in world.notes if "passes through" in note]
+    assert len(sentences) == (2 if both else 0)
+    assert not both or 'It passes through "High"' in sentences[0] and 'It passes through "Low"' in sentences[1]
 
 
 def test_a_limit_to_its_stretch_does_not_count(tmp_path):

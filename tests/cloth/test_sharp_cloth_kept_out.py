@@ -34,7 +34,7 @@ def sheet(place, velocity, cells=3, side=0.12):
 
 
 @pytest.mark.parametrize("speed", [0.4, 2.0])
-def test_a_border_that_comes_in_over_an_edge_from_beside_it_is_kept_out(speed):
+def test_a_border_that_comes_in_over_an_edge_from_beside_it_stays_outside(speed):
     """Its nearest place is the edge, on which no vertex of it may sit: it comes along its whole length at once."""
     mesh = sheet(lambda a, b: (0.0015 + 0.7 * b, a - 0.06, 0.002 + 0.7 * b), (-speed, 0.0, -speed))
     steps = steps_of(mesh, BOX, fabric(1e-5), gravity=(0.0, 0.0, 0.0))
@@ -45,15 +45,15 @@ def test_a_border_that_comes_in_over_an_edge_from_beside_it_is_kept_out(speed):
     assert cloth.mesh.x[:, [0, 2]].max(axis=1).min() < 1e-3  # it came to the box
 
 
-def test_what_forces_pull_towards_a_box_that_nothing_moved_to_before_is_kept_out():
+def test_what_forces_pull_towards_a_box_that_nothing_moved_to_before_stays_outside():
     """Pins on both sides of a box that is 4 cm wide go down at once: velocities at the step's start are zero."""
     things = FeatureObstacles([block((-0.02, -1, -1), (0.02, 1, 0))])
     mesh = sheet(lambda a, b: (a - 0.06, b - 0.06, 0.006), (0.0, 0.0, 0.0), cells=6)
-    held = np.flatnonzero(np.abs(mesh.x[:, 0]) > 0.059)
-    origin = mesh.x[held]
+    pinned = np.flatnonzero(np.abs(mesh.x[:, 0]) > 0.059)
+    origin = mesh.x[pinned]
     steps = steps_of(mesh, things, fabric(1e-5), pins=origin)
     steps.pins = lambda time: origin - [0.0, 0.0, min(time / H, 1.0) * 0.04]
-    cloth = start(mesh, held)
+    cloth = start(mesh, pinned)
     for k in range(2):
         cloth = steps.step(cloth, k * H, H)
         points = np.einsum("sk,fki->fsi", SHARES, cloth.mesh.x[cloth.mesh.faces])
@@ -61,22 +61,22 @@ def test_what_forces_pull_towards_a_box_that_nothing_moved_to_before_is_kept_out
     assert cloth.mesh.x[:, 2].min() < -0.03
 
 
-@pytest.mark.parametrize("held", [lambda x: x[:, 0] < -0.085, lambda x: np.abs(x[:, 0]) < 0.012])
-def test_pins_that_lead_into_a_box_are_told_with_their_place(held):
+@pytest.mark.parametrize("is_pinned", [lambda x: x[:, 0] < -0.085, lambda x: np.abs(x[:, 0]) < 0.012])
+def test_pins_that_lead_into_a_box_are_refused_with_their_position(is_pinned):
     """They lie over its lid, or on both sides of its edge, and go down through it."""
     mesh = sheet(lambda a, b: (a - 0.09, b - 0.06, 0.003), (0.0, 0.0, 0.0), cells=6)
-    pinned = np.flatnonzero(held(mesh.x))
+    pinned = np.flatnonzero(is_pinned(mesh.x))
     origin = mesh.x[pinned]
     steps = steps_of(mesh, BOX, fabric(1e-5), pins=origin)
     steps.pins = lambda time: origin - [0.0, 0.0, 0.4 * time]
     cloth = start(mesh, pinned)
     with pytest.raises(StepFailed, match=r"pins move the cloth into something that it collides with, near \((.*)\) "
-                                         r"m") as told:
+                                         r"m") as refused:
         for k in range(5):
             cloth = steps.step(cloth, k * H, H)
-    place = np.array([float(one) for one in str(told.value).split("(")[1].split(")")[0].split(",")])
+    place = np.array([float(number) for number in str(refused.value).split("(")[1].split(")")[0].split(",")])
     assert np.linalg.norm(cloth.mesh.x[cloth.pin >= 0] - place, axis=1).min() < 0.02
-    assert "Keep pinned vertices outside" in told.value.remedy
+    assert "Keep pinned vertices outside" in refused.value.remedy
 
 
 def test_what_is_hardly_below_a_lid_is_not_asked_out_at_the_edges_below_it():
@@ -89,22 +89,22 @@ def test_what_is_hardly_below_a_lid_is_not_asked_out_at_the_edges_below_it():
     assert deepest == 0.0 and not len(more.rows) and not len(more.spread)
 
 
-def test_what_is_inside_is_told_for_faces_edges_and_corners():
+def test_what_is_inside_is_found_for_faces_edges_and_corners():
     """Depths of a sheet through the top, over an edge, and on a corner; none for a sheet that lies on the box."""
-    def told(place, cells=3):
+    def depth_of(place, cells=3):
         mesh = sheet(place, (0.0, 0.0, 0.0), cells)
         now = BOX.at(0.0, H)
         return inside(FeatureContacts.around(mesh, BOX, now, np.zeros(3), 0.2), 1e-5)
 
-    assert told(lambda a, b: (a - 0.06, b, 0.0))[1] == 0.0
-    through_top = told(lambda a, b: (a - 0.2, b, -0.004))
+    assert depth_of(lambda a, b: (a - 0.06, b, 0.0))[1] == 0.0
+    through_top = depth_of(lambda a, b: (a - 0.2, b, -0.004))
     assert through_top[1] == pytest.approx(0.004)
     # whose vertices are all outside: across the edge between them it is inside
-    over_edge = told(lambda a, b: (a - 0.05, b, min(0.0, 0.01 - 0.3 * a)), 1)
+    over_edge = depth_of(lambda a, b: (a - 0.05, b, min(0.0, 0.01 - 0.3 * a)), 1)
     assert over_edge[1] > 1e-3 and len(over_edge[0])
     out, one = np.array([1, 1, 1]) / np.sqrt(3), np.array([1, -1, 0]) / np.sqrt(2)
     two = np.array([1, 1, -2]) / np.sqrt(6)
-    on_corner = told(lambda a, b: (0.0, 1.0, 0.0) - 0.002 * out + (a - 0.03) * one + (b - 0.05) * two, 1)
+    on_corner = depth_of(lambda a, b: (0.0, 1.0, 0.0) - 0.002 * out + (a - 0.03) * one + (b - 0.05) * two, 1)
     assert on_corner[1] == pytest.approx(0.002)
 
 

@@ -36,6 +36,6 @@ def test_cloth_that_pins_tear_at_stretches_and_holds_on(tmp_path, times):
 
 
 def test_cloth_that_is_torn_to_a_thousand_times_its_size_stops_with_its_name(tmp_path):
-    with pytest.raises(Diverged, match="times its size") as told:
+    with pytest.raises(Diverged, match="times its size") as refused:
         bake(torn(tmp_path / "job", 5e3)[0], Quiet())
-    assert told.value.object == "Cloth" and told.value.frame is not None
+    assert refused.value.object == "Cloth" and refused.value.frame is not None

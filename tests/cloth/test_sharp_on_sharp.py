@@ -34,18 +34,18 @@ def two(folder, table=False, free=False, gravity=9.81, above=0.006, cells=(8, 4)
     bodies = [cloth_body("Cloth", x, triangles, arrays, **given, **rim),
               cloth_body("Napkin", others + [-SMALL / 2, -SMALL / 2, above], faces, arrays,
                          **{**given, **(napkin or {})})]
-    for body, said in zip(bodies, touches or (None, None)):
-        if said is not None:
-            body["touches"] = said
+    for body, touched in zip(bodies, touches or (None, None)):
+        if touched is not None:
+            body["touches"] = touched
     arrays["table"], arrays["of_table"] = BOX[0] * [0.15, 0.15, 0.2] + [0, 0, -0.2], BOX[1]
     table_as = [{"name": "Table", "vertices": "arrays/table.npy", "triangles": "arrays/of_table.npy"}] if table else []
     return build(load(cloth_job(folder, bodies, arrays, end=17, contact={}, obstacles=table_as,
                                 gravity=[0, 0, -gravity])), lambda *_: None)[0]
 
 
-def steps(world, count, begun=None):
+def steps(world, count, first_state=None):
     """The meshes of both after each step; nothing crosses."""
-    state, part = begun or world.initial_state(), world.parts[-1]
+    state, part = first_state or world.initial_state(), world.parts[-1]
     for _ in range(count):
         state = advance(world, state, H, 1)
         cloth = part.cloth(world.split_state(state)[-1])
@@ -60,11 +60,11 @@ def momentum(mesh, density=DENSITY):
 
 def test_what_falls_on_a_sheet_in_a_frame_is_caught_by_it(tmp_path):
     world = two(tmp_path / "job")
-    *_, (_, (held, napkin)) = steps(world, 16)
+    *_, (_, (pinned_sheet, napkin)) = steps(world, 16)
     # it fell for the first few steps, and would be 13 cm lower
-    assert napkin.x[:, 2].min() > held.x[:, 2].min() and napkin.x[:, 2].min() > -0.05
+    assert napkin.x[:, 2].min() > pinned_sheet.x[:, 2].min() and napkin.x[:, 2].min() > -0.05
     assert [name for name, _, _ in world.bodies] == ["Cloth", "Napkin"] and len(world.parts) == 1
-    np.testing.assert_allclose([held.areas.sum(), napkin.areas.sum()], [WIDE**2, SMALL**2], rtol=1e-9)
+    np.testing.assert_allclose([pinned_sheet.areas.sum(), napkin.areas.sum()], [WIDE**2, SMALL**2], rtol=1e-9)
 
 
 def test_two_sheets_that_meet_in_flight_keep_their_momentum(tmp_path):
@@ -73,9 +73,9 @@ def test_two_sheets_that_meet_in_flight_keep_their_momentum(tmp_path):
     mine = world.split_state(start)[0]
     v = np.zeros_like(mine.memory["v"])
     v[part.offsets.sheet_of(mine.memory["material"]) == 1] = [0.0, 0.0, -1.0]
-    begun = world.merge_states([replace(mine, memory={**mine.memory, "v": v})], start)
+    first_state = world.merge_states([replace(mine, memory={**mine.memory, "v": v})], start)
     moving = -DENSITY * SMALL**2
-    for _, both in steps(world, 4, begun):
+    for _, both in steps(world, 4, first_state):
         one, other = (momentum(mesh) for mesh in both)
         np.testing.assert_allclose(one + other, [0.0, 0.0, moving], atol=2e-3 * abs(moving))
     assert one[2] < 0.2 * moving and other[2] > 0.8 * moving
@@ -88,9 +88,9 @@ def test_unlike_sheets_that_meet_in_flight_keep_their_momentum(tmp_path):
     mine = world.split_state(start)[0]
     v = np.zeros_like(mine.memory["v"])
     v[part.offsets.sheet_of(mine.memory["material"]) == 1] = [0.0, 0.0, -1.0]
-    begun = world.merge_states([replace(mine, memory={**mine.memory, "v": v})], start)
+    first_state = world.merge_states([replace(mine, memory={**mine.memory, "v": v})], start)
     moving = -REACTION["area_density"] * SMALL**2
-    for _, both in steps(world, 4, begun):
+    for _, both in steps(world, 4, first_state):
         one, other = (momentum(mesh, density) for mesh, density in zip(both, (DENSITY, REACTION["area_density"])))
         np.testing.assert_allclose(one + other, [0.0, 0.0, moving], atol=2e-3 * abs(moving))
     assert one[2] < 0.1 * moving and other[2] > 0.9 * moving
@@ -105,8 +105,8 @@ def test_each_sheet_weighs_and_resists_as_it_does_alone(tmp_path):
     at = rng.choice(len(mesh.x), 12, replace=False)
     on, slide = mesh.on.copy(), np.zeros_like(mesh.slide)
     on[at], slide[at] = 0, rng.normal(size=(12, 2))
-    mesh = mesh.replaced(x=mesh.x + 2e-3 * rng.normal(size=mesh.x.shape), v=rng.normal(size=mesh.v.shape), on=on,
-                         slide=slide)
+    mesh = mesh.replace(x=mesh.x + 2e-3 * rng.normal(size=mesh.x.shape), v=rng.normal(size=mesh.v.shape), on=on,
+                        slide=slide)
     own = part.offsets.sheet_of(mesh.material)
     whole = part.steps._solving.assembler.assemble(mesh, H)
     A, b = whole.matrix.toarray(), whole.rhs
@@ -128,10 +128,10 @@ def test_each_sheet_has_its_own_edges_and_rubs_as_it_says(tmp_path):
     usual = things.friction[0, 0]
     np.testing.assert_allclose(things.friction, np.tile([usual, np.sqrt(0.8 * usual)], (len(things.triangles), 1)))
     np.testing.assert_allclose(things.each[0].sharp_friction, [usual, 0.4])
-    assert [one.friction is None for one in part.steps.sheet_properties] == [True, False]
+    assert [properties.friction is None for properties in part.steps.sheet_properties] == [True, False]
     assert part.steps.limits.thickness == 2.0 * THICK and part.steps.contact is not None
-    said = " ".join(world.notes)
-    assert '"Cloth": Thickness counts as 2 mm' in said and '"Cloth": Feature Angle counts as 22.9 degrees' in said
+    touched = " ".join(world.notes)
+    assert '"Cloth": Thickness counts as 2 mm' in touched and '"Cloth": Feature Angle counts as 22.9 degrees' in touched
     *_, (_, (sheet, napkin)) = steps(world, 2)
     longest = [np.linalg.norm(np.diff(mesh.material[mesh.edges], axis=1), axis=2).max() for mesh in (sheet, napkin)]
     assert 0.06 < longest[0] < 0.11 and longest[1] < 0.02 * 1.001

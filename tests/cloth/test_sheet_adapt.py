@@ -108,7 +108,7 @@ def test_edges_fit_their_sizing_and_a_second_time_does_nothing(mesh):
 def assert_same_cloth(before, adapted, least=2.0):
     """Area, border and vertices that stayed, and faces that lie upright with no small angles [degrees]."""
     mesh, was = adapted.mesh, adapted.was
-    mesh.checked()
+    mesh.check()
     assert mesh.areas.sum() == pytest.approx(before.areas.sum(), rel=1e-12)
     assert border_polygon(mesh) == pytest.approx(border_polygon(before), abs=1e-12)
     assert smallest_angle(mesh.material, mesh.faces) > least
@@ -198,7 +198,7 @@ def test_a_line_of_eol_vertices_goes_through_the_cloth(step):
     assert 0.8 * 800 < len(mesh.faces) < 1.1 * 800
 
 
-def test_momentum_is_kept_by_splits_and_bounded_in_collapses():
+def test_momentum_is_conserved_by_splits_and_bounded_in_collapses():
     mesh = rolled(20)
     X = mesh.material
     v = np.column_stack([np.sin(3 * X[:, 0]), np.cos(2 * X[:, 1]), X[:, 0] * X[:, 1]])
@@ -238,19 +238,19 @@ def test_the_same_cloth_gives_the_same_bytes():
     assert made[0] == made[1]
 
 
-def test_what_may_not_be_split_any_more_is_said_with_its_place():
+def test_what_may_not_be_split_any_more_is_reported_with_its_position():
     adapted = adapt(bent(10, 1.0), replace(SIZING, most_faces=300))
     assert len(adapted.mesh.faces) <= 300
     assert adapted.message is not None
     assert "longer than its sizing wants" in adapted.message and "near (0.5" in adapted.message
 
 
-def test_what_is_hardly_too_long_is_not_told():
+def test_what_is_hardly_too_long_is_not_reported():
     """Rounds end with an edge or two that are a hundredth too long in most cloth that folds."""
     mesh = bent(10, 1.0)
     working = Working(mesh)
-    told = [_message_of(working, Sizing(length, length), Measurements(working)) for length in (0.6, 0.08, 0.04)]
-    assert told[:2] == [None, None] and told[2] is not None and "times as long near" in told[2]
+    messages = [_message_of(working, Sizing(length, length), Measurements(working)) for length in (0.6, 0.08, 0.04)]
+    assert messages[:2] == [None, None] and messages[2] is not None and "times as long near" in messages[2]
 
 
 def test_a_coarser_sizing_is_a_preview():
@@ -292,9 +292,9 @@ def test_an_artists_needles_are_made_good_at_once(material, faces):
 class Forgetful(Measurements):
     """Cache that never keeps a measurement."""
 
-    def tried(self):
+    def get_last_collapses(self):
         self.measured[:] = NOTHING
-        return super().tried()
+        return super().get_last_collapses()
 
 
 def collapse_with_all_tried(mesh, usual, limits, straight, thinnest, known, metric_then, passes, turns):

@@ -52,7 +52,7 @@ def test_drag_of_the_air_is_its_formula():
     rng = np.random.default_rng(2)
     x, v = np.concatenate([x, np.zeros((1, 3))]), rng.normal(size=(len(x) + 1, 3))
     c_n, c_t = rng.random((2, len(sheet.triangles)))
-    told = Air(len(x) - 1, sheet.triangles, 1.2, c_n, c_t).damp(x, v, 0.0)
+    damped = Air(len(x) - 1, sheet.triangles, 1.2, c_n, c_t).damp(x, v, 0.0)
     blocks = np.zeros((len(x) - 1, 3, 3))
     for triangle, across, along in zip(sheet.triangles, c_n, c_t):
         a, b, c = x[triangle]
@@ -62,4 +62,4 @@ def test_drag_of_the_air_is_its_formula():
         slid = np.linalg.norm(speed - speed @ n * n)
         C = 0.5 * 1.2 * area * (across * abs(speed @ n) * np.outer(n, n) + along * slid * (np.eye(3) - np.outer(n, n)))
         blocks[triangle] += C / 3.0
-    np.testing.assert_allclose(told.blocks.reshape(-1, 3, 3), blocks, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(damped.blocks.reshape(-1, 3, 3), blocks, rtol=1e-12, atol=1e-15)

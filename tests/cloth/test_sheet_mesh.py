@@ -135,7 +135,7 @@ def test_what_is_no_cloth_is_refused_with_its_place(material, faces, says):
     (3.0, 0.0, "in Edit Mode, and unwrap it as one island without seams$"),
     (3.0, 0.5, "Make each piece an object of its own"),
 ])
-def test_pieces_with_vertices_on_each_other_are_told_to_be_merged(shift, apart, remedy):
+def test_pieces_with_vertices_on_each_other_are_refused_with_how_to_merge_them(shift, apart, remedy):
     square = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
     both, faces = np.vstack([square, square + [1.0, 0.0]]), [[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]]
     x = np.column_stack([both, np.repeat([0.0, apart], 4)])

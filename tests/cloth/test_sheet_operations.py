@@ -45,7 +45,7 @@ def assert_sound(working):
         assert working.on_border(vertex) == (vertex in open_ends)
     sheet, _ = working.sheet()
     assert sheet.areas.min() > 0.0
-    sheet.checked()
+    sheet.check()
 
 
 def random_change(working, pick):
@@ -141,7 +141,7 @@ def test_across_a_fold_the_velocity_is_that_of_both_faces():
     assert working.v[new] == pytest.approx([-0.35, 0.0, 0.35], abs=1e-14)
 
 
-def test_collapses_obey_kept_border_and_features():
+def test_collapses_obey_required_border_and_features():
     mesh = eol(flat(4))
     working = Working(mesh, points=0, ends=NO_ENDS)
     corner, beside = vertex_at(working, [0, 0]), vertex_at(working, [0.25, 0.0])

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_bvp
 from sheets import grid, lattice
 from sliding_strips import DENSITY, block, fabric, run, start, steps_of
+from solids import SHARP_ANGLE
 
 from benchmarks.sharp_variants import SCENES, measured
 from solver.contact.find.sharp import wires
@@ -28,7 +29,7 @@ def on_a_wire(cells, prop):
     rest, faces = lattice(cells, LENGTH, WIDTH)
     mesh = SheetMesh.at_rest(rest + [0.0, -WIDTH / 2, 0.0], rest[:, :2], faces)
     line = np.array([[prop, -1.0, 0.0], [prop, 1.0, 0.0]])
-    wire = Obstacle("Wire", Constant(line), NONE, False, wires(line, np.array([[0, 1]])), 0.0, 0.0, 0.0)
+    wire = Obstacle("Wire", Constant(line), NONE, False, wires(line, np.array([[0, 1]]), SHARP_ANGLE), 0.0, 0.0, 0.0)
     return mesh, FeatureObstacles([wire]), np.flatnonzero(rest[:, 0] < LENGTH / cells + 1e-9)
 
 
@@ -52,9 +53,9 @@ def test_a_clamped_strip_on_a_wire_bends_as_eulers_beam():
     weight, long, at = PULL * DENSITY, LENGTH - 0.5 * LENGTH / CELLS, PROP - 0.5 * LENGTH / CELLS
     push = weight * (6 * long**2 - 4 * long * at + at**2) / (8 * at)
     sinks = weight * long**4 / 8 / STIFF
-    freely, held = tip_of(False), tip_of(True)
+    freely, with_tip = tip_of(False), tip_of(True)
     assert freely == pytest.approx(sinks, rel=0.12)  # no hinge is at the strip's borders, so it is softer there
-    assert held / freely == pytest.approx(1.0 - push * at**2 * (3 * long - at) / 6 / STIFF / sinks, rel=0.03)
+    assert with_tip / freely == pytest.approx(1.0 - push * at**2 * (3 * long - at) / 6 / STIFF / sinks, rel=0.03)
 
 
 def elastica_over_a_wire(length, at, weight, stiffness):

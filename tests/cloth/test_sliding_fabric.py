@@ -65,7 +65,7 @@ def whole(lower):
 def test_inertia_is_that_of_the_kinetic_energy():
     sheet = wild()
     made = Assembler([limp()], np.zeros(3)).assemble(sheet, 0.0)
-    u, M = made.unknowns.flat(sheet.v, sheet.slide), whole(made.matrix)
+    u, M = made.unknowns.join(sheet.v, sheet.slide), whole(made.matrix)
     assert made.unknowns.count == 3 * len(sheet.x) + 2 * (sheet.on >= 0).sum()
     assert 0.5 * u @ M @ u == pytest.approx(kinetic(sheet), rel=1e-12)
     assert np.allclose(M @ u, made.rhs, rtol=0, atol=1e-12 * np.abs(made.rhs).max())
@@ -89,7 +89,7 @@ def turning(sheet):
     for h in (1.0, 0.0):
         made = Assembler([limp()], np.zeros(3)).assemble(sheet, h)
         parts.append(made.unknowns.split(made.rhs))
-    return tuple(one - other for one, other in zip(*parts))
+    return tuple(first - second for first, second in zip(*parts))
 
 
 def momenta(sheet, time):

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from sheets import grid
 from sliding_strips import block, fabric, start, steps_of
+from solids import SHARP_ANGLE
 
 from solver.contact.find.sharp import nails, wires
 from solver.coordinates.prescribed import Constant
 from solver.parts.eol.cone import ROWS
-from solver.parts.eol.contact_rows import OVER, edge_key, renumbered, row_key
+from solver.parts.eol.contact_rows import OVER, edge_key, renumber, row_key
 from solver.parts.eol.feature_contacts import FeatureContacts
 from solver.parts.eol.obstacles import FeatureObstacles, Obstacle
 from solver.parts.eol.unknowns import Unknowns
@@ -37,7 +38,7 @@ def test_rows_are_found_by_their_new_names_after_remeshing():
     wanted = np.concatenate([[7, ROWS + 3], edge_key(np.array([[1, 2]]), np.array([9]), OVER),
                              row_key(np.array([2]), np.array([7]), 62)])
     warm = Multipliers.of((name, name % 1000.0))
-    left = renumbered(warm, np.array([0, 2, 5, -1]), 6)
+    left = renumber(warm, np.array([0, 2, 5, -1]), 6)
     assert left.name.tolist() == wanted.tolist()
     assert left.at(wanted[:2]) == pytest.approx([7.0, (2 * ROWS + 3) % 1000.0]), "multipliers go with their names"
 
@@ -45,7 +46,7 @@ def test_rows_are_found_by_their_new_names_after_remeshing():
 def test_cloth_slides_over_a_wire_with_a_fold_that_is_sharp():
     """It hangs over it by 47 and 53 cm, runs off to the longer side, and is held by the line alone."""
     wire = np.array([[0.02, -1.0, 0.0], [0.02, 1.0, 0.0]])
-    steps, cloth = falling(wire, wires(wire, np.array([[0, 1]])))
+    steps, cloth = falling(wire, wires(wire, np.array([[0, 1]]), SHARP_ANGLE))
     X = []
     for k in range(30):
         cloth = steps.step(cloth, k / 96, 1 / 96)
@@ -59,7 +60,7 @@ def test_cloth_slides_over_a_wire_with_a_fold_that_is_sharp():
 
 
 @pytest.mark.parametrize("height", [0.0, 1e-13, -1e-13, -1e-5])
-def test_a_vertex_that_lies_on_the_line_between_two_faces_in_one_plane_is_kept_out_of_them(height):
+def test_a_vertex_that_lies_on_the_line_between_two_faces_in_one_plane_stays_outside_of_them(height):
     """A box's lid is two triangles: on their common edge the nearest place is within neither."""
     rest, faces = grid(4, 4, 0.4, 0.4)
     x = rest + [-0.2, -0.2, height]
@@ -73,7 +74,7 @@ def test_a_vertex_that_lies_on_the_line_between_two_faces_in_one_plane_is_kept_o
 
 
 @pytest.mark.parametrize("beside", [-1.5e-3, 1e-4])
-def test_cloth_beside_a_board_thinner_than_its_edges_is_held_by_the_side_it_is_before_alone(beside):
+def test_cloth_beside_a_board_thinner_than_its_edges_is_stopped_by_the_side_it_is_before_alone(beside):
     """It is behind the other side by less than what may be deep inside of something."""
     rest, faces = grid(4, 4, 0.4, 0.4)
     x = np.column_stack([np.full(len(rest), -1e-3 + beside), rest[:, 0] - 0.2, rest[:, 1] - 0.5])

@@ -83,23 +83,23 @@ def test_it_presses_the_edge_by_what_tension_has_left_and_then_lets_go():
     Nothing is left at x = (L + √(L² + 8 x₀²))/4."""
     length, width, start_at, h = 1.0, 0.2, 0.45, 1 / 384
     mesh, things = folded_strip(40, length, width, start_at)
-    steps, told, line = steps_of(mesh, things, fabric()), [], DENSITY * width
+    steps, impulses, line = steps_of(mesh, things, fabric()), [], DENSITY * width
     solve_rows = steps._solving.solve_rows
 
     def asked(posed, rows, warm):
         answer, on_edge = solve_rows(posed, rows, warm), rows.on_features.rows
-        told.append(answer.on_vertex[: len(on_edge)] @ on_edge.factor[:, :3] / h)
+        impulses.append(answer.on_vertex[: len(on_edge)] @ on_edge.factor[:, :3] / h)
         return answer
 
     steps._solving.solve_rows = asked
     cloth, x, pressed = start(mesh), [start_at], []
     for k in range(130):
-        told.clear()
+        impulses.clear()
         cloth = steps.step(cloth, k * h, h)
         if not (cloth.mesh.on >= 0).any() or cloth.free.any():
             break
         x.append(hanging(cloth.mesh))
-        pressed.append(told[-1][[0, 2]])
+        pressed.append(impulses[-1][[0, 2]])
     x, pressed = np.array(x), np.array(pressed)
     middle = (x[1:] + x[:-1]) / 2.0
     tension = line * G * middle * (length - middle) / length
@@ -109,11 +109,11 @@ def test_it_presses_the_edge_by_what_tension_has_left_and_then_lets_go():
     assert late.sum() > 30 and pressed[late, 0] == pytest.approx(left[late], abs=0.03 * tension.max())
     assert pressed[late, 1] == pytest.approx(left[late] + line * G * 0.025 / 2.0, abs=0.06 * tension.max())
     leaves = (length + np.sqrt(length**2 + 8.0 * start_at**2)) / 4.0
-    gone = x[1:][pressed.min(axis=1) < 1e-3 * tension.max()]
-    assert gone[0] == pytest.approx(leaves, rel=0.02)
+    separated = x[1:][pressed.min(axis=1) < 1e-3 * tension.max()]
+    assert separated[0] == pytest.approx(leaves, rel=0.02)
     # to there as Atwood's machine runs, and soon all of it is off
-    share = np.arccosh(gone[0] / start_at) / np.sqrt(G / length)
-    assert share == pytest.approx((np.argmax(x >= gone[0])) * h, rel=0.02)
+    share = np.arccosh(separated[0] / start_at) / np.sqrt(G / length)
+    assert share == pytest.approx((np.argmax(x >= separated[0])) * h, rel=0.02)
     assert x[-1] < 1.1 * leaves
 
 
@@ -215,13 +215,13 @@ def test_friction_at_an_edge_holds_as_a_capstan_does(law):
     at one sharp line T₂ − T₁ = μ √(T₁² + T₂²), within 15 % of that."""
     mu, width, speed, h = 0.3, 0.2, 0.04, 1 / 192
     mesh, things = folded_strip(20, 1.0, width, 0.8, friction=mu)
-    held = np.flatnonzero(mesh.material[:, 0] < 1e-9)
+    pinned = np.flatnonzero(mesh.material[:, 0] < 1e-9)
     steps = steps_of(mesh, things, replace(fabric(damping=0.02), friction=law))
-    origin = mesh.x[held]
+    origin = mesh.x[pinned]
     steps.pins = lambda time: origin + [speed * time, 0.0, 0.0]
-    told = []
-    run(steps, start(mesh, held), h, 70, lambda cloth, k: told.append(tensions(cloth.mesh, width, mu)))
-    before, behind = np.array(told[35:]).mean(axis=0)
+    found = []
+    run(steps, start(mesh, pinned), h, 70, lambda cloth, k: found.append(tensions(cloth.mesh, width, mu)))
+    before, behind = np.array(found[35:]).mean(axis=0)
     capstan = np.exp(mu * np.pi / 2.0)
     if law is None:
         assert behind - before == pytest.approx(mu * np.hypot(before, behind), rel=0.03)

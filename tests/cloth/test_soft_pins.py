@@ -22,16 +22,16 @@ class Quiet:
     """A reporter that discards its messages."""
 
     def __getattr__(self, name):
-        return lambda *told: None
+        return lambda *arguments: None
 
 
 def pinned(job, weights, stiffness=K, **pin):
     """The job with the first body's Pin map, and arrays of its pin by their names."""
-    said = {"weights": np.asarray(weights, float), **pin}
+    settings = {"weights": np.asarray(weights, float), **pin}
     if stiffness is not None:
-        said["stiffness"] = stiffness
+        settings["stiffness"] = stiffness
     written = {}
-    for name, value in said.items():
+    for name, value in settings.items():
         written[name] = value
         if isinstance(value, np.ndarray):
             np.save(job / "arrays" / f"pin_{name}.npy", value)
@@ -117,8 +117,8 @@ def test_it_follows_what_is_animated(tmp_path):
     cos, sin = np.cos(turns), np.sin(turns)
     turn = np.moveaxis(np.array([[cos, -sin, 0 * cos], [sin, cos, 0 * cos], [0 * cos, 0 * cos, 1 + 0 * cos]]), 2, 0)
     led = rest @ np.swapaxes(turn, 1, 2) + turns[:, None, None] * [0.0, 0.2, 0.1]
-    told = np.flatnonzero(rest[:, 0] < 0.11).astype(np.int32)
-    pinned(job, np.where(rest[:, 0] < 0.11, 0.7, 0.0), 4e5, motion=led[:, told], motion_vertices=told)
+    animated = np.flatnonzero(rest[:, 0] < 0.11).astype(np.int32)
+    pinned(job, np.where(rest[:, 0] < 0.11, 0.7, 0.0), 4e5, motion=led[:, animated], motion_vertices=animated)
     out = baked(job)
     assert np.abs(out[-1] - led[-1]).max() < 1e-3 < 0.1 < np.abs(led[-1] - rest).max()
 
@@ -166,7 +166,7 @@ def test_the_stiffness_and_the_weights_may_change_on_the_way(tmp_path):
     assert np.abs(np.diff(out[38:], 2, axis=0) * 24.0**2 + G).max() < 0.05
 
 
-def test_what_is_hard_and_fades_is_held_softly_on_its_way(tmp_path):
+def test_what_is_hard_and_fades_is_pinned_softly_on_its_way(tmp_path):
     """Hard to frame 4, then by less and less: its pins go as `until` says, and springs take over."""
     frames = np.clip(1.0 - (np.arange(97) - 3) / 8.0, 0.5, 1.0)[:, None] * np.ones(25)
     job = cloth(tmp_path / "job", 1.0, end=97, until=np.full(25, 5, np.int32), strengths=frames,
@@ -177,9 +177,10 @@ def test_what_is_hard_and_fades_is_held_softly_on_its_way(tmp_path):
 
 
 def test_a_resumed_bake_is_the_same(tmp_path):
-    said = {"strengths": np.linspace(0.2, 0.9, 25)[:, None] * np.ones(25),
-            "strength_vertices": np.arange(25, dtype=np.int32)}
-    whole, parts = (cloth(tmp_path / name, 0.2, np.linspace(500.0, 3000.0, 49), **said) for name in ("whole", "parts"))
+    settings = {"strengths": np.linspace(0.2, 0.9, 25)[:, None] * np.ones(25),
+                "strength_vertices": np.arange(25, dtype=np.int32)}
+    whole, parts = (cloth(tmp_path / name, 0.2, np.linspace(500.0, 3000.0, 49), **settings)
+                    for name in ("whole", "parts"))
     assert np.array_equal(baked(whole), baked(parts, 7, 16, 25))
 
 

@@ -23,7 +23,7 @@ def wrapped(folder, masses, friction):
     wide, count = np.array([-0.5, 0.0, 0.5]) * WIDE, len(profile)
     vertices = np.column_stack([np.repeat(profile[:, 0], 3), np.tile(wide, count), np.repeat(profile[:, 1], 3)])
     number = np.arange(3 * count).reshape(count, 3)
-    a, b, c, d = (one.ravel() for one in (number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]))
+    a, b, c, d = (corner.ravel() for corner in (number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]))
     triangles = np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)]).astype(np.int32)
     material = np.column_stack([np.repeat(along, 3), np.tile(wide, count)])
     arrays = {"left": number[0].astype(np.int32), "right": number[-1].astype(np.int32),
@@ -34,8 +34,8 @@ def wrapped(folder, masses, friction):
               for name, side, mass in (("left", -1, masses[0]), ("right", 1, masses[1]))]
     strip = cloth_body("Strip", vertices, triangles, arrays, thickness=1e-3, drag=0.0, air_friction=0.0,
                        uv=material[triangles], eulerian={"friction": friction}, laws={"touches": ["Line"], "attach": [
-                           {"mechanism": "Weights", "body": one["name"], "nodes": f"arrays/{one['name']}.npy"}
-                           for one in bodies]})
+                           {"mechanism": "Weights", "body": body["name"], "nodes": f"arrays/{body['name']}.npy"}
+                           for body in bodies]})
     line = {"name": "Line", "vertices": "arrays/places.npy", "wires": "arrays/ends.npy", "friction": friction}
     return build(load(cloth_job(folder, [strip], arrays, contact={}, obstacles=[line],
                                 mechanisms=[{"name": "Weights", "bodies": bodies}])), lambda *_: None).world

@@ -35,7 +35,7 @@ def falling(folder, make, *, sharp=True, bodies=(), end=7, **more):
     body = cloth_body("Cloth", vertices + [-0.45, -0.5, 0.004], triangles, arrays, thickness=1e-3,
                       laws={"damping": {"kind": "rayleigh", "params": {"stiffness_damping": 2e-3}}},
                       **({"eulerian": {"finest": 0.04, "coarsest": 0.16}} if sharp else {}))
-    return cloth_job(folder, [body, *(one(arrays) for one in bodies)], arrays, end=end, contact={},
+    return cloth_job(folder, [body, *(make_body(arrays) for make_body in bodies)], arrays, end=end, contact={},
                      obstacles=[make(arrays)], **more)
 
 
@@ -84,12 +84,12 @@ def test_a_wire_beside_a_body_that_does_not_touch_it_is_left_out_of_its_contact(
 
     folder = falling(tmp_path / "job", nails, bodies=[other], end=3)
     scene = folder / "scene.json"
-    said = json.loads(scene.read_text())
+    settings = json.loads(scene.read_text())
     arrays = {}
-    said["obstacles"].append(obstacle("Box", BOX[0] * 0.5 + [2.0, 0.0, -0.5], BOX[1], arrays))
+    settings["obstacles"].append(obstacle("Box", BOX[0] * 0.5 + [2.0, 0.0, -0.5], BOX[1], arrays))
     for name, values in arrays.items():
         np.save(folder / "arrays" / f"{name}.npy", values)
-    scene.write_text(json.dumps(said))
+    scene.write_text(json.dumps(settings))
     cache = baked(folder)
     assert cache.frames_done() == [1, 2, 3]
 

@@ -47,8 +47,8 @@ def test_sliding_against_the_dense_system_of_the_paper():
     for k in range(20):
         A = across[k:k + 1] if k < 10 else np.zeros((0, 2))
         dense = np.block([[F[k].T @ F[k], A.T], [A, np.zeros((len(A), len(A)))]])
-        told = np.linalg.solve(dense, np.concatenate([-F[k].T @ (world[k] - feature[k]), np.zeros(len(A))]))[:2]
-        assert np.allclose(slide[k], told, rtol=1e-9, atol=1e-12)
+        expected = np.linalg.solve(dense, np.concatenate([-F[k].T @ (world[k] - feature[k]), np.zeros(len(A))]))[:2]
+        assert np.allclose(slide[k], expected, rtol=1e-9, atol=1e-12)
         assert np.allclose(v[k] - F[k] @ slide[k], world[k], rtol=0, atol=1e-12)
 
 

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import splu
 
 from solver import catalogue
 from solver.constraints.enforcement.interface import RowSystem
-from solver.constraints.points.ends import BodyShape, bound
+from solver.constraints.points.ends import BodyShape, bind_points
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import boundary_faces
 
@@ -34,7 +34,7 @@ def test_points_are_affine_in_the_nodes_around_them(radius):
     """Inside, on an edge and far outside, so that forces and torques on the body are those of the point."""
     rest, low, _, _ = shapes()
     points = np.array([[0.07, 0.09, 0.11], [0.2, 0.2, 0.1], [0.1, 0.05, 0.35]])
-    end = bound(low, points, rest, radius)
+    end = bind_points(low, points, rest, radius)
     assert np.allclose(end.weights.sum(axis=1), 1.0, atol=1e-12)
     assert np.allclose(np.einsum("pw,pwi->pi", end.weights, rest[end.nodes]), points, atol=1e-12)
     assert (radius > 0.1) == bool(((end.weights != 0.0).sum(axis=1) > 8).all()), "more of it, the wider"
@@ -46,7 +46,7 @@ def made(kind):
     points = np.array([[0.1, 0.08, 0.2], [0.16, 0.13, 0.2]])
     entry = catalogue.find("constraint", kind)
     params = {param.key: param.default for param in entry.params}
-    one = entry.load()(bound(low, points, rest), bound(high, points, rest), rest, params, None)
+    one = entry.load()(bind_points(low, points, rest), bind_points(high, points, rest), rest, params, None)
     return one, rest
 
 
@@ -154,7 +154,7 @@ def test_redundant_rows_share_and_contradictory_ones_are_refused():
 
 def rod(rest):
     """A distance between two points, (2, 3)."""
-    ends = [bound(BodyShape(f"{k}", np.array([k]), np.zeros((0, 4), np.int32), np.zeros((0, 3), np.int32),
+    ends = [bind_points(BodyShape(f"{k}", np.array([k]), np.zeros((0, 4), np.int32), np.zeros((0, 3), np.int32),
                         np.zeros((0, 2), np.int32)), rest[k:k + 1], rest) for k in (0, 1)]
     return catalogue.find("constraint", "distance").load()(*ends, rest, {"at_most": False}, None)
 

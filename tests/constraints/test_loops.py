@@ -5,7 +5,7 @@ import pytest
 from plain_trees import chain, pose, random_tree, turn
 
 from solver.constraints.loops import Ball, Hinge, Loops, PointOnLine, frames_in_bodies
-from solver.constraints.projection import closed
+from solver.constraints.projection import project_onto_rows
 from solver.errors import StepFailed
 from solver.rows.bilateral import Bilateral
 from solver.rows.tables import DenseRows
@@ -78,7 +78,7 @@ def test_a_four_bar_linkage_closes_where_its_closed_form_stands(kind):
         q = exact + np.array([0.0, 0.2, -0.15])
         # a heavy crank stays where it is
         A = tree.mass(tree.posture(q)[1]) + np.diag([1e12, 0, 0])
-        q, u = closed(q, np.array([1.0, 0, 0]), place_of(tree, loops), lambda b, A=A: np.linalg.solve(A, b))
+        q, u = project_onto_rows(q, np.array([1.0, 0, 0]), place_of(tree, loops), lambda b, A=A: np.linalg.solve(A, b))
         assert q == pytest.approx(exact, abs=1e-9)
         slope = (closed_form(crank + 1e-6) - closed_form(crank - 1e-6)) / 2e-6
         assert u == pytest.approx(slope, rel=1e-6, abs=1e-6)
@@ -101,10 +101,10 @@ def test_a_loop_that_cannot_close_fails_the_step():
     q = closed_form(0.7)
     A = tree.mass(tree.posture(q)[1])
     with pytest.raises(StepFailed, match="stays open"):
-        closed(q, np.zeros(3), place_of(tree, far), lambda b: np.linalg.solve(A, b))
+        project_onto_rows(q, np.zeros(3), place_of(tree, far), lambda b: np.linalg.solve(A, b))
 
 
-def test_frames_are_kept_in_the_bodies_where_they_start():
+def test_frames_are_fixed_in_the_bodies_where_they_start():
     rng = np.random.default_rng(1)
     tree = random_tree(rng, 3)
     E = tree.posture(rng.normal(size=3))[0]

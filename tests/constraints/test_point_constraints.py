@@ -54,7 +54,7 @@ def apart(frame):
 
 
 @pytest.mark.parametrize("solver", some(["newton_d", "qlb"], "newton_d"))
-def test_a_hard_distance_is_kept_while_both_swing(tmp_path, solver):
+def test_a_hard_distance_is_constant_while_both_swing(tmp_path, solver):
     scene = {"stage_solver": {"kind": solver}} | ({"integrator": {"kind": "sdirk2"}} if solver == "qlb" else {})
     found = frames(two(tmp_path, "distance", scene=scene))
     assert max(abs(apart(frame) - 0.02) for frame in found) < 2e-8, "to the last digit of single precision"
@@ -111,13 +111,13 @@ def hung(folder, kind, cells, radius):
 
 @pytest.mark.parametrize("kind", ["ball", "distance"])
 def test_what_hangs_by_all_around_a_point_sinks_as_far_however_fine_its_mesh(tmp_path, kind):
-    coarse, fine, drawn_out = (hung(tmp_path / f"{number}", kind, *one) for number, one in enumerate(
+    coarse, fine, drawn_out = (hung(tmp_path / f"{number}", kind, *mesh) for number, mesh in enumerate(
         [((4, 2, 2), 0.05), ((8, 4, 4), 0.05), ((8, 4, 4), 0.0)]))
     assert fine == pytest.approx(coarse, rel=0.15)
     assert drawn_out > 2.0 * fine, "one tetrahedron would bear it all"
 
 
-def test_what_is_said_twice_is_shared_and_changes_nothing(tmp_path):
+def test_what_is_listed_twice_is_shared_and_changes_nothing(tmp_path):
     """A rod and a ball that hold the points of another such pair: as one of each."""
     def both(folder, times):
         job = two(folder, "distance")
@@ -198,8 +198,8 @@ def test_a_bead_slides_down_its_string(tmp_path):
         along = np.clip(np.einsum("kj,kj->k", place - rope[:-1], side) / (side**2).sum(axis=1), 0, 1)
         assert np.linalg.norm(rope[:-1] + along[:, None] * side - place, axis=1).min() < 1e-6
     again = frames(bead(tmp_path / "again")[0])
-    for one, other in zip(found, again):
-        assert all(one[name].tobytes() == other[name].tobytes() for name in one), "resumed, the same bytes"
+    for frame, resumed in zip(found, again):
+        assert all(frame[name].tobytes() == resumed[name].tobytes() for name in frame), "resumed, the same bytes"
 
 
 def test_a_point_slides_on_the_surface_of_an_animated_object(tmp_path):

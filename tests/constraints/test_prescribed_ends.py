@@ -38,9 +38,9 @@ def tie(kind, place, far=None, **more):
 
 def led(start, axis=(0.0, 0.1, 0.0)):
     """Arrays of an object that swings to and fro along Y and rises."""
-    held = np.array([start, np.add(start, axis)])
+    constant = np.array([start, np.add(start, axis)])
     way = np.stack([0.0 * T, 0.05 * np.sin(9.0 * T), 0.1 * T], axis=1)
-    return {"h": held, "m": held + way[:, None]}
+    return {"h": constant, "m": constant + way[:, None]}
 
 
 def part_of(job):

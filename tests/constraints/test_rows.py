@@ -74,13 +74,13 @@ def test_what_is_left_answers_without_breaking_the_rows(case):
     rng, tree, rows, X, _ = case
     _, respond = responding(tree, X)
     G = rows.jacobian(tree.parent, tree.dof, X, tree.S)
-    held = Bilateral(DenseRows.equations(G), respond)
-    answer = held.respond(np.eye(tree.n))
+    bilateral = Bilateral(DenseRows.equations(G), respond)
+    answer = bilateral.respond(np.eye(tree.n))
     assert np.abs(G @ answer).max() < 1e-9 * np.abs(G).max() * np.abs(answer).max()
     assert answer == pytest.approx(answer.T, abs=1e-10)
 
 
-def test_rows_said_twice_are_named_and_still_hold(case):
+def test_rows_listed_twice_are_named_and_still_hold(case):
     rng, tree, rows, X, _ = case
     _, respond = responding(tree, X)
     twice = concatenate_rows([rows, rows])

@@ -129,8 +129,8 @@ def test_what_slides_over_the_border_of_an_open_surface_comes_off(tmp_path):
     force = SlidingWeld([bodies[0], open_low], rest, {"distance": 0.005, "stiffness": 1e8, "lasts": 0.0})
     high = (np.arange(len(rest)) >= 56)[:, None]
     half = total(force.measure(rest + high * [-0.25, 0.0, 1e-4], 0.0), len(rest))
-    gone = total(force.measure(rest + high * [-0.35, 0.0, 1e-4], 0.0), len(rest))
-    assert half[:, 2].min() < 0.0 and (gone == 0.0).all()
+    after_slipping = total(force.measure(rest + high * [-0.35, 0.0, 1e-4], 0.0), len(rest))
+    assert half[:, 2].min() < 0.0 and (after_slipping == 0.0).all()
     # the side without the first corner is the other one's without its last
     assert border(np.array([[0, 1, 2], [2, 1, 3]])).tolist() == [[False, True, True], [True, True, False]]
 

@@ -51,8 +51,8 @@ class Falling:
 
     def __init__(self, folder, bodies, joints=(), obstacles=(), ground=None, mu=0.5, friction=None, gravity=G,
                  itself=True, fast=None, **options):
-        rough, arrays, told, joints = friction or {}, {}, [], list(joints)
-        for name, (shape, E) in [*bodies.items(), *((f"o{k}", one) for k, one in enumerate(obstacles))]:
+        rough, arrays, described, joints = friction or {}, {}, [], list(joints)
+        for name, (shape, E) in [*bodies.items(), *((f"o{k}", placed) for k, placed in enumerate(obstacles))]:
             body = {"name": name, "shape": shape, "friction": rough.get(name, mu), "density": 1000.0}
             if np.ndim(E) == 2:
                 stands = {"position": E[:3, 3].tolist(), "rotation": quaternion(E[:3, :3]).tolist()}
@@ -64,11 +64,11 @@ class Falling:
             else:
                 arrays[name] = E
                 body["motion"] = f"arrays/{name}.npy"
-            told.append(body)
+            described.append(body)
         plane = None if ground is None else {
             "point": list(ground[0]), "normal": list(ground[1]),
             "friction": {"kind": "coulomb", "params": {"friction_coefficient": rough.get("ground", mu)}}}
-        mechanism = {"name": "Robot", "bodies": told, "joints": joints, "self_collisions": itself}
+        mechanism = {"name": "Robot", "bodies": described, "joints": joints, "self_collisions": itself}
         self.world = mechanism_world(folder, [], [], mechanisms=[mechanism], ground=plane, gravity=list(gravity),
                                      arrays=arrays, samples=2, **options)
         self.tree = self.world.tree

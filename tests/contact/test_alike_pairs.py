@@ -35,8 +35,8 @@ def linearised(law, x):
     law._last, law._grouped = [], None
     table, force = law.fill(x, 0.0, False), np.zeros_like(x)
     table.add_forces(force)
-    friction = law.lagged_friction(x, x - [1e-5, 2e-5, 0.0] * (x[:, 2:] > 0.305), SECONDS).measure(x, 0.0)
-    return force, [summed(one, len(x)) for one in (table, law.fill(x, 0.0, True))], friction, len(table.nodes)
+    friction = law.lag_friction(x, x - [1e-5, 2e-5, 0.0] * (x[:, 2:] > 0.305), SECONDS).measure(x, 0.0)
+    return force, [summed(blocks, len(x)) for blocks in (table, law.fill(x, 0.0, True))], friction, len(table.nodes)
 
 
 def summed(table, count):
@@ -56,18 +56,18 @@ def test_one_pair_says_what_all_alike_say(boxes, monkeypatch):
     force_of_all, stiffness_of_all, friction_of_all, every = linearised(law, x)
     assert grouped <= 0.6 * every
     assert np.abs(force - force_of_all).max() <= 1e-12 * np.abs(force_of_all).max()
-    for one, of_all in zip(stiffness, stiffness_of_all):
-        assert np.abs(one - of_all).max() <= 1e-9 * np.abs(of_all).max()
+    for by_law, of_all in zip(stiffness, stiffness_of_all):
+        assert np.abs(by_law - of_all).max() <= 1e-9 * np.abs(of_all).max()
     assert friction.energy == pytest.approx(friction_of_all.energy, rel=1e-2)
-    first, second = (np.bincount(one.nodes.ravel() // (len(x) // 2), one.forces[:, :, 0].ravel())
-                     for one in (friction, friction_of_all))
+    first, second = (np.bincount(measured.nodes.ravel() // (len(x) // 2), measured.forces[:, :, 0].ravel())
+                     for measured in (friction, friction_of_all))
     assert np.abs(first - second).max() <= 1e-2 * np.abs(second).max() > 0.0
 
 
 def test_edges_that_are_nearly_parallel_stand_for_themselves(boxes):
     """Their barrier is mollified each by its own angle."""
     x, law = boxes
-    found = law.active_pairs(x)
+    found = law.find_active_pairs(x)
     _, alike, _ = law._distinct_pairs(x)
     ends = x[found.nodes[found.points:]]
     cross = np.cross(ends[:, 1] - ends[:, 0], ends[:, 3] - ends[:, 2])
@@ -80,4 +80,4 @@ def test_nothing_that_touches_says_nothing(boxes):
     x, law = boxes
     apart = x + [0.0, 0.0, 1.0] * (x[:, 2:] > 0.305)
     assert len(law.fill(apart, 0.0, True).nodes) == 0
-    assert law.lagged_friction(apart, apart, SECONDS) is None
+    assert law.lag_friction(apart, apart, SECONDS) is None

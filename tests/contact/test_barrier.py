@@ -49,9 +49,9 @@ def dense(table, count):
         for a in range(1, 4):
             for b in range(a):
                 block = blocks[pair].reshape(3, 3)
-                for i, j, one in ((a, b, block), (b, a, block.T)):
-                    K[nodes[i], :, nodes[j]] += one
-                    K[nodes[i], :, nodes[i]] -= one
+                for i, j, term in ((a, b, block), (b, a, block.T)):
+                    K[nodes[i], :, nodes[j]] += term
+                    K[nodes[i], :, nodes[i]] -= term
                 pair += 1
     return K.reshape(3 * count, 3 * count)
 
@@ -62,7 +62,7 @@ def forces_on(law, x):
     return force
 
 
-def theirs(law, x):
+def collisions_of_ipctk(law, x):
     """ipctk's collisions of the same surfaces, its mesh and its potential, all in units of ours."""
     surfaces = law.surfaces
     collisions = ipctk.NormalCollisions()
@@ -73,7 +73,7 @@ def theirs(law, x):
 def test_energy_forces_and_stiffness_are_those_of_ipctk(touching):
     x, law = touching
     surfaces, table = law.surfaces, law.fill(x, 0.0, False)
-    collisions, mesh, potential = theirs(law, x)
+    collisions, mesh, potential = collisions_of_ipctk(law, x)
     assert len(table.nodes) > 50
     here, unit = x[surfaces.nodes], law.activation**2
     assert table.energy == pytest.approx(potential(collisions, mesh, here) / unit, rel=1e-10)
@@ -91,14 +91,14 @@ def test_thick_surfaces_push_as_those_of_ipctk_do(touching):
     x, thin = touching
     surfaces = Surfaces(x, thin.surfaces.nodes[thin.surfaces.triangles].astype(np.int32),
                         np.where(np.isfinite(thin._stiffness), -1, 0), np.arange(len(x)))
-    near = float(np.sqrt(thin.active_pairs(x).work[:, SQUARE].min()))
+    near = float(np.sqrt(thin.find_active_pairs(x).work[:, SQUARE].min()))
     law = Barrier(surfaces, x, thin._stiffness, thin._friction, REACH, SMOOTH, np.full(len(x), 0.25 * near))
     collisions = ipctk.NormalCollisions()
     collisions.build(surfaces._mesh, x[surfaces.nodes], REACH, 0.5 * near)
     potential, here = ipctk.BarrierPotential(REACH, 500.0), x[surfaces.nodes]
     unit = (REACH**2 + near * REACH) ** 2 / REACH**2
     table = law.fill(x, 0.0, False)
-    assert len(law.active_pairs(x).nodes) > len(thin.active_pairs(x).nodes)
+    assert len(law.find_active_pairs(x).nodes) > len(thin.find_active_pairs(x).nodes)
     assert table.energy == pytest.approx(potential(collisions, surfaces._mesh, here) / unit, rel=1e-10)
     gradient = potential.gradient(collisions, surfaces._mesh, here).reshape(-1, 3) / unit
     assert np.abs(forces_on(law, x)[surfaces.nodes] + gradient).max() <= 1e-10 * np.abs(gradient).max()
@@ -129,7 +129,7 @@ def test_projection_is_that_of_ipctk_pair_by_pair():
                       np.zeros(4))
         alone = NearPairs(np.arange(4, dtype=np.int32)[None], int(face), np.array([[0, 1]], np.int32),
                           np.array([square]))
-        law._near_pairs = lambda x, alone=alone: alone
+        law._find_near_pairs = lambda x, alone=alone: alone
         threshold = ipctk.edge_edge_mollifier_threshold(*x)
         if face:
             pair = ipctk.FaceVertexNormalCollision(0, 0)
@@ -149,7 +149,7 @@ def test_a_way_that_is_only_rounding_leaves_stiffness_finite_and_definite():
     law = Barrier(Surfaces(x, np.array([[1, 2, 3]], np.int32), np.full(4, -1)), x, np.full(4, 3.0), np.zeros(4), REACH,
                   SMOOTH, np.zeros(4))
     alone = NearPairs(np.arange(4, dtype=np.int32)[None], 1, np.array([[0, 1]], np.int32), np.array([0.0]))
-    law._near_pairs = lambda x: alone
+    law._find_near_pairs = lambda x: alone
     pushing = 0
     for place in np.linspace(-0.0049, 0.0049, 99):
         x[0, 0] = place
@@ -200,9 +200,9 @@ def test_all_near_pairs_are_found_wherever_the_last_ones_were(touching):
                        0.0 * law._friction).fill(at, 0.0, True)
         for field in ("nodes", "forces", "blocks"):
             assert np.array_equal(getattr(one, field), getattr(anew, field))
-    near = law.surfaces.near(at, law.activation)
-    collisions = theirs(law, at)[0]
-    found = law.active_pairs(at)
+    near = law.surfaces.find_near_pairs(at, law.activation)
+    collisions = collisions_of_ipctk(law, at)[0]
+    found = law.find_active_pairs(at)
     assert found.work[:, 16].min() == pytest.approx(
         collisions.compute_minimum_distance(law.surfaces._mesh, at[law.surfaces.nodes]), rel=1e-9)
     assert len(found.nodes) <= len(near.nodes)
@@ -234,7 +234,7 @@ def test_a_step_ends_before_anything_meets():
 
 def test_obstacles_do_not_touch_each_other():
     x, triangles, _ = two_boxes(0.001)
-    assert len(Surfaces(x, triangles, np.zeros(len(x), dtype=np.int32)).near(x, 0.1).nodes) == 0
+    assert len(Surfaces(x, triangles, np.zeros(len(x), dtype=np.int32)).find_near_pairs(x, 0.1).nodes) == 0
 
 
 def test_what_four_nodes_feel_of_each_other_is_made_definite():

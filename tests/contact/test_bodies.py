@@ -51,9 +51,9 @@ def test_a_box_slides_down_a_slope_as_coulomb_says(tmp_path, mu, turned):
     at = scene.run(h * steps, h)
     acceleration = 9.81 * (np.sin(angle) - mu * np.cos(angle))
     # semi-implicit Euler goes Σ k h² a
-    gone = at.E[0, :3, 3] - 0.1 * normal
-    assert gone @ down == pytest.approx(0.5 * acceleration * h**2 * steps * (steps + 1), rel=1e-5)
-    assert abs(gone @ np.cross(normal, down)) < 1e-6 and abs(gone @ normal) < 1e-8
+    distance = at.E[0, :3, 3] - 0.1 * normal
+    assert distance @ down == pytest.approx(0.5 * acceleration * h**2 * steps * (steps + 1), rel=1e-5)
+    assert abs(distance @ np.cross(normal, down)) < 1e-6 and abs(distance @ normal) < 1e-8
 
 
 def test_two_that_touch_rub_with_the_geometric_mean(tmp_path):
@@ -63,8 +63,8 @@ def test_two_that_touch_rub_with_the_geometric_mean(tmp_path):
     scene = Falling(tmp_path, bodies, obstacles=[(box(4, 1, 0.2), frame((0, 2, 0.1)))], ground=LEVEL,
                     friction={"a": 0.2, "ground": 0.8, "b": 0.16, "o0": 1.0}, fast={"a": speed, "b": speed})
     h = 0.0025
-    gone = scene.run(0.5, h).E[:, 0, 3]
-    assert gone + 0.5 * h * 1.5 == pytest.approx(far, rel=2e-3) and np.abs(scene.state.u).max() < 1e-6
+    distance = scene.run(0.5, h).E[:, 0, 3]
+    assert distance + 0.5 * h * 1.5 == pytest.approx(far, rel=2e-3) and np.abs(scene.state.u).max() < 1e-6
 
 
 def turning(about_z, at, seconds, centre=(0.0, 0.0, 0.0)):

@@ -36,9 +36,9 @@ def test_what_was_asked_before_says_nothing():
     again = planes(mesh, points)
     other = ObstacleMesh(triangles, Constant(vertices))
     planes(other, cloud(900, seed=4)[::-1])
-    for one in (again, planes(other, points)):
-        np.testing.assert_array_equal(one.positions, alone.positions)
-        np.testing.assert_array_equal(one.normals, alone.normals)
+    for found in (again, planes(other, points)):
+        np.testing.assert_array_equal(found.positions, alone.positions)
+        np.testing.assert_array_equal(found.normals, alone.normals)
 
 
 def test_what_is_beyond_all_cells_is_found_as_well():

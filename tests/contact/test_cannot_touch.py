@@ -12,7 +12,7 @@ def test_what_cannot_touch_meets_nothing_by_the_bounds_either(tmp_path):
     for _ in range(3):
         state = part.step(state, 1 / 96)
     x = part.coordinates.positions(state.q, state.time)
-    pairs = law.active_pairs(x)
+    pairs = law.find_active_pairs(x)
     assert len(pairs.nodes)
     least = float(np.sqrt(pairs.work[:, SQUARE].min()))
     alike, random = np.arange(len(x), dtype=np.int32), np.random.default_rng(1)
@@ -30,5 +30,5 @@ def test_what_cannot_touch_meets_nothing_by_the_bounds_either(tmp_path):
 def test_positions_whose_pairs_are_not_known_are_bounded(tmp_path):
     part = balls_in_a_box(tmp_path / "job", 2, 2, 1 / 96)
     law, x = part.contacts[0], part.coordinates.positions(part.initial_state().q, 0.0)
-    law.active_pairs(x)
+    law.find_active_pairs(x)
     assert law._cannot_touch(x, x) and not law._cannot_touch(x + 1e-9, x + 1e-9)

@@ -9,7 +9,7 @@ from matrix import some
 from scipy.optimize import linprog, minimize
 
 from solver.contact.find.bodies import Colliders
-from solver.contact.find.convex import MOST_POINTS, Convex, Shapes
+from solver.contact.find.convex import Convex, Shapes
 from solver.contact.find.ground import Ground
 
 BOX = Convex.box(np.array([0.5, 0.3, 0.2]))
@@ -130,7 +130,7 @@ def test_a_capsule_that_has_sunk_into_a_narrow_box_is_pushed_out_of_its_face_alo
 def test_a_fine_hull_is_thinned_and_coplanar_triangles_are_one_face():
     rng = np.random.default_rng(0)
     points = rng.normal(size=(500, 3))
-    assert len(Convex.hull(points / np.linalg.norm(points, axis=1)[:, None]).points) == MOST_POINTS
+    assert len(Convex.hull(points / np.linalg.norm(points, axis=1)[:, None]).points) == Convex.most_points
     assert sorted(len(face) for face in BOX.faces) == [4] * 6 and len(BOX.edges) == 12
 
 

@@ -89,5 +89,5 @@ def test_a_ground_that_rises_takes_along_what_is_drawn_and_what_a_cut_has_added(
 def test_a_cache_has_it_and_a_resumed_bake_the_same_bytes(tmp_path):
     whole, resumed = (block_job(tmp_path / name) for name in ("whole", "resumed"))
     resumed_alike([whole, resumed], 7, 13)
-    kept = Cache(load(whole).cache)
-    assert min(kept.vertices(frame)[:, 2].min() for frame in range(1, 14)) > -2.0 * BELOW
+    cache = Cache(load(whole).cache)
+    assert min(cache.vertices(frame)[:, 2].min() for frame in range(1, 14)) > -2.0 * BELOW

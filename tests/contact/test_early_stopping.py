@@ -152,7 +152,7 @@ def test_the_benchmark_s_scenes_touch_from_where_they_are_measured(tmp_path):
         state = balls.step(state, H)
     x = balls.coordinates.positions(state.q, state.time)
     owner = np.repeat(np.arange(21), [*(body.nodes.stop - body.nodes.start for body in balls.bodies_in_world), 4])
-    pairs = np.unique(np.sort(owner[balls.contacts[0].active_pairs(x).nodes[:, [0, 3]]], axis=1), axis=0)
+    pairs = np.unique(np.sort(owner[balls.contacts[0].find_active_pairs(x).nodes[:, [0, 3]]], axis=1), axis=0)
     # the lower layer and the floor, both layers, and neighbours
     assert len(pairs) > 20
     jellies = touching.ten_jellies(tmp_path / "jellies", 2, H)
@@ -180,13 +180,13 @@ def test_what_touches_is_solved_from_where_the_last_factor_leads(tmp_path, monke
     """Bodies that lie on each other move as that factor predicts, nothing meets there, and fewer are made."""
     led, from_last = [], initial_guess._extrapolated_by_last_factor
 
-    def noted(problem, begun):
-        found = from_last(problem, begun)
+    def noted(problem, at_start):
+        found = from_last(problem, at_start)
         if found is not None:
             led.append(found.merit)
             x = problem.positions(problem.velocities(found.unknowns))
-            assert problem.physics.largest_step(begun, x) == 1.0
-            assert found.merit < problem.evaluate(problem.unknowns_at(begun)).merit
+            assert problem.physics.largest_step(at_start, x) == 1.0
+            assert found.merit < problem.evaluate(problem.unknowns_at(at_start)).merit
         return found
 
     def factors(name, leads):
@@ -194,7 +194,7 @@ def test_what_touches_is_solved_from_where_the_last_factor_leads(tmp_path, monke
         part = balls_in_a_box(tmp_path / name, 16, 3, H)
         return sum(followed(part, part.initial_state(), 6)[1])
 
-    assert factors("led", noted) < 0.8 * factors("flown", lambda problem, begun: None)
+    assert factors("led", noted) < 0.8 * factors("flown", lambda problem, at_start: None)
     assert len(led) > 5
 
 
@@ -202,21 +202,21 @@ def test_what_would_push_hard_is_solved_from_further_back(tmp_path, monkeypatch)
     """Balls that fly on as far as nothing meets would push by far more than where they end up."""
     begins, back = [], initial_guess.backtrack_to_step_start
 
-    def noted(problem, at, begun):
-        low = back(problem, at, begun)
+    def noted(problem, at, at_start):
+        low = back(problem, at, at_start)
         begins.append((at.merit, low.merit))
-        here, there = (problem.positions(problem.velocities(one.unknowns)) for one in (at, low))
+        here, there = (problem.positions(problem.velocities(end.unknowns)) for end in (at, low))
         assert problem.physics.largest_step(here, there) == 1.0
         return low
 
-    monkeypatch.setattr(initial_guess, "_extrapolated_by_last_factor", lambda problem, begun: None)
+    monkeypatch.setattr(initial_guess, "_extrapolated_by_last_factor", lambda problem, at_start: None)
 
     def factors(name, begins_at):
         monkeypatch.setattr(initial_guess, "backtrack_to_step_start", begins_at)
         part = balls_in_a_box(tmp_path / name, 16, 3, H)
         return sum(followed(part, part.initial_state(), 6)[1])
 
-    assert factors("back", noted) < factors("on", lambda problem, at, begun: at)
+    assert factors("back", noted) < factors("on", lambda problem, at, at_start: at)
     assert all(low <= first for first, low in begins)
     assert min(low / first for first, low in begins if first > 0.0) < 0.5
 

@@ -79,7 +79,7 @@ def test_forces_and_stiffness_are_slopes_of_the_energy():
     rng = np.random.default_rng(1)
     x, count = spread(rng, rest, 1e-4), len(rest)
     table = law.fill(x, 0.0, False)
-    assert len(law.inner.active_pairs(law._embedded.positions(x)).nodes) > 20
+    assert len(law.inner.find_active_pairs(law._embedded.positions(x)).nodes) > 20
     force, stiffness = force_of(table, count), matrix_of(table, count)
     assert np.abs(force_of(law.measure(x, 0.0), count) - force).max() <= 1e-15 * np.abs(force).max()
     assert np.abs(force.sum(axis=0)).max() <= 1e-12 * np.abs(force).sum()
@@ -113,7 +113,7 @@ def test_nothing_meets_within_its_bounds():
 def test_friction_is_the_slope_of_its_potential():
     law, rest, _ = two_boxes()
     rng = np.random.default_rng(3)
-    slides = law.lagged_friction(rest, rest, 0.01)
+    slides = law.lag_friction(rest, rest, 0.01)
     x = spread(rng, rest, 1e-4)
     force = force_of(slides.fill(x, 0.0, False), len(rest))
     for _ in range(4):

@@ -74,7 +74,7 @@ def test_flat_books_that_cross_by_a_hair_bake(tmp_path, gap):
     assert part.step(part.initial_state(), H).time == pytest.approx(H)
 
 
-def test_books_that_cross_by_far_are_said_to_cross(tmp_path):
+def test_books_that_cross_by_far_are_reported_to_cross(tmp_path):
     """And not to lie on themselves, though their edges pass each other at no distance."""
     error = refused(shelf(tmp_path, -0.02))
     assert "crosses" in error and "pieces" not in error

@@ -35,7 +35,7 @@ def two_boxes(folder, picked=(0, 5, 26), **scene):
     arrays = {}
     bodies = [soft("Left", *box((2, 2, 2), (0.2, 0.2, 0.2)), arrays),
               soft("Right", *box((2, 2, 2), (0.2, 0.2, 0.2), (0.25, 0.06, 0.05)), arrays, modulus=5e4)]
-    job = contact_job(folder, [lively(one, arrays, picked) for one in bodies], [], arrays,
+    job = contact_job(folder, [lively(body, arrays, picked) for body in bodies], [], arrays,
                       **{"gravity": [0.0, 0.0, 0.0], **CONJAC, **scene})
     part = nodes_of(load(job))
     u = np.zeros((54, 3))

@@ -135,7 +135,7 @@ def test_the_filter_does_not_hold_a_block_on_a_slope():
 
 
 @pytest.mark.parametrize("method", some(METHODS, "conjac"))
-def test_a_resting_body_feels_no_friction(method):
+def test_a_resting_body_has_no_friction(method):
     rubbed, plain = (block(method, law, quasistatic_start=False) for law in ("coulomb", None))
     a, b = (run(world, run(world, state, 90, LARGE), 5, LARGE) for world, state in (rubbed, plain))
     assert np.abs(velocity(rubbed[0], a)).max() <= 1e-7
@@ -211,7 +211,7 @@ def test_friction_takes_energy_in_every_step(method, law):
             work.append(float(np.vdot(r, rubbing.slip + slip)))
             size = np.linalg.norm(r, axis=1)
             assert np.abs(np.einsum("ka,ka->k", r, rubbing.normal)).max() <= 1e-12 * size.max()  # nothing along n
-    assert sum(one < 0.0 for one in work) >= 6 and max(work) <= 0.0
+    assert sum(joules < 0.0 for joules in work) >= 6 and max(work) <= 0.0
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -22,7 +22,7 @@ from worlds import nodes_of
 
 from benchmarks.scenes.past_an_edge import SECONDS, SPEED, edge, flown
 from solver import catalogue
-from solver.contact.laws.gap import OPEN_FRACTION
+from solver.contact.laws.gap import GapBounds
 from solver.errors import BadScene
 from solver.job.load import load
 from solver.state import State
@@ -47,13 +47,13 @@ def test_gaps_stay_open(tmp_path, law, integrator, solver):
         # stages of SDIRK2 push differently, which is not in the energy
         assert energy(part, state) <= before + (1e-3 if integrator == "backward_euler" else 0.1)
         before = energy(part, state)
-    kept = OPEN_FRACTION * part.contacts[0].activation
-    assert 0.95 * kept < nearest < 1.001 * kept
-    assert part.coordinates.positions(state.q, state.time)[:27, 2].min() < 2.0 * kept
+    gap = GapBounds.open_fraction * part.contacts[0].activation
+    assert 0.95 * gap < nearest < 1.001 * gap
+    assert part.coordinates.positions(state.q, state.time)[:27, 2].min() < 2.0 * gap
 
 
 @pytest.mark.parametrize("law", some(LAWS, "gap"))
-def test_it_is_told_what_holds_gaps(tmp_path, law):
+def test_contact_forces_are_those_that_hold_gaps(tmp_path, law):
     """In a step of Euler the floor gives what a falling box gains less than by its weight."""
     arrays = {}
     bodies = [soft("Jelly", *box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, 0.01)), arrays, modulus=2e4)]
@@ -65,9 +65,9 @@ def test_it_is_told_what_holds_gaps(tmp_path, law):
         before = part.mass @ part.velocity(state)
         state = part.step(state, H)
         gained = (part.mass @ part.velocity(state) - before) / H - part.mass.sum() * part.gravity
-        told = part.contact_forces(state)
+        rows = part.contact_forces(state)
         # a floor stands as the first side of an edge, and as the second of a corner
-        up = np.abs(told[:, 5]).sum()
+        up = np.abs(rows[:, 5]).sum()
         assert up == pytest.approx(gained[2], rel=1e-6, abs=1e-5)
         pushed += up > 0.0
     assert pushed >= 4
@@ -120,17 +120,17 @@ def test_that_falls_with_the_step():
     assert rises[0] > 1.4 * rises[1] > 1.4 * 2.0 * rises[2] > 0.0
 
 
-@pytest.mark.parametrize("field,value,said", [
+@pytest.mark.parametrize("field,value,message", [
     ("method", {"kind": "conjac"}, '"Jelly" has ConJac'),
     ("contact.law", {"kind": "gap", "params": {"push_apart": 1.0}}, 'has no parameter "push_apart"')])
-def test_what_it_does_not_know_is_said(tmp_path, field, value, said):
+def test_what_it_does_not_support_is_refused(tmp_path, field, value, message):
     job = two_on_a_floor(tmp_path / "job", contact={"law": {"kind": "gap"}})
     change(job, field, value)
-    with pytest.raises(BadScene, match=said):
+    with pytest.raises(BadScene, match=message):
         load(job)
 
 
-def test_friction_is_told_not_to_be_felt(tmp_path):
+def test_friction_is_reported_to_have_no_effect(tmp_path):
     job = two_on_a_floor(tmp_path / "job", contact={"law": {"kind": "gap"}})
     assert not [note for note in nodes_of(load(job)).notes if "without friction" in note]
     change(job, "bodies.0.friction", 0.5)

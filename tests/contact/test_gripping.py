@@ -60,12 +60,12 @@ def test_its_stiffness_is_that_of_a_parabola_above_the_energy():
 
 def test_what_slides_drags_its_anchor_and_is_braked_as_before():
     grip, x = gripping(np.random.default_rng(4))
-    memory = grip.remembered(x)
+    memory = grip.record_anchors(x)
     law = GroundPenalty(Ground(POINT, np.ones(3)), grip.stiffness, np.ones(len(x), dtype=bool))
-    kept = law.anchors(memory, x, 0.0) + POINT
-    force, again = force_at(grip, x)[0], force_at(replace(grip, anchors=kept), x)
+    anchored = law.anchors(memory, x, 0.0) + POINT
+    force, again = force_at(grip, x)[0], force_at(replace(grip, anchors=anchored), x)
     assert again[0] == pytest.approx(force, abs=1e-12)
-    across = x - kept - np.einsum("ka,ka->k", x - kept, grip.normal)[:, None] * grip.normal
+    across = x - anchored - np.einsum("ka,ka->k", x - anchored, grip.normal)[:, None] * grip.normal
     assert (np.linalg.norm(across, axis=1) <= grip.bound / grip.stiffness * (1 + 1e-12)).all()
     # who has none yet begins where it is, and an anchor goes with the ground
     assert np.array_equal(law.anchors({}, x, 0.0), x - POINT)
@@ -87,18 +87,18 @@ def uneven(**settings):
 
 
 @pytest.mark.parametrize("integrator, most, way", [("semi_implicit", 0.3, 0.05), ("backward_euler", 0.3, 2e-3)])
-def test_what_balances_is_held_where_a_body_lands_on_few_dynamic_nodes(integrator, most, way):
+def test_what_balances_stays_where_a_body_lands_on_few_dynamic_nodes(integrator, most, way):
     """Touching nodes at their fastest step, load-weighted: 3.5 and 5.4 m/s where velocities alone feel friction, and
     the second one then goes 4 cm aside."""
     world, state = uneven(integrator=integrator)
-    x = begun = world.coordinates.positions(state.q, 0.0)
+    x = at_start = world.coordinates.positions(state.q, 0.0)
     for _ in range(14):
         state = world.step(state, 1 / 100)
         last, x = x, world.coordinates.positions(state.q, state.time)
         load = np.maximum(-x[:, 2], 0.0)
         if load.any():
             assert load @ np.linalg.norm((x - last)[:, :2], axis=1) / load.sum() * 100 <= most
-    assert np.linalg.norm(world.mass @ (x - begun)[:, :2]) / world.mass.sum() <= way
+    assert np.linalg.norm(world.mass @ (x - at_start)[:, :2]) / world.mass.sum() <= way
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "backward_euler"])
@@ -109,11 +109,12 @@ def test_a_run_that_goes_on_in_mid_contact_has_the_same_bytes(integrator):
     assert len(state.memory[STUCK_NODES]) > 4
     world.forget_past()
     other = uneven(integrator=integrator)[0]
-    again = State(state.time, state.q.copy(), state.u.copy(), {key: one.copy() for key, one in state.memory.items()})
+    memory = {key: values.copy() for key, values in state.memory.items()}
+    again = State(state.time, state.q.copy(), state.u.copy(), memory)
     for _ in range(3):
         state, again = world.step(state, 1 / 100), other.step(again, 1 / 100)
     assert np.array_equal(state.q, again.q) and np.array_equal(state.u, again.u)
-    assert all(np.array_equal(one, again.memory[key]) for key, one in state.memory.items())
+    assert all(np.array_equal(values, again.memory[key]) for key, values in state.memory.items())
     # what is forgotten of the anchors is missed
     bare = State(again.time, again.q, again.u)
     assert not np.array_equal(world.step(state, 1 / 100).q, other.step(bare, 1 / 100).q)

@@ -56,7 +56,7 @@ def test_they_move_as_if_all_were_solved_at_once(tmp_path):
 def test_factors_of_islands_are_counted_for_all_who_share_the_bodies(tmp_path):
     """A copy with another integrator solves them by the first part's stage method."""
     part = scene(tmp_path / "job", PLACES)
-    other = part.stepped_by(BDF2({}), None)
+    other = part.with_integrator(BDF2({}), None)
     ended(other, 1)
     assert other.factored == part.factored == part.linear.factored + part.stage_method.island_factorizations
     assert part.stage_method.island_factorizations > 0.0

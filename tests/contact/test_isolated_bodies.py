@@ -26,7 +26,7 @@ def test_whoever_flies_is_found_as_a_search_finds_it(shaken):
     """One ball goes around the other one and over the sheet, near to both and far from both, and turns."""
     x, faces, is_still = apart()
     middle, rng = x[125:250].mean(axis=0), np.random.default_rng(0)
-    kept, own, meets = surfaces(x, faces, is_still), x[:125] - x[:125].mean(axis=0), 0
+    listed, own, meets = surfaces(x, faces, is_still), x[:125] - x[:125].mean(axis=0), 0
     for k in range(80):
         angle = 0.1 * k
         to = middle + (1.3 + 0.35 * np.cos(3.0 * angle)) * np.array([-np.cos(angle), -np.sin(angle), 0.4 * angle - 0.2])
@@ -35,29 +35,31 @@ def test_whoever_flies_is_found_as_a_search_finds_it(shaken):
         end = x.copy()
         end[:125] = to + own @ turn.T + shaken * rng.normal(size=own.shape)
         anew = surfaces(x, faces, is_still)
-        ours, theirs = (sorted(zip(*(part.tolist() for part in one.impacts(x, end)))) for one in (kept, anew))
-        assert ours == theirs
+        ours, expected = (sorted(zip(*(part.tolist() for part in searched.impacts(x, end))))
+                          for searched in (listed, anew))
+        assert ours == expected
         meets += len(ours) > 0
         x = x + min([1.0, *(0.9 * when for _, when in ours)]) * (end - x)
-        assert same(kept.near(x, 0.06, 0.02), surfaces(x, faces, is_still).near(x, 0.06))
+        assert same(listed.find_near_pairs(x, 0.06, 0.02), surfaces(x, faces, is_still).find_near_pairs(x, 0.06))
         # who owns what makes no pair
-        assert same(kept.near(x, 0.06), Surfaces(x, faces, np.where(is_still, 0, -1)).near(x, 0.06))
+        assert same(listed.find_near_pairs(x, 0.06),
+                    Surfaces(x, faces, np.where(is_still, 0, -1)).find_near_pairs(x, 0.06))
     assert 0 < meets < 60
 
 
 def test_flight_asks_for_no_search(monkeypatch):
     x, faces, is_still = apart()
     x[:125] += [-3.0, 0.0, 2.0]
-    kept = surfaces(x, faces, is_still)
-    kept.near(x, 0.06, 0.02)
-    monkeypatch.setattr(kept, "_within", lambda *_: pytest.fail("pairs were looked for"))
-    monkeypatch.setattr(kept, "_swept_by", lambda *_: pytest.fail("it was swept"))
+    listed = surfaces(x, faces, is_still)
+    listed.find_near_pairs(x, 0.06, 0.02)
+    monkeypatch.setattr(listed, "_within", lambda *_: pytest.fail("pairs were looked for"))
+    monkeypatch.setattr(listed, "_sweep", lambda *_: pytest.fail("it was swept"))
     for _ in range(20):
         there = x.copy()
         there[:125] += [0.1, 0.2, -0.05]
-        assert kept.largest_step(x, there) == 1.0
+        assert listed.largest_step(x, there) == 1.0
         x = there
-        kept.near(x, 0.06)
+        listed.find_near_pairs(x, 0.06)
 
 
 def test_a_body_that_hangs_in_a_bowl_is_isolated_until_it_comes_near():
@@ -67,14 +69,14 @@ def test_a_body_that_hangs_in_a_bowl_is_isolated_until_it_comes_near():
     x = np.concatenate([inner, outer])
     faces = np.concatenate([boundary_faces(tets)[0], shell + len(inner)]).astype(np.int32)
     bodies = IsolatedBodies(np.repeat([3, 8], [len(inner), len(outer)]), None, faces)
-    assert bodies.isolated(x, x, 0.1, 0.0).all()
+    assert bodies.find_isolated_nodes(x, x, 0.1, 0.0).all()
     for down, is_isolated in ((0.5, True), (0.75, False)):
         there = x.copy()
         there[: len(inner), 2] -= down
-        assert bodies.isolated(there, there, 0.1, 0.0).all() == is_isolated
-        assert bodies.isolated(x, there, 0.1, 0.0).all() == is_isolated
-        assert bodies.isolated(x, there, 0.1, 0.0).any() == is_isolated
-    assert not bodies.isolated(x, there - [0.0, 0.0, 2.0], 0.0, 0.0).any()
+        assert bodies.find_isolated_nodes(there, there, 0.1, 0.0).all() == is_isolated
+        assert bodies.find_isolated_nodes(x, there, 0.1, 0.0).all() == is_isolated
+        assert bodies.find_isolated_nodes(x, there, 0.1, 0.0).any() == is_isolated
+    assert not bodies.find_isolated_nodes(x, there - [0.0, 0.0, 2.0], 0.0, 0.0).any()
 
 
 def test_two_that_do_not_touch_are_alone_beside_each_other():
@@ -83,8 +85,8 @@ def test_two_that_do_not_touch_are_alone_beside_each_other():
     skin = boundary_faces(tets)[0]
     faces = np.concatenate([skin, skin + len(one)]).astype(np.int32)
     owner = np.repeat([0, 1], len(one))
-    assert not IsolatedBodies(owner, None, faces).isolated(x, x, 0.0, 0.0).any()
-    assert IsolatedBodies(owner, np.eye(2, dtype=bool), faces).isolated(x, x, 0.0, 0.0).all()
+    assert not IsolatedBodies(owner, None, faces).find_isolated_nodes(x, x, 0.0, 0.0).any()
+    assert IsolatedBodies(owner, np.eye(2, dtype=bool), faces).find_isolated_nodes(x, x, 0.0, 0.0).all()
 
 
 def test_own_ways_are_those_beside_the_body_s_middle():

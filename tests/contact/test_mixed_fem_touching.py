@@ -57,12 +57,12 @@ def test_converged_they_meet_as_newtons_method_has_it(tmp_path):
 @pytest.mark.parametrize("integrator", ["backward_euler", "sdirk2"])
 def test_two_iterations_let_nothing_through_and_gain_nothing(tmp_path, integrator):
     part, state = two_boxes(tmp_path / "job", integrator={"kind": integrator}, stage_solver={"kind": "mixed"})
-    begun = last = energy(part, state)
+    initial_energy = last = energy(part, state)
     for _ in range(20):
         state = stepped(part, state, H, 1)
         last = energy(part, state)
-        assert last <= 1.001 * begun
-    assert last > 0.2 * begun
+        assert last <= 1.001 * initial_energy
+    assert last > 0.2 * initial_energy
 
 
 def test_what_falls_onto_a_floor_comes_to_lie_there(tmp_path):

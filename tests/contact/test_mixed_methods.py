@@ -103,9 +103,9 @@ def test_what_damps_between_both_is_part_of_what_a_stage_lowers(tmp_path):
     # what it adds is ½ c h of the square of how fast its ends part
     apart = np.subtract(*damped.velocities(at)[[13, 40]])
     assert damped.energy(at)[1] - bare.energy(at)[1] == pytest.approx(0.5 * 30.0 * H * apart @ apart, rel=1e-9)
-    felt = slope - bare.energy(at)[0]
-    assert np.abs(felt[:27]).max() > 0.01 and np.abs(felt[40]).max() > 0.01
-    assert not np.delete(felt[27:], 13, axis=0).any()
+    contact_force = slope - bare.energy(at)[0]
+    assert np.abs(contact_force[:27]).max() > 0.01 and np.abs(contact_force[40]).max() > 0.01
+    assert not np.delete(contact_force[27:], 13, axis=0).any()
 
 
 def energy(part, state):
@@ -165,15 +165,15 @@ def test_cloth_and_jelly_hold_each_other(tmp_path, under, integrator, solver):
     """Cloth that hangs by its corners bears a jelly, a jelly bears cloth, and neither goes through the other."""
     scene = {"integrator": {"kind": integrator}, "stage_solver": {"kind": solver}}
     part = nodes_of(load(jelly_and_sheet(tmp_path / "job", under, **scene)))
-    state, met = part.initial_state(), False
+    state, touched = part.initial_state(), False
     first = energy(part, state)
     for _ in range(24):
         state = stepped(part, state, H, 1)
-        met |= distance(part, state) < np.inf
+        touched |= distance(part, state) < np.inf
         assert energy(part, state) <= first + 1e-3 * float(part.mass.sum())
     x = part.coordinates.positions(state.q, state.time)
     cloth, jelly = x[:49], x[49:]
-    assert met
+    assert touched
     inside = (np.abs(cloth[:, :2]) < 0.06).all(axis=1)
     if under:
         assert -0.03 < cloth[inside, 2].mean() < 0.02
@@ -190,7 +190,7 @@ def test_bodies_that_follow_differently_touch(tmp_path):
     change(job, "bodies.1.dynamic", {"nodes": "arrays/High_dynamic.npy"})
     change(job, "bodies.1.method", {"kind": "conjac", "params": {"settle_time": 0.1, "quasistatic_start": True}})
     part = nodes_of(load(job))
-    assert [one.condensation.settle_time for one in part.condensation.members] == [0.0, 0.1]
+    assert [member.condensation.settle_time for member in part.condensation.members] == [0.0, 0.1]
     assert [body.name for body in part.balanced] == ["High"]
     state = part.initial_state()
     before = part.coordinates.positions(state.q, 0.0)[27:54, 2].mean()
@@ -214,8 +214,8 @@ def two_on_rods(folder, kinds, friction=0.0, **scene):
     arrays, bodies, rods = {}, [], []
     for k, name in enumerate(("Upper", "Lower")):
         nodes, tets = box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1 + 0.02 * k, -0.1 + 0.01 * k, 0.245 - 0.215 * k))
-        held = np.flatnonzero(np.abs(nodes[:, 0] - 0.02 * k) < 1e-9).astype(np.int32)
-        arrays[f"held{k}"], free = held, np.setdiff1d(np.arange(27), held)
+        pinned_nodes = np.flatnonzero(np.abs(nodes[:, 0] - 0.02 * k) < 1e-9).astype(np.int32)
+        arrays[f"held{k}"], free = pinned_nodes, np.setdiff1d(np.arange(27), pinned_nodes)
         one = soft(name, nodes, tets, arrays)
         one["attach"] = [{"mechanism": "M", "body": f"Rod{k}", "nodes": f"arrays/held{k}.npy"}]
         picked = {"corners": free[[0, 2, 15, 17]], "all": free, "own": None}[kinds[k]]
@@ -245,7 +245,7 @@ def test_flesh_of_two_methods_that_meets_is_vanilla_where_all_nodes_are_dynamic(
     for kinds in (("all", "own"), ("own", "own")):
         world, state, x = fallen(two_on_rods(tmp_path / "-".join(kinds), kinds, **solver), H, 9)
         ends.append(state)
-    both = world.parts[0].contacts[0].active_pairs(x).nodes
+    both = world.parts[0].contacts[0].find_active_pairs(x).nodes
     assert ((both < 27).any(axis=1) & ((both >= 27) & (both < 54)).any(axis=1)).any()
     assert ends[0].q == pytest.approx(ends[1].q, abs=1e-7)
     assert ends[0].u == pytest.approx(ends[1].u, abs=1e-5)

@@ -31,33 +31,33 @@ def crumpled(seed, shaken=0.05):
 def test_near_pairs_are_those_of_the_toolkit(seed, distance):
     x, faces, is_free = crumpled(seed)
     surfaces = Surfaces(x, faces, np.where(is_free, -1, 0))
-    ours = surfaces.near(x, distance)
+    ours = surfaces.find_near_pairs(x, distance)
 
     candidates = ipctk.Candidates()
     candidates.build(surfaces._mesh, x[surfaces.nodes], 0.5 * distance, ipctk.LBVH())
-    points = [(one.vertex_id, *surfaces.triangles[one.face_id]) for one in candidates.fv_candidates]
-    edges = [(*surfaces.edges[min(one.edge0_id, one.edge1_id)], *surfaces.edges[max(one.edge0_id, one.edge1_id)])
-             for one in candidates.ee_candidates]
-    theirs = surfaces.nodes[np.array(points + edges)].astype(np.int32)
-    square = np.empty(len(theirs))
-    squares(0, len(square), x, theirs, len(points), square)
+    points = [(pair.vertex_id, *surfaces.triangles[pair.face_id]) for pair in candidates.fv_candidates]
+    edges = [(*surfaces.edges[min(pair.edge0_id, pair.edge1_id)], *surfaces.edges[max(pair.edge0_id, pair.edge1_id)])
+             for pair in candidates.ee_candidates]
+    of_ipctk = surfaces.nodes[np.array(points + edges)].astype(np.int32)
+    square = np.empty(len(of_ipctk))
+    squares(0, len(square), x, of_ipctk, len(points), square)
     within = square <= distance**2
-    for kept, found in ((theirs[: len(points)][within[: len(points)]], ours.nodes[: ours.points]),
-                        (theirs[len(points) :][within[len(points) :]], ours.nodes[ours.points :])):
-        assert {tuple(pair) for pair in kept} == {tuple(pair) for pair in found}
-        assert len(kept) == len(found) > 10
+    for expected, found in ((of_ipctk[: len(points)][within[: len(points)]], ours.nodes[: ours.points]),
+                            (of_ipctk[len(points) :][within[len(points) :]], ours.nodes[ours.points :])):
+        assert {tuple(pair) for pair in expected} == {tuple(pair) for pair in found}
+        assert len(expected) == len(found) > 10
 
 
 def test_they_come_in_one_order_wherever_the_surfaces_are():
     x, faces, is_free = crumpled(4)
     surfaces = Surfaces(x, faces, np.where(is_free, -1, 0))
-    before = surfaces.near(x, 0.1)
-    turned = surfaces.near(x[:, [2, 0, 1]] + 7.0, 0.1)
+    before = surfaces.find_near_pairs(x, 0.1)
+    turned = surfaces.find_near_pairs(x[:, [2, 0, 1]] + 7.0, 0.1)
     assert np.array_equal(before.nodes, turned.nodes)
 
 
-@pytest.mark.parametrize("shaken,gone", [(0.002, 0.0), (0.01, 0.0), (0.002, 0.1), (0.2, 0.0)])
-def test_what_is_listed_says_the_same_as_a_search_anew(shaken, gone, monkeypatch):
+@pytest.mark.parametrize("shaken,amplitude", [(0.002, 0.0), (0.01, 0.0), (0.002, 0.1), (0.2, 0.0)])
+def test_what_is_listed_equals_a_new_search(shaken, amplitude, monkeypatch):
     """Nodes wander, a few of them far, or a ball goes aside and comes back: equal bits, one order."""
     x, faces, is_free = crumpled(5)
     group, owner = np.where(is_free, -1, 0), np.arange(len(x)) // 125
@@ -67,13 +67,14 @@ def test_what_is_listed_says_the_same_as_a_search_anew(shaken, gone, monkeypatch
     for count in range(12):
         x = x + shaken * rng.normal(size=x.shape)
         x[rng.choice(250)] += 0.1 * rng.normal(size=3)
-        x[:125, 0] += gone * np.cos(count)
+        x[:125, 0] += amplitude * np.cos(count)
         for distance in (0.1, 0.06):
-            now, anew = surfaces.near(x, distance, 0.04), Surfaces(x, faces, group, owner, meets).near(x, distance)
+            now, anew = (surfaces.find_near_pairs(x, distance, 0.04),
+                         Surfaces(x, faces, group, owner, meets).find_near_pairs(x, distance))
             assert np.array_equal(now.nodes, anew.nodes) and np.array_equal(now.square, anew.square)
             assert now.points == anew.points > 10 and np.array_equal(now.bodies, anew.bodies)
     # one list serves all that wanders little, with pairs of strays in place of theirs, none what is shaken apart
-    assert len(lists) == 1 if shaken + gone < 0.01 else 3 <= len(lists) <= 24
+    assert len(lists) == 1 if shaken + amplitude < 0.01 else 3 <= len(lists) <= 24
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -85,13 +86,13 @@ def test_threads_and_room_make_no_pair(count, monkeypatch):
     both = np.concatenate([triangles, triangles + len(vertices)]).astype(np.int32)
     with monkeypatch.context() as each_with_each:
         each_with_each.setattr(near, "BRUTE", np.inf)
-        known = Surfaces(x, both, np.full(len(x), -1)).near(x, 0.05)
+        known = Surfaces(x, both, np.full(len(x), -1)).find_near_pairs(x, 0.05)
     before = threads.count()
     threads.configure(count)
     try:
         for room in (near.CAPACITY, 0):
             monkeypatch.setattr(near, "CAPACITY", room)
-            found = Surfaces(x, both, np.full(len(x), -1)).near(x, 0.05)
+            found = Surfaces(x, both, np.full(len(x), -1)).find_near_pairs(x, 0.05)
             assert np.array_equal(found.nodes, known.nodes) and np.array_equal(found.square, known.square)
     finally:
         threads.configure(before)
@@ -103,7 +104,7 @@ def test_sheets_that_bound_no_tets_are_surfaces_like_any_other():
     x = np.concatenate([vertices, vertices + [0.01, 0.02, 0.05]])
     both = np.concatenate([triangles, triangles + len(vertices)]).astype(np.int32)
     surfaces = Surfaces(x, both, np.full(len(x), -1))
-    near = surfaces.near(x, 0.06)
+    near = surfaces.find_near_pairs(x, 0.06)
     side = near.nodes >= len(vertices)
     assert len(near.nodes) and (side.any(axis=1) & ~side.all(axis=1)).all()
 
@@ -125,10 +126,10 @@ def test_searches_pass_over_a_body_that_does_not_collide_with_itself(monkeypatch
         return was(self, pairs)
 
     monkeypatch.setattr(Surfaces, "_that_collide", counted)
-    found, known = own.near(x, 0.1), every.near(x, 0.1)
-    kept = ~(known.is_self & (known.bodies[:, 0] == 0))
-    assert np.array_equal(found.nodes, known.nodes[kept]) and np.count_nonzero(~kept) > 100
+    found, known = own.find_near_pairs(x, 0.1), every.find_near_pairs(x, 0.1)
+    expected = ~(known.is_self & (known.bodies[:, 0] == 0))
+    assert np.array_equal(found.nodes, known.nodes[expected]) and np.count_nonzero(~expected) > 100
     assert sum(dropped[:2]) == 0 < sum(dropped[2:])
     dropped.clear()
-    own._swept_by(x[own.nodes], end[own.nodes], None)
+    own._sweep(x[own.nodes], end[own.nodes], None)
     assert sum(dropped) == 0 < len(dropped)

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from solver.contact.find.near import near_rows
+from solver.contact.find.near import find_near_rows
 
 
 def strip(count, origin, step, height):
@@ -44,7 +44,7 @@ def test_what_is_of_one_group_is_left_out_and_nothing_else(of, monkeypatch):
         found = []
         for brute in (10**9, 0):
             monkeypatch.setattr(near, "BRUTE", brute)
-            pairs = near_rows(x, rows, points, group, 0.06, moved=moved)
+            pairs = find_near_rows(x, rows, points, group, 0.06, moved=moved)
             found.append(pairs if moved is None else pairs[moved[rows[pairs]].any(axis=(1, 2))])
         assert len(found[0]) > 500 and np.array_equal(*(np.unique(each, axis=0) for each in found))
 
@@ -56,7 +56,7 @@ def test_a_fine_collider_costs_nothing_by_its_own_rows():
         spent = []
         for _ in range(3):
             start = time.thread_time()
-            found = near_rows(x, rows, points, group, 0.05)
+            found = find_near_rows(x, rows, points, group, 0.05)
             spent.append(time.thread_time() - start)
         return min(spent), len(found)
 

@@ -32,16 +32,16 @@ def test_the_largest_step_is_that_of_the_toolkit(shaken, speed):
         end = x + shaken * rng.normal(size=x.shape)
         end[:125] += speed * rng.normal(size=3)
         end[is_still] = x[is_still]
-        theirs = ipctk.compute_collision_free_stepsize(surfaces._mesh, x[surfaces.nodes], end[surfaces.nodes], 0.0,
-                                                       ipctk.LBVH(), ipctk.AdditiveCCD())
+        expected = ipctk.compute_collision_free_stepsize(surfaces._mesh, x[surfaces.nodes], end[surfaces.nodes], 0.0,
+                                                         ipctk.LBVH(), ipctk.AdditiveCCD())
         ours = surfaces.largest_step(x, end)
-        assert ours == pytest.approx(theirs, rel=1e-9)
+        assert ours == pytest.approx(expected, rel=1e-9)
         assert surfaces.intersection(x + ours * (end - x)) is None
         cut += ours < 1.0
     assert cut >= 2
 
 
-def test_only_what_meets_something_is_held_up():
+def test_only_what_meets_something_is_stopped():
     """One ball falls onto the sheet and stops before it; the other one flies on."""
     x, faces, is_still = apart()
     surfaces = Surfaces(x, faces, np.where(is_still, 0, -1))
@@ -59,7 +59,7 @@ def test_only_what_meets_something_is_held_up():
     assert np.all(shares[:125][x[:125, 2] > 0.0] == 1.0)
 
 
-def test_two_that_go_side_by_side_stay_so_where_one_is_held_up():
+def test_two_that_go_side_by_side_stay_so_where_one_is_stopped():
     """A point a micrometre above a triangle goes with it, and an edge of the triangle stops half way before a wall."""
     triangle = np.array([[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0]])
     above = np.array([[0.03, 0.03, 1e-6], [0.13, 0.03, 0.1], [0.03, 0.13, 0.1]])
@@ -111,19 +111,19 @@ def test_what_is_known_of_near_pairs_says_the_same_as_a_sweep(shaken, speed):
     x, faces, is_still = apart()
     x[:125, 2] -= 0.095
     group = np.where(is_still, 0, -1)
-    kept, rng, known, cut = Surfaces(x, faces, group), np.random.default_rng(5), 0, 0
+    reused, rng, known, cut = Surfaces(x, faces, group), np.random.default_rng(5), 0, 0
     for round_ in range(12):
         if round_ % 4 == 0:
-            kept.near(x, 0.06)
+            reused.find_near_pairs(x, 0.06)
         end = x + shaken * rng.normal(size=x.shape)
         end[:125] += speed * rng.normal(size=3)
         end[is_still] = x[is_still]
-        listed, here, there = kept._lists[0], x[kept.nodes], end[kept.nodes]
-        strays = listed.may_touch(listed.moved(here)[0], np.linalg.norm(there - here, axis=1))[1]
+        listed, here, there = reused._lists[0], x[reused.nodes], end[reused.nodes]
+        strays = listed.may_touch(listed.measure(here)[0], np.linalg.norm(there - here, axis=1))[1]
         known += not strays.any()
-        ours, theirs = (sorted(zip(*(part.tolist() for part in one.impacts(x, end))))
-                        for one in (kept, Surfaces(x, faces, group)))
-        assert ours == theirs
+        ours, expected = (sorted(zip(*(part.tolist() for part in searched.impacts(x, end))))
+                          for searched in (reused, Surfaces(x, faces, group)))
+        assert ours == expected
         share = min([1.0, *(when for _, when in ours)])
         cut += share < 1.0
         x = x + 0.3 * share * (end - x)
@@ -136,36 +136,36 @@ def test_what_all_go_alike_leaves_a_list_of_near_pairs_as_good_as_it_was(monkeyp
     less for each."""
     x, faces, is_still = apart()
     x[:125, 2] -= 0.095
-    kept, anew = (Surfaces(x, faces, np.where(is_still, 0, -1)) for _ in range(2))
-    kept.near(x, 0.06, 0.01)
-    monkeypatch.setattr(kept, "_within", lambda *_: pytest.fail("pairs were looked for"))
+    reused, anew = (Surfaces(x, faces, np.where(is_still, 0, -1)) for _ in range(2))
+    reused.find_near_pairs(x, 0.06, 0.01)
+    monkeypatch.setattr(reused, "_within", lambda *_: pytest.fail("pairs were looked for"))
     there = x.copy()
     there[:125, 0] += 0.015
-    one, other = kept.near(there, 0.06), anew.near(there, 0.06)
+    one, other = reused.find_near_pairs(there, 0.06), anew.find_near_pairs(there, 0.06)
     assert np.array_equal(one.nodes, other.nodes) and len(one.nodes) and np.array_equal(one.square, other.square)
 
 
 def test_pairs_of_strays_are_looked_for_once(monkeypatch):
     """A few nodes have moved far: their pairs replace the old ones, and both lists are valid from then on."""
     x, faces, is_still = apart()
-    kept, asked, search = Surfaces(x, faces, np.where(is_still, 0, -1)), [], Surfaces._within
+    reused, asked, search = Surfaces(x, faces, np.where(is_still, 0, -1)), [], Surfaces._within
     monkeypatch.setattr(Surfaces, "_within", lambda self, here, distance, moved: asked.append(moved) or search(
         self, here, distance, moved))
-    kept.near(x, 0.06, 0.01)
+    reused.find_near_pairs(x, 0.06, 0.01)
     there = x.copy()
-    there[kept.nodes[:3]] += 0.05
+    there[reused.nodes[:3]] += 0.05
     for _ in range(3):
-        found, before = kept.near(there, 0.06), kept.near(x, 0.06)
-    assert asked[0] is None and asked[1].tolist() == [True] * 3 + [False] * (len(kept.nodes) - 3) and len(asked) == 2
-    assert np.array_equal(found.nodes, Surfaces(x, faces, np.where(is_still, 0, -1)).near(there, 0.06).nodes)
-    assert np.array_equal(before.nodes, Surfaces(x, faces, np.where(is_still, 0, -1)).near(x, 0.06).nodes)
+        found, before = reused.find_near_pairs(there, 0.06), reused.find_near_pairs(x, 0.06)
+    assert asked[0] is None and asked[1].tolist() == [True] * 3 + [False] * (len(reused.nodes) - 3) and len(asked) == 2
+    assert np.array_equal(found.nodes, Surfaces(x, faces, np.where(is_still, 0, -1)).find_near_pairs(there, 0.06).nodes)
+    assert np.array_equal(before.nodes, Surfaces(x, faces, np.where(is_still, 0, -1)).find_near_pairs(x, 0.06).nodes)
 
 
 def test_a_short_move_of_what_was_looked_at_nearby_is_not_swept(monkeypatch):
     x, faces, is_still = apart()
     surfaces = Surfaces(x, faces, np.where(is_still, 0, -1))
-    surfaces.near(x, 0.06)
-    monkeypatch.setattr(surfaces, "_swept_by", lambda *_: pytest.fail("it was swept"))
+    surfaces.find_near_pairs(x, 0.06)
+    monkeypatch.setattr(surfaces, "_sweep", lambda *_: pytest.fail("it was swept"))
     assert surfaces.largest_step(x, x + 0.01 * (~is_still[:, None])) == 1.0
 
 
@@ -179,13 +179,13 @@ def test_what_glides_a_hair_above_a_triangle_does_not_meet_it(gap):
     across = (x[2] - x[1]) + (x[3] - x[1])
     away, when, pairs = x.copy(), np.empty(2), np.arange(8, dtype=np.int32).reshape(2, 4)
     away[[0, 4, 5]] += 0.1 * across
-    impact_times(0, 2, x, away, pairs, 1, when)
+    impact_times(0, 2, x, away, pairs, 1, 100_000, when)
     assert np.isinf(when).all()
     toward = away.copy()
     down = np.cross(x[2] - x[1], x[3] - x[1])
     down *= -np.sign(down @ (x[0] - x[1])) / np.linalg.norm(down)
     toward[[0, 4, 5]] += 4.0 * gap * down
-    impact_times(0, 2, x, toward, pairs, 1, when)
+    impact_times(0, 2, x, toward, pairs, 1, 100_000, when)
     assert when == pytest.approx(np.full(2, 0.9 / 4.0), rel=1e-4 if gap > 1e-9 else 2e-3)
 
 
@@ -193,9 +193,9 @@ def test_only_what_moves_otherwise_than_in_the_last_search_is_searched_again(mon
     """One ball shaken and thrown at the sheet, then in turn with fewer nodes that are shaken as much."""
     x, faces, is_still = apart()
     group = np.where(is_still, 0, -1)
-    surfaces, searched, was = Surfaces(x, faces, group), [], Surfaces._swept_by
-    surfaces.near(x, 0.05, 0.01)
-    monkeypatch.setattr(Surfaces, "_swept_by",
+    surfaces, searched, was = Surfaces(x, faces, group), [], Surfaces._sweep
+    surfaces.find_near_pairs(x, 0.05, 0.01)
+    monkeypatch.setattr(Surfaces, "_sweep",
                         lambda self, before, after, moved: (searched.append(np.count_nonzero(moved)),
                                                             was(self, before, after, moved))[1])
     rng, alike = np.random.default_rng(4), np.arange(len(x))
@@ -205,7 +205,7 @@ def test_only_what_moves_otherwise_than_in_the_last_search_is_searched_again(mon
     cut = 0
     for _ in range(5):
         fresh = Surfaces(x, faces, group)
-        fresh.near(x, 0.05, 0.01)
+        fresh.find_near_pairs(x, 0.05, 0.01)
         known = fresh.largest_steps(x, end, alike)
         searched.pop()
         assert np.array_equal(surfaces.largest_steps(x, end, alike), known)

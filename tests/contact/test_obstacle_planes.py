@@ -18,8 +18,8 @@ def box(low=(0, 0, 0), high=(1, 1, 1)):
     return ObstacleMesh(triangles, Constant(vertices))
 
 
-def planes(mesh, begun, end, side=1.0):
-    return mesh.planes(np.atleast_2d(np.asarray(begun, float)), np.atleast_2d(np.asarray(end, float)), 0.0, H, side,
+def planes(mesh, before, end, side=1.0):
+    return mesh.planes(np.atleast_2d(np.asarray(before, float)), np.atleast_2d(np.asarray(end, float)), 0.0, H, side,
                        MARGIN)
 
 
@@ -47,15 +47,15 @@ def test_a_point_that_falls_by_an_edge_is_not_thrown_off():
 
 def test_a_point_between_a_floor_and_a_wall_does_not_go_through_the_floor():
     floor, wall = box((0, 0, -1), (3, 1, 0)), box((-1, 0, -1), (0, 1, 2))
-    begun, end = [0.02, 0.5, 0.01], [0.02, 0.5, -0.2]
-    np.testing.assert_allclose(planes(floor, begun, end).normals, [[0, 0, 1]], atol=1e-12)
-    assert planes(wall, begun, end) is None or planes(wall, begun, end).normals[0, 0] == 1.0
+    before, end = [0.02, 0.5, 0.01], [0.02, 0.5, -0.2]
+    np.testing.assert_allclose(planes(floor, before, end).normals, [[0, 0, 1]], atol=1e-12)
+    assert planes(wall, before, end) is None or planes(wall, before, end).normals[0, 0] == 1.0
 
 
 def test_what_goes_right_through_a_thin_plate_leaves_where_it_came_in():
     plate = box((0, 0, -0.004), (1, 1, 0))
-    for begun, end, normal in ((0.05, -0.1, 1.0), (-0.05, 0.1, -1.0)):
-        found = planes(plate, [0.5, 0.5, begun], [0.5, 0.5, end])
+    for before, end, normal in ((0.05, -0.1, 1.0), (-0.05, 0.1, -1.0)):
+        found = planes(plate, [0.5, 0.5, before], [0.5, 0.5, end])
         np.testing.assert_allclose(found.normals, [[0, 0, normal]], atol=1e-12)
 
 
@@ -65,8 +65,8 @@ def test_a_sheet_holds_what_begins_on_either_side_of_it_and_nothing_beside_it(he
     start = np.array([[0.5, 0.5, height], [0.3, 0.6, height], [1.4, 0.5, -height]])
     assert sheet.side_of(start) == side
     # a tenth of it beyond, and so far in by now
-    for begun in (0.01, -0.01):
-        found = planes(sheet, [0.5, 0.5, side * begun], [0.5, 0.5, -side * 0.05], side)
+    for before in (0.01, -0.01):
+        found = planes(sheet, [0.5, 0.5, side * before], [0.5, 0.5, -side * 0.05], side)
         np.testing.assert_allclose(found.normals, [[0, 0, side]], atol=1e-12)
     assert planes(sheet, [1.05, 0.5, side * 0.01], [1.05, 0.5, -side * 0.05], side) is None
 

@@ -47,7 +47,7 @@ def test_a_block_slides_where_little_friction_is_painted_on_what_it_lies_on(tmp_
         speed(job, whole)
 
 
-def test_paint_that_does_not_fit_is_told(tmp_path):
+def test_paint_that_does_not_fit_is_reported(tmp_path):
     job = on_a_plate(tmp_path / "job", 0.3, (1, 0.3, 0.6), 0.5, "quick", (2, 2, 1))
     with pytest.raises(BadScene, match="friction_weights"):
         speed(job, np.ones(3))

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from solids import box
+from solids import SHARP_ANGLE, box
 
 from solver.contact.find.passing import passing_edges, passing_points
-from solver.contact.find.sharp import sharp_surface, wires
+from solver.contact.find.sharp import find_sharp_features, wires
 
 THIN, DEEP, H = 1e-3, 0.05, 0.01
 
@@ -13,12 +13,12 @@ THIN, DEEP, H = 1e-3, 0.05, 0.01
 def cube():
     """From the origin to (1, 1, 1): its edge from (1, 0, 1) to (1, 1, 1) lies along y."""
     x, triangles = box()
-    return sharp_surface(x, triangles).at(x, np.zeros_like(x))
+    return find_sharp_features(x, triangles, SHARP_ANGLE).at(x, np.zeros_like(x))
 
 
 def wire():
     x = np.array([[1.0, 0, 1], [1, 1, 1]])
-    return wires(x, np.array([[0, 1]])).at(x, np.zeros_like(x))
+    return wires(x, np.array([[0, 1]]), SHARP_ANGLE).at(x, np.zeros_like(x))
 
 
 def edges(ends, features, velocity=None):
@@ -64,7 +64,7 @@ def test_one_that_cuts_the_edge_off_passes_it_as_far_as_it_is_not_too_deep():
 
 def test_one_below_a_thin_plate_does_not_pass_the_edges_of_its_top():
     x, triangles = box((0, 0, 0.98), (1, 1, 1))
-    plate = sharp_surface(x, triangles).at(x, np.zeros_like(x))
+    plate = find_sharp_features(x, triangles, SHARP_ANGLE).at(x, np.zeros_like(x))
     found = alone(edges([[[0.9, 0.3, 0.98], [1.2, 0.6, 0.98]]], plate))
     assert found.positions[0, 2] == 0.98
 
@@ -77,9 +77,9 @@ def test_one_that_falls_through_within_the_step_is_found_where_it_meets_it(featu
     assert not len(edges(falling, features(), [0, 0, -1.0]).of)
 
 
-def test_a_feature_that_rises_is_met_as_well():
+def test_a_feature_that_rises_is_found_as_well():
     x, triangles = box()
-    sharp = sharp_surface(x, triangles)
+    sharp = find_sharp_features(x, triangles, SHARP_ANGLE)
     found = alone(edges([[[0.9, 0.3, 1.02], [1.2, 0.6, 1.02]]], sharp.at(x, np.broadcast_to([0, 0, 4.0], x.shape))))
     assert found.when[0] == pytest.approx(0.5) and np.allclose(found.positions[0], [1.0, 0.4, 1.0])
 

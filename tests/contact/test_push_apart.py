@@ -34,8 +34,8 @@ def test_what_crosses_is_pushed_apart_and_not_thrown(tmp_path, method, integrato
         x = part.coordinates.positions(state.q, state.time)
         if apart is not None:
             continue
-        fastest = max([fastest, *(float(np.linalg.norm(part.velocity(state)[one.nodes].mean(axis=0)))
-                                  for one in part.bodies_in_world)])
+        fastest = max([fastest, *(float(np.linalg.norm(part.velocity(state)[body.nodes].mean(axis=0)))
+                                  for body in part.bodies_in_world)])
         if law._complete_law.surfaces.intersection(x) is None:
             apart = k
     # in the time that was given, and as much again where weight holds it up; 5 cm in a quarter of a second
@@ -62,12 +62,12 @@ def test_what_comes_apart_leaves_slowly(tmp_path):
     state, fastest = part.initial_state(), 0.0
     while part.contacts[0]._springs is not None and state.time < 2.0 * WHILE:
         state = part.step(state, H)
-        up = [part.velocity(state)[one.nodes].mean(axis=0)[2] for one in part.bodies_in_world]
+        up = [part.velocity(state)[body.nodes].mean(axis=0)[2] for body in part.bodies_in_world]
         fastest = max(fastest, up[1] - up[0])
     assert 0.24 < fastest < 0.6
     for _ in range(5):
         state = part.step(state, H)
-    up = [part.velocity(state)[one.nodes].mean(axis=0)[2] for one in part.bodies_in_world]
+    up = [part.velocity(state)[body.nodes].mean(axis=0)[2] for body in part.bodies_in_world]
     assert 0.0 <= up[1] - up[0] < 0.05
     assert part.contacts[0]._springs is None
 
@@ -88,22 +88,22 @@ def test_its_springs_are_the_slope_of_their_energy_and_cancel(tmp_path):
     ahead, behind = np.zeros_like(x), np.zeros_like(x)
     law.measure(x + eps * way, 0.1).add_forces(ahead)
     law.measure(x - eps * way, 0.1).add_forces(behind)
-    felt = np.zeros_like(x)
+    product = np.zeros_like(x)
     for nodes, blocks in zip(table.nodes, table.blocks):
         for (a, b), block in zip([(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)], blocks.reshape(6, 3, 3)):
-            felt[nodes[a]] += block @ (way[nodes[b]] - way[nodes[a]])
-            felt[nodes[b]] += block.T @ (way[nodes[a]] - way[nodes[b]])
-    assert felt == pytest.approx((ahead - behind) / (2 * eps), abs=1e-4 * np.abs(felt).max())
+            product[nodes[a]] += block @ (way[nodes[b]] - way[nodes[a]])
+            product[nodes[b]] += block.T @ (way[nodes[a]] - way[nodes[b]])
+    assert product == pytest.approx((ahead - behind) / (2 * eps), abs=1e-4 * np.abs(product).max())
 
 
 def test_without_it_the_start_is_refused_by_name(tmp_path):
     job = crossing(tmp_path / "job", seconds=0.0)
-    with pytest.raises(BadScene, match='crosses "') as told:
+    with pytest.raises(BadScene, match='crosses "') as refused:
         nodes_of(load(job))
-    assert "Push Apart" in str(told.value)
+    assert "Push Apart" in str(refused.value)
 
 
-def test_what_cannot_come_apart_is_told_with_the_place(tmp_path):
+def test_what_cannot_come_apart_is_reported_with_the_position(tmp_path):
     """Both blocks are pinned in each other."""
     job = crossing(tmp_path / "job")
     np.save(job / "arrays" / "pin.npy", np.arange(1, 27, dtype=np.int32))

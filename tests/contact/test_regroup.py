@@ -26,7 +26,7 @@ def jelly(arrays, **more):
 def job(folder, beside=(), **scene):
     """A jelly that falls on a sheet, and what is beside it."""
     arrays = {}
-    bodies = [jelly(arrays), *(one(arrays) for one in beside)]
+    bodies = [jelly(arrays), *(make_body(arrays) for make_body in beside)]
     return contact_job(folder, bodies, [obstacle("Floor", *sheet(2.0, 3), arrays)], arrays, end=13, **scene)
 
 
@@ -130,7 +130,7 @@ def test_a_resumed_bake_has_the_groups_of_an_unbroken_one(tmp_path):
     resumed_alike(jobs, 6, 13, then=(12,))
 
 
-def test_a_rigid_ball_that_comes_near_is_felt(tmp_path):
+def test_a_rigid_ball_that_comes_near_has_an_effect(tmp_path):
     ball = {**BALL, "position": [0.05, 0.03, 1.2]}
     folder = job(tmp_path / "job", mechanisms=[{"name": "M", "bodies": [ball]}])
     loaded = load(folder)

@@ -56,7 +56,7 @@ def test_what_starts_near_a_baked_one_is_solved_with_it_and_others_are_not(tmp_p
 
 
 @pytest.mark.long
-def test_groups_that_met_are_taken_together(tmp_path):
+def test_groups_that_touched_are_taken_together(tmp_path):
     log = alike(tmp_path, lambda folder: job(folder, LEFT, MIDDLE, ABOVE),
                 lambda folder: job(folder, jelly("Left", -FAR, modulus=2e4), MIDDLE, ABOVE))
     assert log.has("Kept 2 of 3 objects as they were baked: Middle, Above")
@@ -64,7 +64,7 @@ def test_groups_that_met_are_taken_together(tmp_path):
 
 
 @pytest.mark.long
-def test_what_met_something_that_changed_is_solved_from_there(tmp_path):
+def test_what_touched_something_that_changed_is_solved_from_there(tmp_path):
     log = alike(tmp_path, lambda folder: job(folder, LEFT, MIDDLE, ABOVE),
                 lambda folder: job(folder, LEFT, MIDDLE, jelly("Above", FAR, z=0.77, size=0.2)))
     assert log.has("Kept 2 of 3")

@@ -45,12 +45,12 @@ CHANGES = {"moves": ([table(2.0 * FAR)], [table(NEAR_RIGHT - 0.5)], "2 of 3 obje
                                   for what in CHANGES])
 def test_an_obstacle_that_changes_counts_for_what_comes_near_it(tmp_path, what):
     """Bodies lie on the floor, rub on it and lose their wobble there: all of that is remembered at their nodes."""
-    then, now, kept = CHANGES[what]
+    then, now, unchanged = CHANGES[what]
     bodies = [jelly(name, x, z=0.02, wobble_half_life=0.2, friction=0.4)
               for name, x in (("Left", -FAR), ("Middle", 0.0), ("Right", FAR))]
     log = alike(tmp_path, lambda folder: job(folder, *bodies, tables=then),
                 lambda folder: job(folder, *bodies, tables=now))
-    assert log.has(f"Kept {kept}") or kept == "3 of 3" and log.has("Nothing has to be solved")
+    assert log.has(f"Kept {unchanged}") or unchanged == "3 of 3" and log.has("Nothing has to be solved")
 
 
 @pytest.mark.long

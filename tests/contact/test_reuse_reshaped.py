@@ -15,10 +15,10 @@ def hung(name, x, until):
         body = jelly(name, x)(arrays)
         vertices, triangles = hollow(0.3, (x, -0.12, 0.1))
         top = vertices[:, 2] > 0.2
-        said = {"vertices": vertices, "triangles": triangles, "weights": top.astype(float),
-                "until": np.where(top, until, np.iinfo(np.int32).max).astype(np.int32)}
-        arrays |= {f"{name}_{what}": values for what, values in said.items()}
-        paths = {what: f"arrays/{name}_{what}.npy" for what in said}
+        settings = {"vertices": vertices, "triangles": triangles, "weights": top.astype(float),
+                    "until": np.where(top, until, np.iinfo(np.int32).max).astype(np.int32)}
+        arrays |= {f"{name}_{what}": values for what, values in settings.items()}
+        paths = {what: f"arrays/{name}_{what}.npy" for what in settings}
         return body | {"surface": {what: paths[what] for what in ("vertices", "triangles")},
                        "pin": {what: paths[what] for what in ("weights", "until")}}
 
@@ -60,7 +60,7 @@ def test_a_nail_or_a_cut_that_changes_is_solved_again_alone_and_goes_on_after_a_
     with pytest.raises(Stopped):
         bake(beside, log, reuse=old, stop=lambda: log.frames[-1:] == [7])
     bake(beside, after, resume=True, reuse=old)
-    assert all(one.has("Kept 3 of 4 objects as they were baked: Hung, Other, Halved") for one in (log, after))
+    assert all(lines.has("Kept 3 of 4 objects as they were baked: Hung, Other, Halved") for lines in (log, after))
     one, other = files(whole), files(beside)
     assert one.keys() == other.keys() and [name for name in one if one[name] != other[name]] == []
 

@@ -48,7 +48,7 @@ def test_frames_of_a_bake_that_was_stopped_are_taken_too(tmp_path, three):
 
 
 @pytest.mark.long
-def test_what_met_before_a_stop_goes_on_together_beside_the_others(tmp_path, pair):
+def test_what_touched_before_a_stop_continues_together_beside_the_others(tmp_path, pair):
     """One falls on a baked one; the bake is stopped after that and goes on, with what is far away still taken."""
     whole, beside = (job(tmp_path / name, LEFT, MIDDLE, ABOVE) for name in ("whole", "beside"))
     bake(whole, Log())

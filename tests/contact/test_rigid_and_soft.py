@@ -40,7 +40,7 @@ def looked_at(world, state):
     x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
     law = part.contacts[0]
     assert law.surfaces.intersection(x) is None
-    assert (law.active_pairs(x).work[:, 16] > 0.0).all()
+    assert (law.find_active_pairs(x).work[:, 16] > 0.0).all()
     return x
 
 
@@ -182,7 +182,7 @@ def test_with_all_nodes_dynamic_conjac_is_vanilla_beside_joints(tmp_path, hangs)
         state = State(state.time, state.q, u, state.memory)
         for _ in range(8):
             state = world.step(state, 1 / 96)
-        touching = world.parts[0].contacts[0].active_pairs(looked_at(world, state)).nodes
+        touching = world.parts[0].contacts[0].find_active_pairs(looked_at(world, state)).nodes
         assert len(touching)
         ends.append(state)
     assert ends[1].q == pytest.approx(ends[0].q, abs=1e-8)
@@ -194,15 +194,15 @@ def test_forces_on_both_sides_cancel(tmp_path):
     state, part = world.initial_state(), world.parts[0]
     for _ in range(24):
         state = world.step(state, 1 / 96)
-        found = part.contacts[0].active_pairs(looked_at(world, state))
-        rides = np.isin(found.nodes, part.coordinates.attached.nodes)
-        if rides.any():
+        found = part.contacts[0].find_active_pairs(looked_at(world, state))
+        is_attached = np.isin(found.nodes, part.coordinates.attached.nodes)
+        if is_attached.any():
             break
     x, forces = looked_at(world, state), found.forces
     size = np.abs(forces).max()
     assert np.abs(forces.sum(axis=1)).max() <= 1e-12 * size
     assert np.abs(np.cross(x[found.nodes], forces).sum(axis=1)).max() <= 1e-12 * size
-    assert size > 0.0 and rides.any()
+    assert size > 0.0 and is_attached.any()
 
 
 def test_bones_feel_nothing_at_corners_that_touch_nothing(tmp_path):
@@ -219,7 +219,7 @@ def test_bones_feel_nothing_at_corners_that_touch_nothing(tmp_path):
         mine = world.split_state(state)[0]
         x = part.coordinates.positions(mine.q, mine.time, mine.carrier_motion)
         lin = part.linearise_at(x, np.zeros_like(x), mine.time)
-        loaded = loads.loaded_prescribed(lin, stage)
+        loaded = loads.find_loaded_prescribed(lin, stage)
         every = loads.on_prescribed(lin, stage, columns, np.arange(len(prescribed)))
         assert np.array_equal(loads.on_prescribed(lin, stage, columns, loaded), every[loaded])
         assert not np.delete(every, loaded, axis=0).any()
@@ -244,7 +244,7 @@ def test_a_hinged_rod_falls_on_jelly_and_stays_above_it(tmp_path):
     assert 0.08 < x[riders, 2].min() < 0.22
 
 
-def test_a_rigid_body_that_moves_as_told_pushes(tmp_path):
+def test_a_rigid_body_that_moves_as_animated_pushes(tmp_path):
     """A bone without joints, which is keyframed: it comes from the side."""
     arrays = {}
     motion = np.repeat(np.eye(4)[None], 49, axis=0)
@@ -312,7 +312,7 @@ def test_flesh_on_a_bone_is_the_bone_s_surface(tmp_path, method):
     assert 0.0 < lowest < 0.05 and x[:27, 2].min() < (0.05 if method == "vanilla" else 0.5)
 
 
-def test_a_bone_that_drives_flesh_into_the_floor_is_told_with_the_place(tmp_path):
+def test_a_bone_that_drives_flesh_into_the_floor_is_reported_with_the_position(tmp_path):
     """The nodes below the rod are grown on it, and the drive asks for more than the floor leaves room for."""
     arrays = {}
     nodes, tets = box((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, 0.02))
@@ -346,7 +346,7 @@ def test_shapes_have_closed_surfaces_that_face_outwards(kind, params, volume):
     assert solid.mass <= volume * 1.001
 
 
-def test_bodies_that_do_not_agree_are_told_with_what_moves_most_where_and_when(tmp_path, monkeypatch):
+def test_bodies_that_do_not_agree_are_reported_with_what_moves_most_where_and_when(tmp_path, monkeypatch):
     monkeypatch.setattr(Bounded, "tries", 2)
     job = rigid_on_jelly(tmp_path / "job", integrator={"kind": "backward_euler"}, step=1 / 48,
                          stage_solver={"kind": "newton_d", "params": {"iterations": 2}})

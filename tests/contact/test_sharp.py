@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from solids import ball, box, lathe, square
+from solids import SHARP_ANGLE, ball, box, lathe, square
 
-from solver.contact.find.features import joined, steep_normals
-from solver.contact.find.sharp import nails, sharp_surface, wires
+from solver.contact.find.features import join_features, steep_normals
+from solver.contact.find.sharp import find_sharp_features, nails, wires
 
 
 def features_of(x, triangles, **choices):
-    return sharp_surface(x, triangles, **choices).at(x, np.zeros_like(x))
+    return find_sharp_features(x, triangles, **{"angle": SHARP_ANGLE, **choices}).at(x, np.zeros_like(x))
 
 
 def unordered(normals):
@@ -134,13 +134,14 @@ def test_a_wider_angle_leaves_blunt_edges_out():
 def test_edges_with_three_faces_are_left_out():
     x, triangles = box()
     fin = np.array([[0, 1, 8]], np.int32)
-    found = sharp_surface(np.vstack([x, [[-1.0, -1.0, 0.5]]]), np.concatenate([triangles, fin]))
+    found = find_sharp_features(np.vstack([x, [[-1.0, -1.0, 0.5]]]), np.concatenate([triangles, fin]), SHARP_ANGLE)
     assert {0, 1} not in [set(found.vertices[e].tolist()) for e in found.edges]
 
 
 def test_features_go_with_what_they_are_of():
     x, triangles = box((-0.5, -0.5, -0.5), (0.5, 0.5, 0.5))
-    sharp, spin, speed = sharp_surface(x, triangles), np.array([0.3, -1.0, 2.0]), np.array([1.0, 0.0, -3.0])
+    sharp = find_sharp_features(x, triangles, SHARP_ANGLE)
+    spin, speed = np.array([0.3, -1.0, 2.0]), np.array([1.0, 0.0, -3.0])
 
     def turned(t):
         angle = t * np.linalg.norm(spin)
@@ -172,7 +173,7 @@ def test_a_nail_is_its_tip_with_four_steep_normals():
 
 def test_a_wire_has_corners_where_it_ends_and_turns():
     x = np.array([[0.0, 0, 0], [1, 0.1, 0], [2, 0, 0], [2, 1, 0]])
-    found = wires(x, np.array([[1, 0], [1, 2], [2, 3]])).at(x, np.zeros_like(x))
+    found = wires(x, np.array([[1, 0], [1, 2], [2, 3]]), SHARP_ANGLE).at(x, np.zeros_like(x))
     assert found.thin.all() and (found.point_counts == 0).all() and not found.edge_normals.any()
     assert found.corner.tolist() == [True, False, True, True]
     first = found.edges[found.run == found.run[0]]
@@ -194,10 +195,11 @@ def test_features_of_several_things_stand_behind_each_other():
     tips = np.array([[0.0, 0, 0], [0, 0, 1]])
     wire = np.array([[0.0, 0, 5], [1, 0, 5]])
     one = np.array([[0, 1]])
-    several = [sharp_surface(x, triangles).at(x, np.zeros_like(x), 0), nails(one).at(tips, np.zeros_like(tips), 1),
-               wires(wire, np.array([[0, 1]])).at(wire, np.zeros_like(wire), 2)]
-    found = joined(several)
+    several = [find_sharp_features(x, triangles, SHARP_ANGLE).at(x, np.zeros_like(x), 0),
+               nails(one).at(tips, np.zeros_like(tips), 1),
+               wires(wire, np.array([[0, 1]]), SHARP_ANGLE).at(wire, np.zeros_like(wire), 2)]
+    found = join_features(several)
     assert found.points.shape == (11, 3) and found.edges.shape == (13, 2) and found.point_normals.shape == (11, 4, 3)
     assert found.edges[-1].tolist() == [9, 10] and found.run[-1] == 12
     assert found.point_object.tolist() == [0] * 8 + [1, 2, 2] and found.edge_object.tolist() == [0] * 12 + [2]
-    assert joined([]).points.shape == (0, 3) and joined([]).edge_normals.shape == (0, 2, 3)
+    assert join_features([]).points.shape == (0, 3) and join_features([]).edge_normals.shape == (0, 2, 3)

@@ -33,7 +33,7 @@ def ramp():
 ], ids=["box", "hovers", "above", "deep", "tile", "sheet", "ramp"])
 def test_walls_go_on_below_the_ground_and_what_is_stood_upon_stays(made, goes_on):
     places, triangles = made
-    deep = DEEP.extended_below(places, triangles)
+    deep = DEEP.extend_below(places, triangles)
     moved = np.flatnonzero((deep != places).any(1))
     assert len(moved) == goes_on
     assert (deep[moved, :2] == places[moved, :2]).all()

@@ -16,8 +16,8 @@ def speeds(part, steps):
     for _ in range(steps):
         state = part.step(state, H)
     v = part.velocity(state)
-    return [float(np.linalg.norm(part.mass[one.nodes] @ v[one.nodes] / part.mass[one.nodes].sum()))
-            for one in part.bodies_in_world]
+    return [float(np.linalg.norm(part.mass[body.nodes] @ v[body.nodes] / part.mass[body.nodes].sum()))
+            for body in part.bodies_in_world]
 
 
 def near_blocks(folder, gap, cells, **scene):
@@ -45,17 +45,17 @@ def test_what_starts_at_a_hair_is_hardly_thrown(tmp_path):
 def test_others_keep_their_distance_where_two_start_near(tmp_path):
     """Only these two come nearer to each other than the rest do."""
     job = near_blocks(tmp_path / "job", 1e-3, 3)
-    near, far = (nodes_of(load(one)).contacts[0] for one in (job, near_blocks(tmp_path / "far", 0.5, 3)))
+    near, far = (nodes_of(load(folder)).contacts[0] for folder in (job, near_blocks(tmp_path / "far", 0.5, 3)))
     assert near.activation == far.activation > 5e-3
     x = nodes_of(load(job)).rest.copy()
     upper = slice(64, 128)
     x[upper, 2] -= 6e-4
-    found = near.active_pairs(x)
+    found = near.find_active_pairs(x)
     assert len(found.nodes) and (found.activation == pytest.approx(5e-4))
 
 
 def test_a_distance_that_is_given_is_the_distance(tmp_path):
     contact = {"law": {"kind": "barrier", "params": {"distance": 0.004}}}
     law = nodes_of(load(near_blocks(tmp_path / "job", 1e-3, 3, contact=contact))).contacts[0]
-    found = law.active_pairs(law._rest)
+    found = law.find_active_pairs(law._rest)
     assert len(found.nodes) and np.all(found.activation == 0.004)

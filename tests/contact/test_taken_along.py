@@ -32,7 +32,7 @@ def pushed(folder, *others, way=(0.03, 0.0, 0.0), near=0.01, turn=0.0, pinned=No
     bodies = [soft("Near", *box((cells,) * 3, (0.2, 0.2, 0.2)), arrays, pinned=pinned),
               soft("Far", *box(size=(0.2, 0.2, 0.2), at=(0.21, 0.01, 0.01)), arrays)]
     wall = obstacle("Wall", vertices, triangles, arrays, np.array(motion))
-    job = contact_job(folder, bodies, [wall, *(obstacle(f"Other{k}", *one, arrays) for k, one in enumerate(others))],
+    job = contact_job(folder, bodies, [wall, *(obstacle(f"Other{k}", *mesh, arrays) for k, mesh in enumerate(others))],
                       arrays, step=H, end=2, gravity=[0.0, 0.0, 0.0], **QUICK)
     return nodes_of(load(job))
 
@@ -46,28 +46,28 @@ def ends(part, h=H):
 @pytest.mark.parametrize("turn", [0.0, 0.1])
 def test_what_is_before_it_goes_along_and_nothing_else_moves(tmp_path, turn):
     part = pushed(tmp_path / "job", turn=turn)
-    begun, end = ends(part)
-    x = part.taken_along(begun, end)
-    assert part.largest_step(begun, x) == 1.0
-    near, far = (x[body.nodes] - begun[body.nodes] for body in part.bodies_in_world)
+    at_start, end = ends(part)
+    x = part.carry_along(at_start, end)
+    assert part.largest_step(at_start, x) == 1.0
+    near, far = (x[body.nodes] - at_start[body.nodes] for body in part.bodies_in_world)
     assert np.abs(near).max() > 0.029 and np.abs(far).max() > 0.029  # the second one is hit by the first
     if not turn:
         assert np.allclose(near, [0.03, 0.0, 0.0]) and np.allclose(far, [0.03, 0.0, 0.0])
     # away from them it moves alone
     alone = pushed(tmp_path / "away", way=(-0.03, 0.0, 0.0))
-    begun, end = ends(alone)
-    x = alone.taken_along(begun, end)
-    assert np.array_equal(x[alone.coordinates.is_free], begun[alone.coordinates.is_free])
-    assert not np.array_equal(x, begun)
+    at_start, end = ends(alone)
+    x = alone.carry_along(at_start, end)
+    assert np.array_equal(x[alone.coordinates.is_free], at_start[alone.coordinates.is_free])
+    assert not np.array_equal(x, at_start)
 
 
-def test_what_has_no_room_bends_or_is_held_is_not_taken_along(tmp_path):
+def test_what_has_no_room_bends_or_is_pinned_is_not_taken_along(tmp_path):
     behind = hollow((0.05, 0.4, 0.4), (0.42, -0.1, -0.1))
     between = pushed(tmp_path / "between", behind)
-    held = pushed(tmp_path / "held", pinned=[26])
+    pinned = pushed(tmp_path / "held", pinned=[26])
     bent = pushed(tmp_path / "bent", bends=True)
-    for part in (between, held, bent):
-        assert part.taken_along(*ends(part)) is None
+    for part in (between, pinned, bent):
+        assert part.carry_along(*ends(part)) is None
 
 
 def test_pins_take_their_own_body_along_and_what_that_meets(tmp_path):
@@ -78,9 +78,9 @@ def test_pins_take_their_own_body_along_and_what_that_meets(tmp_path):
     body["pin"]["node_motion"] = "arrays/motion.npy"
     other = soft("Other", *box(size=(0.2, 0.2, 0.2), at=(0.21, 0.0, 0.0)), arrays)
     part = nodes_of(load(contact_job(tmp_path / "job", [body, other], [], arrays, step=H, end=2, **QUICK)))
-    begun, end = ends(part)
-    x = part.taken_along(begun, end)
-    assert np.allclose(x - begun, [0.03, 0.0, 0.0])
+    at_start, end = ends(part)
+    x = part.carry_along(at_start, end)
+    assert np.allclose(x - at_start, [0.03, 0.0, 0.0])
 
 
 def test_a_step_begins_there_without_a_factor(tmp_path, monkeypatch):
@@ -177,8 +177,8 @@ def test_both_sides_of_what_is_blocked_are_named(tmp_path):
     part = pushed(tmp_path / "job", near=1e-4, pinned=[26])
     x, _ = ends(part)
     near, wall = part.bodies_in_world[0].nodes, part.obstacles[0].nodes
-    assert part.blocked_at(near.start + 26, x) == ('the pin of "Near"', '"Wall"')
-    assert part.blocked_at(wall.start, x) == ('"Wall"', '"Near"')
+    assert part.name_blocking_pair(near.start + 26, x) == ('the pin of "Near"', '"Wall"')
+    assert part.name_blocking_pair(wall.start, x) == ('"Wall"', '"Near"')
     far = x + [0.0, 0.0, 0.0]
     far[wall] -= [1.0, 0.0, 0.0]
-    assert part.blocked_at(wall.start, far) == ('"Wall"', "")
+    assert part.name_blocking_pair(wall.start, far) == ('"Wall"', "")

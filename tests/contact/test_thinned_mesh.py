@@ -7,7 +7,7 @@ from solids import globe
 from touching import box, contact_job, obstacle, sheet, soft
 from worlds import nodes_of
 
-from solver.build.thinned_mesh import thinned_mesh
+from solver.build.thinned_mesh import simplify_mesh
 from solver.embedding.bind import bind
 from solver.job.load import load
 from solver.meshing.volume import Volume
@@ -29,7 +29,7 @@ def around(height=RADIUS):
 def test_the_surface_encloses_the_mesh_and_follows_the_tetrahedra():
     vertices, triangles, nodes, tets = around()
     volume = Volume(nodes, tets)
-    made = thinned_mesh(volume, bind(nodes, tets, vertices, triangles), triangles, SHARE)
+    made = simplify_mesh(volume, bind(nodes, tets, vertices, triangles), triangles, SHARE)
     assert len(made.triangles) < 0.7 * len(triangles)
     x = made.positions(nodes)
     assert (np.abs(winding_numbers(vertices * 0.9999 + 0.0001 * vertices.mean(axis=0), x, made.triangles)) > 0.5).all()
@@ -44,7 +44,7 @@ def test_none_is_made_where_most_faces_would_stay():
     rng = np.random.default_rng(1)
     rough = vertices + 2e-3 * rng.normal(size=vertices.shape)
     volume = Volume(nodes, tets)
-    assert thinned_mesh(volume, bind(nodes, tets, rough, triangles), triangles, 1e-3) is None
+    assert simplify_mesh(volume, bind(nodes, tets, rough, triangles), triangles, 1e-3) is None
 
 
 def over_a_floor(folder, gap, **more):
@@ -81,6 +81,6 @@ def test_a_turned_mesh_has_as_few_faces():
     count = []
     for turn in (np.eye(3), Rotation.from_euler("xyz", (0.0, -35.3, 45.0), degrees=True).as_matrix()):
         shape, inside = (points * [1.0, 0.3, 0.3] @ turn.T for points in (vertices, nodes))
-        made = thinned_mesh(Volume(inside, tets, axes=turn), bind(inside, tets, shape, triangles), triangles, SHARE)
+        made = simplify_mesh(Volume(inside, tets, axes=turn), bind(inside, tets, shape, triangles), triangles, SHARE)
         count.append(len(made.triangles))
     assert count[1] == pytest.approx(count[0], rel=0.05)  # but for ties

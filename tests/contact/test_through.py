@@ -30,15 +30,15 @@ def pairs(flatness, shared, seed=0, count=3000):
 def test_an_edge_at_any_place_goes_through_a_triangle_where_the_toolkit_says_so(flatness):
     found = [(bool(may_intersect(x, CORNERS, PAIR)), ipctk.is_edge_intersecting_triangle(*x))
              for x in pairs(flatness, False)]
-    assert all(ours == theirs for ours, theirs in found)
+    assert all(ours == expected for ours, expected in found)
     assert 100 < sum(ours for ours, _ in found) < 1500
 
 
 @pytest.mark.parametrize("flatness,shared", [(0.0, False), (1e-12, False), (1.0, True)])
-def test_what_rounding_leaves_in_doubt_is_never_told_apart(flatness, shared):
+def test_what_rounding_leaves_in_doubt_is_never_separated(flatness, shared):
     found = [(bool(may_intersect(x, CORNERS, PAIR)), ipctk.is_edge_intersecting_triangle(*x))
              for x in pairs(flatness, shared)]
-    assert all(ours for ours, theirs in found if theirs)
+    assert all(ours for ours, expected in found if expected)
     assert any(not ours for ours, _ in found) != shared  # most that lie beside it in its plane are told
 
 

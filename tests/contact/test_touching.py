@@ -78,7 +78,7 @@ def test_thick_bodies_keep_so_far_from_each_other(tmp_path, method):
     x = part.coordinates.positions(state.q, state.time)
     law = part.contacts[0]
     assert 0.006 < x[:27, 2].min() < 0.006 + law.activation
-    near = law.surfaces.near(x, 0.05)
+    near = law.surfaces.find_near_pairs(x, 0.05)
     square = np.empty(len(near.nodes))
     squares(0, len(square), x, near.nodes, near.points, square)
     body = np.searchsorted([27, 54], near.nodes[:, [0, 3]], side="right")
@@ -289,5 +289,5 @@ def test_scenes_bake_and_nothing_crosses_in_any_frame(tmp_path, make, until):
         x = part.coordinates.positions(part.initial_state().q, (frame - 1) / 24)
         x[:count] = cache.vertices(frame)[:count]
         assert law.surfaces.intersection(x) is None
-        nearest = min(nearest, float(law.active_pairs(x).work[:, 16].min(initial=np.inf)))
+        nearest = min(nearest, float(law.find_active_pairs(x).work[:, 16].min(initial=np.inf)))
     assert 0.0 < nearest < law.activation**2

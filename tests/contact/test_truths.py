@@ -57,12 +57,12 @@ INSIDE, ACROSS = (1, 0.3, 0.6), (14, 0.7, 0.0)  #: plates: the block on one tria
 
 
 @pytest.mark.parametrize("plate,solver,off", some(
-    [(plate, *one) for plate in (INSIDE, ACROSS) for one in (("newton_d", 0.01), ("quick", 0.02))],
+    [(plate, *solver) for plate in (INSIDE, ACROSS) for solver in (("newton_d", 0.01), ("quick", 0.02))],
     (INSIDE, "quick", 0.02)))
 def test_a_block_slides_from_the_slope_of_its_friction_on(tmp_path, plate, solver, off):
-    held, slides = slid(tmp_path, (1.0 - off, 1.0 + off), plate, solver, 48)
+    sticks, slides = slid(tmp_path, (1.0 - off, 1.0 + off), plate, solver, 48)
     # what stands creeps, no faster than smoothed friction lets it
-    assert np.abs(held[-24:]).max() <= 1.0e-3
+    assert np.abs(sticks[-24:]).max() <= 1.0e-3
     assert slides[-1] > 4.0e-3 and (np.diff(slides[-24:]) > 0.0).all()
     if solver == "newton_d":  # Quick leaves changes of speed that are as small as these
         gained = (slides[-1] - slides[-25]) / (24 * H)
@@ -70,8 +70,8 @@ def test_a_block_slides_from_the_slope_of_its_friction_on(tmp_path, plate, solve
 
 
 def test_a_coarse_block_slides_across_many_triangles_as_well(tmp_path):
-    held, slides = slid(tmp_path, (0.95, 1.05), ACROSS, "quick", 24, block=(2, 2, 1))
-    assert np.abs(held[-12:]).max() <= 1.0e-3
+    sticks, slides = slid(tmp_path, (0.95, 1.05), ACROSS, "quick", 24, block=(2, 2, 1))
+    assert np.abs(sticks[-12:]).max() <= 1.0e-3
     assert slides[-1] > 4.0e-3 and (np.diff(slides[-12:]) > 0.0).all()
 
 
@@ -112,7 +112,7 @@ def squeezed(folder, cells, indentation, reach=4e-4):
     for _ in range(10):
         state = part.step(state, 1 / 24)
     x = part.coordinates.positions(state.q, state.time)
-    found = part.contacts[0].active_pairs(x)
+    found = part.contacts[0].find_active_pairs(x)
     force = np.zeros_like(x)
     np.add.at(force, found.nodes, found.forces)
     low, high = -force[-8:-4, 2].sum(), force[-4:, 2].sum()
@@ -227,7 +227,7 @@ def test_threads_and_what_was_before_change_no_byte(tmp_path, solver):
             state = part.step(state, H)
             part.forget_past()  # as at a snapshot
             if threads == 2 and k == 9:
-                pairs = len(part.contacts[0].active_pairs(part.coordinates.positions(state.q, state.time)).nodes)
+                pairs = len(part.contacts[0].find_active_pairs(part.coordinates.positions(state.q, state.time)).nodes)
                 part = made(tmp_path / "again")
         ends.append(state)
     configure(None)

@@ -66,10 +66,10 @@ def test_starts_that_cross_are_refused_by_name(tmp_path):
     job = two_on_a_floor(tmp_path / "job")
     top = np.load(job / "arrays" / "Top_nodes.npy")
     np.save(job / "arrays" / "Top_nodes.npy", top - [0.0, 0.0, 0.1])
-    said = refused(job)
-    assert '"Jelly"' in said
-    assert '"Top"' in said
-    assert "near (" in said
+    message = refused(job)
+    assert '"Jelly"' in message
+    assert '"Top"' in message
+    assert "near (" in message
     np.save(job / "arrays" / "Top_nodes.npy", top)
     floor = np.load(job / "arrays" / "Floor_vertices.npy")
     np.save(job / "arrays" / "Floor_vertices.npy", floor + [0.0, 0.0, 0.1])
@@ -84,16 +84,16 @@ def test_a_body_inside_a_closed_obstacle_is_refused(tmp_path):
     faces = boundary_faces(tets)[0].astype(np.int32)
     np.save(job / "arrays" / "Floor_vertices.npy", nodes)
     np.save(job / "arrays" / "Floor_triangles.npy", faces)
-    said = refused(job)
-    assert 'inside "Floor"' in said
-    assert "normals inwards" in said
+    message = refused(job)
+    assert 'inside "Floor"' in message
+    assert "normals inwards" in message
     # a room whose normals look inwards is one to be in
     np.save(job / "arrays" / "Floor_triangles.npy", faces[:, ::-1].copy())
     part = nodes_of(load(job))
     stepped(part, part.initial_state(), H, 2)
 
 
-@pytest.mark.parametrize("field,value,said", [
+@pytest.mark.parametrize("field,value,message", [
     ("obstacles", [], None),
     ("method", {"kind": "conjac"}, None),
     ("integrator", {"kind": "tr_bdf2"}, "TR-BDF2 does not support contact"),
@@ -107,20 +107,20 @@ def test_a_body_inside_a_closed_obstacle_is_refused(tmp_path):
     ("contact.law", {"kind": "barrier", "params": {"distance": -1.0}}, "Contact Distance"),
     ("contact", None, "obstacles and no contact"),
 ])
-def test_what_does_not_go_with_contact_is_said(tmp_path, field, value, said):
+def test_what_does_not_go_with_contact_is_refused(tmp_path, field, value, message):
     job = two_on_a_floor(tmp_path / "job")
     change(job, field, value)
-    if said is None:
+    if message is None:
         load(job)
     else:
-        with pytest.raises(BadScene, match=said):
+        with pytest.raises(BadScene, match=message):
             load(job)
 
 
 def test_bad_obstacles_are_refused(tmp_path):
     job = two_on_a_floor(tmp_path / "job")
     vertices, triangles = sheet(2.0, 3)
-    for array, name, error, said in (
+    for array, name, error, message in (
             (triangles[:0], "triangles", BadMesh, '"Floor" has no face'),
             (np.concatenate([triangles, [[0, 0, 1]]]).astype(np.int32), "triangles", BadMesh, "1 faces without area"),
             (np.repeat(triangles[:1], MOST_FACES + 1, axis=0), "triangles", BadMesh, '"Floor" has 1,000,001 faces'),
@@ -129,7 +129,7 @@ def test_bad_obstacles_are_refused(tmp_path):
         np.save(job / "arrays" / "Floor_vertices.npy", vertices)
         np.save(job / "arrays" / "Floor_triangles.npy", triangles)
         np.save(job / "arrays" / f"Floor_{name}.npy", array)
-        with pytest.raises(error, match=said):
+        with pytest.raises(error, match=message):
             load(job)
     np.save(job / "arrays" / "Floor_vertices.npy", vertices)
     motion = np.broadcast_to(vertices, (49, *vertices.shape)).copy()

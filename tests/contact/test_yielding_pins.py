@@ -28,13 +28,13 @@ def pressed(folder, down=0.3, **scene):
                        **{"stage_solver": {"kind": "quick"}, **scene})
 
 
-def test_hard_pins_are_told_with_the_place(tmp_path):
+def test_hard_pins_are_reported_with_the_position(tmp_path):
     part = nodes_of(load(pressed(tmp_path / "job")))
     state = part.initial_state()
-    with pytest.raises(StepFailed, match=r'^the pin of "Block" is blocked by "Table" near \(') as told:
+    with pytest.raises(StepFailed, match=r'^the pin of "Block" is blocked by "Table" near \(') as refused:
         for _ in range(48):
             state = part.step(state, H)
-    assert "Pins Yield" in told.value.remedy
+    assert "Pins Yield" in refused.value.remedy
 
 
 def test_where_pins_are_stuck_is_found_in_a_few_factors(tmp_path):
@@ -67,7 +67,7 @@ def test_yielding_pins_stay_before_what_is_in_their_way_and_come_back(tmp_path, 
     change(job, "bodies.0.pins_yield", True)
     part = nodes_of(load(job))
     state, pins = part.initial_state(), part.pulls[-1]
-    deepest, said = np.inf, len(part.notes)
+    deepest, notes_before = np.inf, len(part.notes)
     for k in range(96):
         state = part.step(state, H)
         x = part.coordinates.positions(state.q, state.time)
@@ -78,8 +78,9 @@ def test_yielding_pins_stay_before_what_is_in_their_way_and_come_back(tmp_path, 
     # 20 cm below the table is where they were told to go
     assert 0.0 < deepest < 0.01
     assert np.abs(x[pins.nodes] - pins.targets.at(state.time)).max() < 0.01
-    begun = [note for note in part.notes[said:] if "give way" in note]
-    assert len(begun) == 1 and '"Block"' in begun[0] and "at frame 5" in begun[0] and "near (" in begun[0]
+    yielding_notes = [note for note in part.notes[notes_before:] if "give way" in note]
+    assert len(yielding_notes) == 1 and '"Block"' in yielding_notes[0]
+    assert "at frame 5" in yielding_notes[0] and "near (" in yielding_notes[0]
     assert any("gave way by up to 0.2" in sentence for sentence in part.summary)
 
 
@@ -109,7 +110,7 @@ def test_flesh_gives_way_to_what_an_animated_bone_drives_it_through(tmp_path):
     job = on_a_bone(tmp_path / "job", {"motion": "arrays/way.npy"})
     world = build(load(job), lambda *_: None)[0]
     state, part = world.initial_state(), world.parts[0]
-    deepest, held = np.inf, part.pulls[-1]
+    deepest, soft_pins = np.inf, part.pulls[-1]
     for k in range(96):
         state = world.step(state, H)
         mine = world.split_state(state)[0]
@@ -117,9 +118,9 @@ def test_flesh_gives_way_to_what_an_animated_bone_drives_it_through(tmp_path):
         assert part.contacts[0].surfaces.intersection(x) is None
         deepest = min(deepest, float(x[:27, 2].min()))
         if k == 12:
-            assert np.linalg.norm(held._goals(x, 0.0) - x[held.nodes], axis=1).max() < 0.004
+            assert np.linalg.norm(soft_pins._goals(x, 0.0) - x[soft_pins.nodes], axis=1).max() < 0.004
     assert 0.0 < deepest < 0.01
-    assert x[held.nodes] == pytest.approx(part.rest[held.nodes], abs=0.01)
+    assert x[soft_pins.nodes] == pytest.approx(part.rest[soft_pins.nodes], abs=0.01)
     assert any('What bones hold of "Block" gave way by up to 0.2' in sentence for sentence in part.summary)
     # as it was, it has no way through
     change(job, "bodies.0.pins_yield", False)
@@ -130,7 +131,7 @@ def test_flesh_gives_way_to_what_an_animated_bone_drives_it_through(tmp_path):
             state = world.step(state, H)
 
 
-def test_a_bone_feels_the_flesh_that_its_grip_holds(tmp_path):
+def test_a_bone_carries_the_flesh_that_its_pins_hold(tmp_path):
     """Without weight: the flesh is thrown and takes the bone along, and together they keep their momentum."""
     shape = {"kind": "box", "params": {"size_x": 0.1, "size_y": 0.1, "size_z": 0.1}}
     job = on_a_bone(tmp_path / "job", {"shape": shape, "density": 500.0}, gravity=[0.0, 0.0, 0.0])

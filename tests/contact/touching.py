@@ -72,7 +72,7 @@ def box(cells=(2, 2, 2), size=(0.1, 0.1, 0.1), at=(0.0, 0.0, 0.0)):
 def distance(part, state):
     """Between the nearest surface pieces that push each other, infinite where none do; as exact as doubles are."""
     law = part.contacts[0]
-    found = law.active_pairs(part.coordinates.positions(state.q, state.time))
+    found = law.find_active_pairs(part.coordinates.positions(state.q, state.time))
     return float(np.sqrt(found.work[:, 16].min(initial=np.inf)))
 
 
@@ -119,7 +119,7 @@ class Quiet:
     """A reporter that discards its messages."""
 
     def __getattr__(self, name):
-        return lambda *told: None
+        return lambda *arguments: None
 
 
 def resumed_alike(jobs, first=6, end=9, then=()):

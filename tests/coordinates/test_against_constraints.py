@@ -14,7 +14,7 @@ POINT = [("offset", axis) for axis in (X, Y, Z)]
 #: ("turn", a, b): the parent's a and the moving frame's b stay at right angles
 ALIGNED = [("turn", X, Y), ("turn", Y, Z), ("turn", Z, X)]
 AXIS = [("turn", X, Z), ("turn", Y, Z)]
-HELD = {
+CONSTRAINED = {
     "fixed": POINT + ALIGNED,
     "revolute": POINT + AXIS,
     "prismatic": POINT[:2] + ALIGNED,
@@ -58,26 +58,26 @@ def product(a, b):
 
 def constraints(tree, at, kinds):
     """Values, rates and second rates (without accelerations) of all constraints, and their matrix over (α, a)."""
-    rows, said = [], []
+    rows, violations = [], []
     for i, kind in enumerate(kinds):
         above, below = Moving(at, tree.parent[i]), Moving(at, i)
         start, moving = tree.in_parent[i], tree.in_child[i]
-        for what, a, *b in HELD[kind]:
+        for what, a, *b in CONSTRAINED[kind]:
             a = start[:3, :3] @ a
             row = np.zeros((tree.count, 6))
             if what == "turn":
                 *value, up, down = product(above.direction(a), below.direction(moving[:3, :3] @ b[0]))
             else:
                 here, there = below.point(moving[:3, 3]), above.point(start[:3, 3])
-                gap = [one - other for one, other in zip(here[:3], there[:3])]
+                gap = [below_point - above_point for below_point, above_point in zip(here[:3], there[:3])]
                 *value, up, down = product(above.direction(a), (*gap, here[3]))
                 up = up - above.direction(a)[0] @ there[3]
             row[i] += down
             if above.i >= 0:
                 row[above.i] += up
             rows.append(row.ravel())
-            said.append(value)
-    return np.reshape(said, (-1, 3)), np.reshape(rows, (-1, 6 * tree.count))
+            violations.append(value)
+    return np.reshape(violations, (-1, 3)), np.reshape(rows, (-1, 6 * tree.count))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,9 +90,9 @@ def test_accelerations_are_those_of_constrained_bodies(kind):
     at = tree.posture(q, u, centres)
     n, gravity = tree.count, np.array([1.0, -2.0, -9.81])
 
-    said, G = constraints(tree, at, kinds)
-    assert len(said) == 6 * n - tree.rates == np.linalg.matrix_rank(G)
-    assert np.abs(said[:, :2]).max() <= 1e-12, "the posture leaves the constraints"
+    violations, G = constraints(tree, at, kinds)
+    assert len(violations) == 6 * n - tree.rates == np.linalg.matrix_rank(G)
+    assert np.abs(violations[:, :2]).max() <= 1e-12, "the posture leaves the constraints"
 
     M, force = np.zeros((6 * n, 6 * n)), np.zeros((n, 6))
     for i in range(n):
@@ -103,7 +103,7 @@ def test_accelerations_are_those_of_constrained_bodies(kind):
         force[i, :3], force[i, 3:] = -np.cross(omega, R @ I @ R.T @ omega), tree.inertia[i, 3, 3] * gravity
     k = len(G)
     kkt = np.block([[M, -G.T], [G, np.zeros((k, k))]])
-    expected = np.linalg.solve(kkt, np.concatenate([force.ravel(), -said[:, 2]]))[:6 * n].reshape(n, 6)
+    expected = np.linalg.solve(kkt, np.concatenate([force.ravel(), -violations[:, 2]]))[:6 * n].reshape(n, 6)
 
     rate = tree.spread(at, acceleration(tree, q, u, centres, gravity)) + at.drift
     ours = np.empty((n, 6))

@@ -136,7 +136,7 @@ def test_every_shape_of_the_catalogue_is_made_from_its_keys():
         assert solid.mass > 0 and np.linalg.eigvalsh(solid.inertia)[0] > 0
 
 
-@pytest.mark.parametrize("made, said", [
+@pytest.mark.parametrize("made, sentence", [
     (lambda: inertia.hull(CUBE * [1, 1, 0]), "Its surface is flat and encloses no volume."),
     (lambda: inertia.hull(CUBE * [1, 1, 1e-8]), "Its surface is flat"),
     (lambda: inertia.hull(CUBE * 0), "Its surface is flat"),
@@ -156,13 +156,13 @@ def test_every_shape_of_the_catalogue_is_made_from_its_keys():
     (lambda: inertia.mesh(CUBE, SIDES + 1), "Its triangles name vertices that are not there."),
     (lambda: inertia.mesh(CUBE, SIDES[:0]), "Its triangles name"),
 ])
-def test_what_is_no_solid_surface_is_said_in_a_sentence(made, said):
+def test_what_is_no_solid_surface_is_refused_in_a_sentence(made, sentence):
     with pytest.raises(BadMesh) as refused:
         made()
-    assert str(refused.value).startswith(said)
+    assert str(refused.value).startswith(sentence)
 
 
-@pytest.mark.parametrize("made, said", [
+@pytest.mark.parametrize("made, sentence", [
     (lambda: inertia.box(1.0, 0.0, 1.0), "Its edge is 0. Give it a value above zero."),
     (lambda: inertia.box(1.0, np.nan, 1.0), "Its edge is nan."),
     (lambda: inertia.box(1.0, 1.0, 1.0, 0.0), "Its density is 0."),
@@ -172,7 +172,7 @@ def test_what_is_no_solid_surface_is_said_in_a_sentence(made, said):
     (lambda: inertia.capsule(0.0, 1.0, 1.0), "Its radius is 0."),
     (lambda: inertia.sphere(1.0, 1.0).weighing(0.0), "Its mass is 0."),
 ])
-def test_what_is_no_solid_is_said_in_a_sentence(made, said):
+def test_what_is_no_solid_is_refused_in_a_sentence(made, sentence):
     with pytest.raises(BadScene) as refused:
         made()
-    assert str(refused.value).startswith(said)
+    assert str(refused.value).startswith(sentence)

@@ -36,7 +36,7 @@ class Top:
     def touching(self, state):
         return np.zeros(0, np.int32)
 
-    def solve_stage(self, stage, start, held=None):
+    def solve_stage(self, stage, start, prescribed_directions=None):
         base = start.q if stage.base is None else stage.base
         centres = start.memory.get(CENTRES, self.tree.fresh)
 
@@ -75,7 +75,7 @@ def truth():
 
 
 @pytest.mark.parametrize("method, order", some([(BackwardEuler, 1), (BDF2, 2), (SDIRK2, 2)], (BDF2, 2)))
-def test_order_is_kept(method, order, truth):
+def test_order_is_retained(method, order, truth):
     errors = []
     for steps in (160, 320):
         world = Top()

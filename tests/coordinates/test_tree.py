@@ -59,10 +59,10 @@ def test_spread_gather_and_the_dense_jacobian_agree(seed):
     assert tree.spread(at, u) == pytest.approx(at.twist, abs=1e-12)
     columns, wrench, wrenches = rng.normal(size=(m, 3)), rng.normal(size=(n, 6)), rng.normal(size=(n, 6, 3))
     assert tree.spread(at, columns).reshape(6 * n, 3) == pytest.approx(J @ columns, abs=1e-11)
-    kept = wrench.copy(), wrenches.copy()
+    copies = wrench.copy(), wrenches.copy()
     assert tree.gather(at, wrench) == pytest.approx(J.T @ wrench.ravel(), abs=1e-11)
     assert tree.gather(at, wrenches) == pytest.approx(J.T @ wrenches.reshape(6 * n, 3), abs=1e-11)
-    assert (wrench == kept[0]).all() and (wrenches == kept[1]).all()
+    assert (wrench == copies[0]).all() and (wrenches == copies[1]).all()
     # arrays that are given are written to, whatever they held
     out, scratch = np.full(m, np.nan), np.full((n, 6), np.nan)
     assert tree.gather(at, wrench, out, scratch) is out
@@ -76,7 +76,7 @@ def test_a_posture_written_anew_is_the_same_as_a_new_one():
     new = tree.posture(q, u, {CENTRES: centres})
     for name, value in vars(new).items():
         values = zip(used.stacks, value) if name == "stacks" else [(getattr(used, name), value)]
-        assert all((one == other).all() for one, other in values), name
+        assert all((value == other).all() for value, other in values), name
 
 
 def test_nothing_runs_over_joints_in_python():
@@ -186,16 +186,16 @@ def test_a_ball_that_tumbles_for_long_stays_a_rotation():
 
 def test_absolute_coordinates_do_not_know_where_the_charts_stand():
     rng, tree, q, u, centres = mixed(5)
-    said = tree.absolute(q, {CENTRES: centres})
-    at, there = tree.posture(q, u, centres), tree.posture(said, u, tree.fresh)
+    absolute = tree.absolute(q, {CENTRES: centres})
+    at, there = tree.posture(q, u, centres), tree.posture(absolute, u, tree.fresh)
     assert there.E == pytest.approx(at.E, abs=1e-13)
     # joints without a chart are as they are, and so are balls about their own frames
-    assert (said != q).sum() == 3 * len(tree.fresh) / 4
+    assert (absolute != q).sum() == 3 * len(tree.fresh) / 4
     small = 0.3 * q
     assert tree.absolute(small, {}) == pytest.approx(small, abs=1e-14)
     # rates on those charts are what the coordinates do there
     B = slope(lambda q: tree.absolute(q, centres), q, u)
-    assert tree.posture(said, B, tree.fresh).twist == pytest.approx(at.twist, abs=1e-8)
+    assert tree.posture(absolute, B, tree.fresh).twist == pytest.approx(at.twist, abs=1e-8)
 
 
 # ---- building
@@ -220,10 +220,10 @@ def test_any_order_of_the_input_gives_the_same_motion():
             at = this.posture(np.array([angles[b] for b in this.bodies]), np.array([rates[b] for b in this.bodies]), {})
             found = {name: (at.E[i], at.twist[i], at.drift[i]) for i, name in enumerate(this.bodies)}
             if this is tree:
-                said = found
+                by_tree = found
         for name in "abcde":
-            for one, other in zip(said[name], found[name]):
-                assert one == pytest.approx(other, abs=1e-14)
+            for in_order, other in zip(by_tree[name], found[name]):
+                assert in_order == pytest.approx(other, abs=1e-14)
 
 
 def test_branches_stay_whole_so_that_a_chain_is_in_order():
@@ -237,16 +237,16 @@ def test_a_body_without_a_joint_moves_freely():
     assert (tree.count, tree.rates, list(tree.parent)) == (1, 6, [-1])
 
 
-@pytest.mark.parametrize("pairs, said", [
+@pytest.mark.parametrize("pairs, sentence", [
     ([("a", "a")], '"a": it is attached to itself: a on a. Make one of the joints a loop'),
     ([("r", None), ("a", "c"), ("b", "a"), ("c", "b"), ("d", "c")], 'it is attached to itself: a on c on b on a.'),
     ([("a", None), ("a", None)], '"to a": body "a" is already attached to joint "to a". Remove one'),
     ([("a", "z")], '"to a": its parent "z" is not a body. Correct the name'),
 ])
-def test_what_is_no_tree_is_said_in_a_sentence(pairs, said):
+def test_what_is_no_tree_is_refused_in_a_sentence(pairs, sentence):
     with pytest.raises(BadScene) as refused:
         build(*parts(np.random.default_rng(0), pairs))
-    assert said in str(refused.value)
+    assert sentence in str(refused.value)
 
 
 def test_bad_bodies_and_frames_are_named():

@@ -66,8 +66,8 @@ def test_corners_know_the_triangle_that_they_are_seen_from():
     """A corner on an edge between two of the artist's triangles belongs to that on its face's side: UV seams stay."""
     rest, triangles, _ = sheets()
     same = SheetMesh.at_rest(rest, rest[:, :2], triangles)
-    told = ShownSheet(rest, rest[:, :2].copy(), triangles).record(same, 0)
-    assert (told.source == np.arange(len(triangles))[:, None]).all()
+    recorded = ShownSheet(rest, rest[:, :2].copy(), triangles).record(same, 0)
+    assert (recorded.source == np.arange(len(triangles))[:, None]).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -165,14 +165,14 @@ def test_a_bundle_names_every_file_and_nothing_of_this_machine(tmp_path):
     listed = {file["path"] for file in json.loads((folder / "pack.json").read_text())["files"]}
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert listed == files - {"pack.json"} and {"job/scene.json", "job/arrays/nodes.npy", "wedge.csv"} <= listed
-    assert bundle.damaged(folder) == []
+    assert bundle.find_damaged_files(folder) == []
     for path in files:
         content = (folder / path).read_bytes()
         assert str(tmp_path).encode() not in content and socket.gethostname().encode() not in content
     values = yaml.safe_load((folder / "parameter_values.yaml").read_text(encoding="utf-8"))["parameterValues"]
     assert all(not str(value["value"]).startswith("/") for value in values)
     (folder / "wedge.csv").write_text("time.step=0.01\n")
-    assert bundle.damaged(folder) == ["wedge.csv"]
+    assert bundle.find_damaged_files(folder) == ["wedge.csv"]
     (folder / "job/note.txt").write_text(f"baked below {tmp_path}")
     assert bundle.of_this_machine(folder) == ["job/note.txt has the path of this bundle in it"]
 

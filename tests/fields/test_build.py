@@ -112,11 +112,11 @@ def test_pinned_part_follows_its_vertices_and_stands_still_without(bar):
     x = bar.vertices[:, 0]
     weights = bar.name("left", (x < 0.25).astype(float))
     assert bar.fields(pin=schema.Pin(weights=weights)).motion is None
-    told = np.flatnonzero(x < 0.35)
+    animated = np.flatnonzero(x < 0.35)
     angle = np.linspace(0.0, 1.0, 7)
     turn = np.array([[[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]] for a in angle])
-    pin = schema.Pin(weights=weights, motion_vertices=bar.name("told", told),
-                     motion=bar.name("motion", np.einsum("tij,sj->tsi", turn, bar.vertices[told])))
+    pin = schema.Pin(weights=weights, motion_vertices=bar.name("told", animated),
+                     motion=bar.name("motion", np.einsum("tij,sj->tsi", turn, bar.vertices[animated])))
     fields = bar.fields(pin=pin)
     expected = np.einsum("tij,sj->tsi", turn, bar.volume.nodes[fields.pinned])
     assert fields.motion.shape == (7, len(fields.pinned), 3) and fields.motion.dtype == np.float64
@@ -151,7 +151,7 @@ def test_all_pinned_is_refused_with_its_path(bar):
         bar.fields(pin=schema.Pin(weights=bar.name("all", np.ones(len(bar.vertices)))))
 
 
-def test_nothing_painted_is_said(bar):
+def test_nothing_painted_is_reported(bar):
     empty = bar.name("empty", np.zeros(len(bar.vertices)))
     notes = " ".join(bar.fields(pin=schema.Pin(weights=empty), dynamic=schema.Dynamic(weights=empty)).notes)
     assert "Pin is painted on nothing" in notes and "Dynamic is painted on nothing" in notes
@@ -289,8 +289,9 @@ def test_painted_spots_move_with_what_is_below_them():
         assert len(patch.nodes) > 5
     # what is pinned belongs to no spot
     pin = bar.name("pin", (bar.vertices[:, 0] < 0.15).astype(float))
-    held = spots(bar, weights=bar.name("dynamic", painted), pin=schema.Pin(weights=pin))
-    assert not np.intersect1d(held.pinned, np.concatenate([patch.nodes for patch in held.patches])).size
+    spots_beside_pins = spots(bar, weights=bar.name("dynamic", painted), pin=schema.Pin(weights=pin))
+    of_patches = np.concatenate([patch.nodes for patch in spots_beside_pins.patches])
+    assert not np.intersect1d(spots_beside_pins.pinned, of_patches).size
 
 
 def test_a_spot_smaller_than_a_tetrahedron_is_one_node():
@@ -328,9 +329,9 @@ def test_each_list_of_spots_moves_in_its_own_way_and_no_node_in_two():
     dynamic = schema.Dynamic(weights=around(0.2), spots=lists)
     fields = bar.fields(dynamic=dynamic, spot=way("mean"))
     first, second, third = fields.patches
-    assert [one.motions.__name__ for one in fields.patches] == ["mean", "mean_and_rotation", "affine"]
-    assert all(len(one.nodes) > 3 for one in fields.patches) and len(fields.dynamic) == 1
-    nodes = np.concatenate([one.nodes for one in fields.patches] + [fields.dynamic])
+    assert [patch.motions.__name__ for patch in fields.patches] == ["mean", "mean_and_rotation", "affine"]
+    assert all(len(patch.nodes) > 3 for patch in fields.patches) and len(fields.dynamic) == 1
+    nodes = np.concatenate([patch.nodes for patch in fields.patches] + [fields.dynamic])
     assert len(np.unique(nodes)) == len(nodes)
     reach = np.linalg.norm(bar.volume.nodes[third.nodes] - [0.7, 0.2, 0.1], axis=1)
     assert reach.max() <= 0.12 + 1e-9

@@ -5,7 +5,7 @@ import pytest
 
 from solver.fields.dynamic import patch_nodes, patches
 from solver.meshing.grid import box_tets
-from solver.meshing.volume import face_parts, used_nodes
+from solver.meshing.volume import drop_unused_nodes, face_parts
 
 
 def nodes_for(weights, vertices, triangles, corners, nodes, tets):
@@ -34,7 +34,7 @@ def test_a_spot_takes_a_node_of_its_own_part_though_another_part_is_nearer():
     post = box_tets((1, 1, 1), (0.1, 0.1, 0.1))
     frame = box_tets((4, 4, 1), (1.0, 1.0, 0.1))
     middle = (np.abs(frame[0][frame[1]].mean(axis=1)[:, :2] - 0.5) < 0.25).all(axis=1)
-    ring, tets = used_nodes(frame[0], frame[1][~middle])
+    ring, tets = drop_unused_nodes(frame[0], frame[1][~middle])
     nodes, tets = np.concatenate([ring, post[0] + [0.45, 0.45, 0.0]]), np.concatenate([tets, post[1] + len(ring)])
     used = np.arange(len(ring))
     vertices, corners = nodes[used], np.repeat(used[:, None], 4, axis=1)

@@ -43,7 +43,7 @@ def test_gradient_of_a_ramp_between_painted_ends_is_straight(bar):
     assert fields.notes == ()  # nothing about fibers
 
 
-def test_ends_without_a_belly_are_told(bar):
+def test_ends_without_a_belly_are_reported(bar):
     """A group that holds the insertion alone is 0 all over the rest, which makes an origin of the belly."""
     insertion = np.where(bar.vertices[:, 0] > 0.75, 1.0, 0.0)
     notes = directions(bar, "gradient", fibers=bar.name("fibers", insertion)).notes

@@ -9,7 +9,7 @@ from solver.job.load import load
 from solver.meshing.volume import boundary_faces
 
 
-def told(folder, spike):
+def notes_on(folder, spike):
     """Return the warnings about a box of 20 × 10 × 10 cm with a spike of so many metres on top."""
     nodes, tets = box_tets()
     faces = boundary_faces(tets)[0]
@@ -26,8 +26,8 @@ def told(folder, spike):
             if "outside its tetrahedra" in note]
 
 
-def test_a_spike_that_no_tetrahedra_fill_is_told_with_its_length(tmp_path):
-    note, = told(tmp_path / "long", 0.5)
+def test_a_spike_that_no_tetrahedra_fill_is_reported_with_its_length(tmp_path):
+    note, = notes_on(tmp_path / "long", 0.5)
     assert note.startswith("1 of its vertices are outside its tetrahedra, by up to 0.") and "touch nothing" in note
     assert "m near (" in note
-    assert told(tmp_path / "short", 0.02) == []
+    assert notes_on(tmp_path / "short", 0.02) == []

@@ -70,7 +70,7 @@ def gradients(nodes, tets, x):
 
 def stretches(nodes, tets, x):
     """z̄ by the polar decomposition of SciPy, of elements that are right side out, (e, 6)."""
-    return np.array([[polar(one)[1][pair] for pair in PAIRS] for one in gradients(nodes, tets, x)[0]])
+    return np.array([[polar(F)[1][pair] for pair in PAIRS] for F in gradients(nodes, tets, x)[0]])
 
 
 def scattered(nodes, tets, forces):
@@ -172,7 +172,7 @@ def test_the_condensed_system_is_the_whole_one():
         for k in range(6):
             unit = 1e-6 * np.eye(6)[k]
             H[element, :, k] = (psi_slope(z[element] + unit) - psi_slope(z[element] - unit)) / 2e-6
-    assert min(np.linalg.eigvalsh(0.5 * (one + one.T)).min() for one in H) > 0.0  # nothing to clamp
+    assert min(np.linalg.eigvalsh(0.5 * (block + block.T)).min() for block in H) > 0.0  # nothing to clamp
 
     # all of it: M + H_u, stretches and multipliers μ, where the last are those of D (z̄ − z) volume
     inert = np.full(n, 1e3)

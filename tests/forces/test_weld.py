@@ -60,13 +60,13 @@ def test_its_force_is_the_slope_of_its_energy_and_its_stiffness_that_of_the_forc
               - total(force.measure(rest - step * way, 0.0), len(rest))) / (2 * step)
     table, product = force.fill(rest, 0.0, True), np.zeros_like(rest)
     for nodes, blocks in zip(table.nodes, table.blocks.reshape(-1, 6, 3, 3)):
-        for (one, other), block in zip(((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)), blocks):
-            product[nodes[one]] += block @ (way[nodes[other]] - way[nodes[one]])
-            product[nodes[other]] += block.T @ (way[nodes[one]] - way[nodes[other]])
+        for (row, column), block in zip(((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)), blocks):
+            product[nodes[row]] += block @ (way[nodes[column]] - way[nodes[row]])
+            product[nodes[column]] += block.T @ (way[nodes[row]] - way[nodes[column]])
     assert np.allclose(product, change, atol=1e-6 * np.abs(change).max())
 
 
-def test_what_it_does_to_one_body_the_other_feels_against_it():
+def test_what_it_does_to_one_body_it_does_to_the_other_against_it():
     force, rest = weld()
     x = rest + 3e-3 * np.random.default_rng(5).standard_normal(rest.shape)
     found = total(force.measure(x, 0.0), len(rest))
@@ -103,12 +103,12 @@ def test_what_is_pulled_harder_than_it_bears_comes_off_and_stays_off():
     assert not force.multipliers(rest + [0.0, 0.0, 7e-5] * top, 0.1).any()
     # tilted about one edge: what is farther from it comes off
     x = rest + [0.0, 0.0, 1.0] * top * 0.01 * (rest[:, :1] - rest[64:, 0].min())
-    gone = force.multipliers(x, 0.1)
-    assert 0 < gone.sum() < len(gone) == force.remembers
-    force.recall(gone)
+    broken = force.multipliers(x, 0.1)
+    assert 0 < broken.sum() < len(broken) == force.remembers
+    force.recall(broken)
     left = force.measure(x, 0.2)
-    assert len(left.nodes) == len(gone) - gone.sum() and left.energy > 0.0
-    assert np.array_equal(force.multipliers(rest, 0.3), gone), "it does not stick again"
+    assert len(left.nodes) == len(broken) - broken.sum() and left.energy > 0.0
+    assert np.array_equal(force.multipliers(rest, 0.3), broken), "it does not stick again"
     force.recall(None)
     assert not force.multipliers(rest, 0.0).any()
 
@@ -145,10 +145,10 @@ def test_what_is_near_later_sticks_from_then_on():
     off = landed + [1e-4, 0.0, 3e-4] * top
     assert force.measure(landed, 0.6).energy < 1e-20 < force.measure(off, 0.6).energy
     assert force.measure(off, 0.6).energy == pytest.approx(beside.measure(off, 0.6).energy, rel=1e-9)
-    gone = force.multipliers(off, 0.7)
-    force.recall(gone)
+    broken = force.multipliers(off, 0.7)
+    force.recall(broken)
     left = len(force.measure(off, 0.7).nodes)
-    assert 0 < left < beside.remembers and np.array_equal(force.multipliers(landed, 0.8), gone)
+    assert 0 < left < beside.remembers and np.array_equal(force.multipliers(landed, 0.8), broken)
     force.recall(np.zeros(force.remembers))
     with pytest.raises(BadScene, match='no point of "Low" is within 0.005 m of "High" 0.6 s after the start'):
         force.multipliers(rest, 0.6)

@@ -247,7 +247,7 @@ def test_a_really_full_disk(job, tmp_path):
 
 def test_a_folder_that_is_a_file_is_unwritable(tmp_path):
     (tmp_path / "cache").write_text("not a folder")
-    with pytest.raises(CacheUnwritable, match="cannot be written") as caught, lock.acquired(tmp_path / "cache"):
+    with pytest.raises(CacheUnwritable, match="cannot be written") as caught, lock.acquire(tmp_path / "cache"):
         pass
     assert caught.value.exit_code == 4
     with pytest.raises(CacheUnwritable, match="cannot be written"):

@@ -25,8 +25,8 @@ def job(tmp_path):
     store = FrameStore(job.cache)
     store.begin(job, hashes.settings(job), Springs().bodies, backend="exact", first=1)
     simulate(Springs(), Timeline.of(job.scene.time), store)
-    store.cuts(8, {"bodies": np.array([0]), "0.parents": np.zeros((0, 2), np.int32), "0.shares": np.zeros(0),
-                   "0.triangles": np.zeros((0, 3), np.int32), "0.source": np.zeros(0, np.int32)})
+    store.write_cuts(8, {"bodies": np.array([0]), "0.parents": np.zeros((0, 2), np.int32), "0.shares": np.zeros(0),
+                         "0.triangles": np.zeros((0, 3), np.int32), "0.source": np.zeros(0, np.int32)})
     return job
 
 
@@ -73,7 +73,7 @@ def test_a_changed_cut_is_seen(job):
 
 def test_a_changed_snapshot_is_seen(job):
     spoil(file_of(job.cache, SNAPSHOT, 21), random.Random(3))
-    assert Cache(job.cache).damaged(SNAPSHOT) == [21]
+    assert Cache(job.cache).find_damaged_frames(SNAPSHOT) == [21]
     file_of(job.cache, "frame", 24).unlink()
     assert planned(job, True).snapshot == 11
 

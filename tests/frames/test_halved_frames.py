@@ -35,7 +35,7 @@ def test_the_body_that_deforms_too_fast_is_known(tossed):
     change(tossed, "time.largest_deformation", 0.1)
     bake(tossed, Quiet())
     cache = Cache(load(tossed).cache)
-    halved = cache.diagnostics.halved()
+    halved = cache.diagnostics.count_halved_frames()
     assert 3 < halved.count <= 12 and halved.body == "Ear"
     cache.free()
     assert not (cache.folder / "halved").exists()
@@ -45,17 +45,17 @@ def test_a_calm_bake_has_none(tossed):
     change(tossed, "time.largest_deformation", 0.0)
     bake(tossed, Quiet())
     cache = Cache(load(tossed).cache)
-    assert cache.diagnostics.halved().count == 0 and not (cache.folder / "halved").exists()
+    assert cache.diagnostics.count_halved_frames().count == 0 and not (cache.folder / "halved").exists()
 
 
 def test_a_damaged_file_counts_for_nothing(tossed):
     change(tossed, "time.largest_deformation", 0.1)
     bake(tossed, Quiet())
     cache = Cache(load(tossed).cache)
-    before = cache.diagnostics.halved().count
+    before = cache.diagnostics.count_halved_frames().count
     first = sorted((cache.folder / "halved").glob("*.npy"))[0]
     first.write_bytes(b"no array")
-    assert Cache(load(tossed).cache).diagnostics.halved().count == before - 1
+    assert Cache(load(tossed).cache).diagnostics.count_halved_frames().count == before - 1
 
 
 def test_steps_are_counted_by_body():

@@ -66,8 +66,8 @@ def test_nodes_that_a_cut_brings_are_zero_before(tmp_path):
     job = load(adaptive(tmp_path / "job"))
     store = FrameStore(job.cache)
     store.begin(job, hashes.settings(job), [("Ear", 0, 4), ("Nose", 4, 4)], backend="none", first=1)
-    store.liveliness(1, np.array([[0.0, 1.0], [0.25, 0.5], [1.0, 0.0]]))
-    store.liveliness(2, np.array([[0.0, 0.0, 1.0], [0.5, 0.75, 1.0], [1.0, 0.0, 1.0]]))
+    store.write_liveliness(1, np.array([[0.0, 1.0], [0.25, 0.5], [1.0, 0.0]]))
+    store.write_liveliness(2, np.array([[0.0, 0.0, 1.0], [0.5, 0.75, 1.0], [1.0, 0.0, 1.0]]))
     liveliness = Cache(job.cache).diagnostics.liveliness()
     assert liveliness["Ear"].levels.tolist() == [[0.25, 0.0], [0.5, 0.75]]
     assert liveliness["Ear"].awake.tolist() == [[True, False], [True, False]]

@@ -15,8 +15,8 @@ from solver.frames.read import Cache
 HOLD = """
 import sys
 from pathlib import Path
-from solver.frames.lock import acquired
-with acquired(Path(sys.argv[1])):
+from solver.frames.lock import acquire
+with acquire(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -27,14 +27,14 @@ def test_two_bakers_cannot_share_a_cache(tmp_path):
     assert other.stdout.readline() == "held\n"
     try:
         assert Cache(tmp_path).status().state == "baking"
-        with pytest.raises(CacheBusy, match=f"rocess {other.pid} on "), lock.acquired(tmp_path):
+        with pytest.raises(CacheBusy, match=f"rocess {other.pid} on "), lock.acquire(tmp_path):
             pass
         with pytest.raises(CacheBusy):
             Cache(tmp_path).free()
     finally:
         other.communicate("")
     assert not (tmp_path / lock.LOCK).exists()
-    with lock.acquired(tmp_path):
+    with lock.acquire(tmp_path):
         assert lock.holder(tmp_path) == lock.this_process()
 
 
@@ -44,7 +44,7 @@ def test_the_lock_of_a_dead_process_is_taken_over(tmp_path):
     other.kill()
     other.wait()
     assert (tmp_path / lock.LOCK).exists() and Cache(tmp_path).status().state == "none"
-    with lock.acquired(tmp_path):
+    with lock.acquire(tmp_path):
         assert lock.holder(tmp_path).pid == os.getpid()
     assert not any(tmp_path.iterdir())
 
@@ -56,13 +56,13 @@ def leave_lock(folder, holder):
 def test_a_process_number_given_out_again_is_not_mistaken(tmp_path):
     leave_lock(tmp_path, lock.Holder(os.getpid(), lock.this_process().host, "1"))
     assert not lock.busy(tmp_path)
-    with lock.acquired(tmp_path):
+    with lock.acquire(tmp_path):
         pass
 
 
 def test_a_lock_of_another_host_is_respected(tmp_path):
     leave_lock(tmp_path, lock.Holder(1, "farm-7", ""))
-    with pytest.raises(CacheBusy, match="farm-7"), lock.acquired(tmp_path):
+    with pytest.raises(CacheBusy, match="farm-7"), lock.acquire(tmp_path):
         pass
 
 
@@ -72,7 +72,7 @@ def test_an_empty_lock_is_young_or_dead(tmp_path):
     assert lock.busy(tmp_path)
     os.utime(path, (time.time() - 60,) * 2)
     assert not lock.busy(tmp_path)
-    with lock.acquired(tmp_path):
+    with lock.acquire(tmp_path):
         pass
 
 
@@ -83,11 +83,11 @@ def test_only_one_heir_takes_over(tmp_path):
 import sys, time
 from pathlib import Path
 from solver.errors import CacheBusy
-from solver.frames.lock import acquired
+from solver.frames.lock import acquire
 time.sleep(max(0.0, float(sys.argv[2]) - time.time() - 0.02))
 while time.time() < float(sys.argv[2]): pass
 try:
-    with acquired(Path(sys.argv[1])):
+    with acquire(Path(sys.argv[1])):
         print("held", flush=True)
         sys.stdin.read()
 except CacheBusy:

@@ -41,7 +41,7 @@ def store_of(folder, origins=None, count=4):
                 origins=origins)
     for frame in range(1, count + 1):
         vertices, record, _ = cloth_at(frame)
-        store.sheets(frame, {0: record})
+        store.write_sheets(frame, {0: record})
         store.write(frame, vertices)
     return Cache(job.cache)
 

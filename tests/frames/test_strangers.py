@@ -40,7 +40,7 @@ def untouched(foreign) -> bool:
 
 
 def bake(job, last=12):
-    with lock.acquired(job.cache) as holding:
+    with lock.acquire(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)
         store.begin(job, hashes.settings(job), Springs().bodies, backend="exact", first=1)
         simulate(Springs(), Timeline.of(job.scene.time, last), store)
@@ -162,7 +162,7 @@ def test_stages_are_written_into_the_job_alone(tmp_path, foreign, name):
 def test_a_folder_that_vanishes_is_not_made_anew(tmp_path):
     """The folder's disk was removed: the bake ends with a sentence, and no folder is made in its stead."""
     job = load(box_job(tmp_path / "job", end=12))
-    with pytest.raises(CacheUnwritable, match="disappeared|is missing") as refused, lock.acquired(job.cache) as holding:
+    with pytest.raises(CacheUnwritable, match="disappeared|is missing") as refused, lock.acquire(job.cache) as holding:
         store = FrameStore(job.cache, holding.check)
         store.begin(job, hashes.settings(job), Springs().bodies, backend="exact", first=1)
         simulate(Springs(), Timeline.of(job.scene.time), store,
@@ -174,6 +174,6 @@ def test_a_folder_that_vanishes_is_not_made_anew(tmp_path):
 def test_no_parents_are_made_for_a_frame(tmp_path):
     with pytest.raises(CacheUnwritable, match="disappeared|is missing"):
         FrameStore(tmp_path / "job/cache").write(1, np.zeros((3, 3)))
-    with pytest.raises(CacheUnwritable, match="disappeared|is missing"), lock.acquired(tmp_path / "job/cache"):
+    with pytest.raises(CacheUnwritable, match="disappeared|is missing"), lock.acquire(tmp_path / "job/cache"):
         pass
     assert not (tmp_path / "job").exists()

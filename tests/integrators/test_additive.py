@@ -27,12 +27,12 @@ CORRECTED = [key for key in ADDITIVE if not key.endswith("printed")]
 def bar(key, *, modes=4, every=1, pinned=True, motion=None, cells=(4, 1, 1), **how):
     """A pinned (or free) bar. Bars without modes do not compute any."""
     nodes, tets = box(cells, (0.16, 0.04, 0.03))
-    held = np.flatnonzero(nodes[:, 0] < 1e-9) if pinned else []
+    pinned_nodes = np.flatnonzero(nodes[:, 0] < 1e-9) if pinned else []
     params = {"modes": modes, "redecompose": every} if key in ADDITIVE else {}
     if key == "ere":
         params = {"exponential_tolerance": 1e-12}
     how = {"young": 2e4, "beta": 1.0, "project": False, "tolerance": 1e-12, **how}
-    return make(nodes, tets, pinned=held, motion=motion, method="vanilla", integrator=key, **how, **params)
+    return make(nodes, tets, pinned=pinned_nodes, motion=motion, method="vanilla", integrator=key, **how, **params)
 
 
 def thrown(world, seed=1, speed=0.3):
@@ -357,8 +357,8 @@ def test_a_saved_state_goes_on_to_the_same_bytes(key):
     whole = bar(key, every=4)
     state = run(whole, 6, H, thrown(whole))
     memory = {name: np.array(value) for name, value in state.memory.items()}
-    kept = State(state.time, state.q.copy(), state.u.copy(), memory)
-    go_on, resumed = run(whole, 6, H, state), run(bar(key, every=4), 6, H, kept)
+    copied = State(state.time, state.q.copy(), state.u.copy(), memory)
+    go_on, resumed = run(whole, 6, H, state), run(bar(key, every=4), 6, H, copied)
     assert go_on.q.tobytes() == resumed.q.tobytes() and go_on.u.tobytes() == resumed.u.tobytes()
     assert go_on.memory[AGE] == resumed.memory[AGE] == [4.0]
 

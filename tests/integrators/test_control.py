@@ -53,11 +53,11 @@ def frames(world, line, state=None):
 
 
 @pytest.mark.parametrize("key", ADAPTIVE)
-def test_the_error_that_is_told_is_the_one_that_is_made(key):
+def test_the_error_that_is_estimated_is_the_one_that_is_made(key):
     """Against many small steps from the same state; SBDF2's and BDF2's once they have a past."""
     world, exact, h = bar(key), bar("tr_bdf2"), 1 / 240
     state = swung(world)
-    told, made = [], []
+    estimated, made = [], []
     for k in range(7):
         after = world.step(state, h)
         if k >= 3:
@@ -65,9 +65,9 @@ def test_the_error_that_is_told_is_the_one_that_is_made(key):
             for _ in range(8):
                 fine = exact.step(fine, h / 8)
             made.append(np.abs(after.q - fine.q).max())
-            told.append(np.abs(world.integrator.error(state, after, h)).max())
+            estimated.append(np.abs(world.integrator.error(state, after, h)).max())
         state = after
-    ratios = np.array(told) / made
+    ratios = np.array(estimated) / made
     assert 0.4 < ratios.min() and ratios.max() < 4.0
 
 
@@ -95,8 +95,8 @@ def test_steps_fill_frames_exactly(key, fps):
     for frame in (1, 2, 3, 4):
         state = advance_frame(world, state, timeline, frame)
         assert state.time == frame / fps
-    kept = [one for one, after in zip(tried, [*tried[1:], (4 / fps, 0.0)]) if after[0] > one[0]]
-    times, lengths = np.array(kept).T
+    accepted = [attempt for attempt, after in zip(tried, [*tried[1:], (4 / fps, 0.0)]) if after[0] > attempt[0]]
+    times, lengths = np.array(accepted).T
     assert np.abs(times + lengths - [*times[1:], 4 / fps]).max() <= 1e-15
     assert lengths.max() <= 0.7 / fps and (len(set(lengths)) > 1 or fps > 30)
     if key == "bdf2":  # halves and doubles: most steps are as long as the one before
@@ -130,7 +130,7 @@ def test_an_impact_takes_small_steps_and_then_they_grow(key, method):
     assert min(low) > -0.05
 
 
-def test_a_step_that_is_not_kept_leaves_no_trace():
+def test_a_step_that_is_not_accepted_leaves_no_trace():
     """From one state the same frame comes out again, and of a world that has not seen the steps that were not kept."""
     state, world = swung(bar("bdf2")), bar("bdf2")
     tried = watched(world)
@@ -219,7 +219,7 @@ def test_steps_settle_where_their_errors_are_a_fixed_share_of_the_tolerance(orde
     lengths, refused = [], 0
     for step in range(60):
         scale = TOLERANCE / 200.0 ** (order + 1) * (1.0 if step < 30 else 10.0)
-        units, shortened = controller.proposed(memory), False
+        units, shortened = controller.propose_length(memory), False
         while not controller.accepts(int(units), error := scale * units ** (order + 1)):
             units, shortened, refused = controller.shorter(int(units), error), True, refused + 1
             assert scale * units ** (order + 1) <= 0.95 * TOLERANCE  # once is enough
@@ -238,7 +238,7 @@ def test_a_step_is_doubled_where_a_doubled_one_would_stand(order):
     controller = Controller(TOLERANCE, order, True, 1)
     for share, length in ((0.98, 128), (1.02, 64)):
         error = share * TOLERANCE * 0.45 ** (order + 1)
-        assert controller.fit(controller.proposed(controller.longer({}, 64, error, False)), 0, FINEST) == length
+        assert controller.fit(controller.propose_length(controller.longer({}, 64, error, False)), 0, FINEST) == length
     # one that is shortened goes to where its error stands
     for units, factor in ((64, 3.0), (640, 6.0)):
         assert controller.shorter(units, TOLERANCE * factor ** (order + 1)) == pytest.approx(0.9 * units / factor)

@@ -6,7 +6,7 @@ from scipy.linalg import expm
 
 from solver.errors import StepFailed
 from solver.integrators import krylov
-from solver.integrators.arnoldi import damped_exponential
+from solver.integrators.arnoldi import integrate_damped
 from solver.integrators.phi_functions import NEAR_ZERO, psi
 
 LAMBDAS = [-4e4, -50.0, -NEAR_ZERO, -1.0, -1e-3, -1e-9, 0.0, 1e-9, 1e-3, 1.0, NEAR_ZERO, 6.0, 90.0]
@@ -85,8 +85,8 @@ def test_krylov_of_a_damped_system_is_the_exponential(fastest, drifts):
     jacobian = np.block([[np.zeros((size, size)), np.eye(size)], [matrix, drag]])
     drift = 40.0 * g if drifts else 0.0 * g
     want = first_of_phi(h * jacobian, [h * np.concatenate([v, a]), h * h * np.concatenate([0 * v, drift])])
-    moved, gained, _ = damped_exponential(lambda x: matrix @ x, lambda x: drag @ x, v, a, drift if drifts else None, h,
-                                          1e-11)
+    moved, gained, _ = integrate_damped(lambda x: matrix @ x, lambda x: drag @ x, v, a, drift if drifts else None, h,
+                                        1e-11)
     scale = np.linalg.norm(v) + h * np.linalg.norm(a)
     assert np.linalg.norm(gained - want[size:]) <= 1e-7 * scale
     assert np.linalg.norm(moved - want[:size]) <= 1e-7 * h * scale

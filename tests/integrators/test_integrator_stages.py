@@ -53,16 +53,16 @@ def test_conjac_comes_to_rest_where_vanilla_does(key):
     assert np.abs(state.q - vanilla.q).max() <= 1e-6 * 0.12
 
 
-@pytest.mark.parametrize("held", ["plane", "line", "hinge", "nowhere"])
+@pytest.mark.parametrize("pinned_at", ["plane", "line", "hinge", "nowhere"])
 @pytest.mark.parametrize("method", ["vanilla", "conjac"])
-def test_another_stage_on_the_same_factor(method, held):
+def test_another_stage_on_the_same_factor(method, pinned_at):
     """Prescribed nodes at other velocities, another base: as posed from nothing."""
     nodes, tets = box((4, 1, 1), (0.12, 0.03, 0.03))
     pinned, motion = swinging(nodes)
-    if held != "plane":
-        pinned = pinned[:0] if held == "nowhere" else pinned[:2]
-        motion = None if held == "nowhere" else Motion(motion.samples[:, :len(pinned)], motion.interval)
-    lively = [] if held == "hinge" else [nearest(nodes, (0.12, 0.0, 0.0))]
+    if pinned_at != "plane":
+        pinned = pinned[:0] if pinned_at == "nowhere" else pinned[:2]
+        motion = None if pinned_at == "nowhere" else Motion(motion.samples[:, :len(pinned)], motion.interval)
+    lively = [] if pinned_at == "hinge" else [nearest(nodes, (0.12, 0.0, 0.0))]
     world = make(nodes, tets, pinned=pinned, motion=motion, method=method, dynamic=lively)
     state = run(world, 3, H)
     rng = np.random.default_rng(0)
@@ -74,8 +74,8 @@ def test_another_stage_on_the_same_factor(method, held):
     anew = world.pose(state, stages[1])
     want = [anew.solve(), anew.correction(anew.solve())]
     assert (motion is None) or np.abs(first.stage.w - anew.stage.w).max() > 1e-3
-    for ours, theirs in zip(got, want):
-        assert np.abs(ours - theirs).max() <= 1e-9 * np.abs(want[0]).max()
+    for ours, reference in zip(got, want):
+        assert np.abs(ours - reference).max() <= 1e-9 * np.abs(want[0]).max()
 
 
 @pytest.mark.parametrize("key,order", some(

@@ -58,8 +58,8 @@ def test_where_nodes_begin_to_touch_momentum_changes_by_forces_alone():
 @pytest.mark.parametrize("integrator,per_second", some([("bdf2", 48), ("sdirk2", 48)], ("bdf2", 48)))
 def test_a_body_lands_and_bounces_like_one_that_is_all_dynamic(integrator, per_second):
     ours, vanilla = (dropped(integrator, method=method) for method in ("conjac", "vanilla"))
-    mine, theirs = (path(world, per_second, 0.5) for world in (ours, vanilla))
-    heights = np.array([[height(ours, one), height(vanilla, other)] for one, other in zip(mine, theirs)])
+    mine, reference = (path(world, per_second, 0.5) for world in (ours, vanilla))
+    heights = np.array([[height(ours, state), height(vanilla, other)] for state, other in zip(mine, reference)])
     print(integrator, np.round(heights[10:], 3).tolist())
     first, lowest = np.flatnonzero(heights[:, 1] < 0.05)[0], heights.argmin(axis=0)
     assert abs(lowest[0] - lowest[1]) <= 1
@@ -94,13 +94,13 @@ def test_with_the_shortest_of_steps_it_lands_and_bounces_without_gaining_height(
     assert heights.max() <= 1.02 * heights[0] and heights[-1] < heights[0]
 
 
-def test_where_no_stage_is_solved_the_shortest_steps_are_linearised_and_said():
+def test_where_no_stage_is_solved_the_shortest_steps_are_linearised_and_reported():
     """A solver that may not iterate stands for a balance that snaps: every step is a rescue, and the box lands."""
     world, semi = dropped("bdf2"), dropped("semi_implicit", solve_impacts=False)
     world.stage_solver.limits = replace(world.stage_solver.limits, iterations=1)
-    ours, theirs = (path(one, rate, 0.125, falling(one)) for one, rate in ((world, 24), (semi, 24 * 16)))
+    ours, reference = (path(stepped, rate, 0.125, falling(stepped)) for stepped, rate in ((world, 24), (semi, 24 * 16)))
     # as if the steps were the shortest from the start
-    assert height(world, ours[-1]) == pytest.approx(height(semi, theirs[-1]), abs=1e-9)
+    assert height(world, ours[-1]) == pytest.approx(height(semi, reference[-1]), abs=1e-9)
     assert not any(key.startswith("bdf2") and key != "bdf2.touching" for key in ours[-1].memory)
     assert "linearised" in world.summary[0] and world.summary[0].startswith(str(3 * 16))
     assert any(len(world.touching(state)) for state in ours)
@@ -139,7 +139,7 @@ def test_a_linearised_step_that_hits_is_solved_on_few_factors_to_what_shows():
     worst, most = np.max(off, axis=0)
     print(len(off), worst, most, factors)
     assert len(off) >= 10 and most >= 0.01  # it is braked hard
-    assert worst <= 2e-3 and np.median([one for one, _ in off]) <= 2e-4  # of a body of 0.2 m
+    assert worst <= 2e-3 and np.median([distance for distance, _ in off]) <= 2e-4  # of a body of 0.2 m
     assert np.mean(factors) <= 3.0
 
 

@@ -93,9 +93,9 @@ def test_tumbling_is_that_of_a_rigid_body():
 def test_nothing_else_changes(method):
     """A body that falls does not start to turn; pinned, moved or touching ones give equal bytes."""
     nodes, tets = box()
-    held = np.flatnonzero(nodes[:, 0] < 1e-9)
-    shaken = Motion(nodes[held] + 0.02 * np.sin(np.linspace(0, 3, 41))[:, None, None] * [0, 1, 0], 1 / 120)
-    scenes = {"falling": {}, "pinned": {"pinned": held}, "shaken": {"pinned": held, "motion": shaken},
+    pinned_nodes = np.flatnonzero(nodes[:, 0] < 1e-9)
+    shaken = Motion(nodes[pinned_nodes] + 0.02 * np.sin(np.linspace(0, 3, 41))[:, None, None] * [0, 1, 0], 1 / 120)
+    scenes = {"falling": {}, "pinned": {"pinned": pinned_nodes}, "shaken": {"pinned": pinned_nodes, "motion": shaken},
               "hinged": {"pinned": [0]}, "touching": {"ground": (1e-4, 1e3)}}
     for name, settings in scenes.items():
         ends = []
@@ -121,8 +121,8 @@ def test_each_of_two_bodies_has_its_own():
     state = type(state)(0.0, state.q, v.ravel(), state.memory)
     before = [momentum(world, state, part) for part in (first, second)]
     state = run(world, 24, 1 / 24, state)
-    for part, one in zip((first, second), before):
-        assert np.abs(momentum(world, state, part) - one).max() <= 1e-9 * np.abs(one).max()
+    for part, initial in zip((first, second), before):
+        assert np.abs(momentum(world, state, part) - initial).max() <= 1e-9 * np.abs(initial).max()
 
 
 def test_mass_damping_brakes_it_as_it_brakes_all_motion():

@@ -32,7 +32,7 @@ def comes_back(folder, kind):
 
 
 @pytest.mark.parametrize("kind, least, most", [("sbdf2ere", 0.6, 0.85), ("bdf2ere", 0.92, 1.0)])
-def test_a_wide_swing_is_kept_where_stages_are_solved(tmp_path, kind, least, most):
+def test_a_wide_swing_is_conserved_where_stages_are_solved(tmp_path, kind, least, most):
     """A linearised step moves rotating bodies along straight lines, which stretches them, and stiff bodies lose that
     energy."""
     assert least < comes_back(tmp_path, kind) < most

@@ -10,8 +10,8 @@ import pytest
 from small_jobs import box_job, change, surface_job
 
 from solver.job import schema
-from solver.job.changes import changed
-from solver.job.hashes import BODY_READERS, FORMAT, SCENE_READERS, STAGES, hashes, reader, same_solve, settings
+from solver.job.changes import list_changes
+from solver.job.hashes import BODY_READERS, FORMAT, SCENE_READERS, STAGES, hashes, is_same_solve, reader, settings
 from solver.job.load import load
 
 
@@ -58,7 +58,7 @@ def test_a_setting_changes_the_stage_that_reads_it_and_those_below(tmp_path, pat
     old, before = settings(load(job)).plain(), of(job)
     change(job, path, value)
     assert stages_changed(before, of(job)) == list(STAGES[STAGES.index(first):] if first else ())
-    names = changed(old, settings(load(job)).plain())
+    names = list_changes(old, settings(load(job)).plain())
     assert word in names if word else names == []
 
 
@@ -78,7 +78,7 @@ def test_what_fibers_read(tmp_path, path, value, first, word):
     old, before = settings(load(job)).plain(), of(job)
     change(job, path, value)
     assert stages_changed(before, of(job)) == list(STAGES[STAGES.index(first):])
-    assert word in changed(old, settings(load(job)).plain())
+    assert word in list_changes(old, settings(load(job)).plain())
 
 
 def test_the_number_that_samples_of_activation_replace_is_not_read(tmp_path):
@@ -108,7 +108,7 @@ def test_the_content_of_an_array_counts(tmp_path, array, first, word):
     values.flat[1] = 0.25
     np.save(job / f"arrays/{array}.npy", values)
     assert stages_changed(before, of(job)) == list(STAGES[STAGES.index(first):])
-    assert changed(old, settings(load(job)).plain()) == [word]
+    assert list_changes(old, settings(load(job)).plain()) == [word]
 
 
 def test_what_is_not_read_is_not_hashed(tmp_path):
@@ -148,20 +148,20 @@ def test_a_cache_with_motions_of_spots_that_nothing_follows_is_still_valid(tmp_p
     old = replace(read, bodies={"Ear": {**read.bodies["Ear"], "spot.kind": "mean"}})
     manifest = {"settings": old.plain(), "hashes": hashes(old).plain(), "end": read.scene["time.end"],
                 "sources": {name: {"digest": digest} for name, digest in read.digests.items()}}
-    assert hashes(old).solve != hashes(read).solve and same_solve(manifest, read)
+    assert hashes(old).solve != hashes(read).solve and is_same_solve(manifest, read)
     change(job, "bodies.0.density", 900.0)
-    assert not same_solve(manifest, settings(load(job)))
+    assert not is_same_solve(manifest, settings(load(job)))
 
 
 def test_bodies_that_come_and_go_are_named(tmp_path):
     job = surface_job(tmp_path)
     old = settings(load(job)).plain()
     change(job, "bodies.0.name", "Nose")
-    assert changed(old, settings(load(job)).plain()) == ['body "Nose" (new)', 'body "Ear" (gone)']
+    assert list_changes(old, settings(load(job)).plain()) == ['body "Nose" (new)', 'body "Ear" (gone)']
     change(job, "bodies.0.uuid", "1234")
     old["bodies"]["Ear"]["uuid"] = "1234"
     change(job, "bodies.0.density", 900.0)
-    assert changed(old, settings(load(job)).plain()) == ['density of "Nose"']
+    assert list_changes(old, settings(load(job)).plain()) == ['density of "Nose"']
 
 
 def with_another(job):
@@ -176,7 +176,7 @@ def test_one_of_several_that_has_another_name_is_known_by_its_uuid(tmp_path):
     old = with_another(job)
     change(job, "bodies.1.name", "Chin")
     change(job, "bodies.1.density", 900.0)
-    assert changed(old, settings(load(job)).plain()) == ['density of "Chin"']
+    assert list_changes(old, settings(load(job)).plain()) == ['density of "Chin"']
 
 
 def test_a_new_body_is_listed_without_the_settings_that_only_several_have(tmp_path):
@@ -186,23 +186,23 @@ def test_a_new_body_is_listed_without_the_settings_that_only_several_have(tmp_pa
     change(job, "integrator", {"kind": "backward_euler"})
     change(job, "bodies.0.touches", ["Ear", "Nose"])
     change(job, "bodies.0.friction", 0.2)
-    assert changed(old, with_another(job)) == ["integrator", 'body "Nose" (new)']
+    assert list_changes(old, with_another(job)) == ["integrator", 'body "Nose" (new)']
 
 
 def test_a_parameter_that_came_is_no_difference_from_an_older_cache(tmp_path):
     job = surface_job(tmp_path)
     new = settings(load(job)).plain()
     old = {**new, "scene": {key: value for key, value in new["scene"].items() if key != "method.settle_time"}}
-    assert len(old["scene"]) == len(new["scene"]) - 1 and changed(old, new) == []
+    assert len(old["scene"]) == len(new["scene"]) - 1 and list_changes(old, new) == []
     change(job, "method", {"kind": "conjac", "params": {"settle_time": 0.1}})
-    assert changed(old, settings(load(job)).plain()) == ["Settle Time"]
+    assert list_changes(old, settings(load(job)).plain()) == ["Settle Time"]
 
 
 def test_a_field_that_went_is_no_difference_from_an_older_cache(tmp_path):
     job = load(surface_job(tmp_path))
     old = settings(job).plain()
     old["scene"]["seed"] = 0
-    assert changed(old, settings(job).plain()) == []
+    assert list_changes(old, settings(job).plain()) == []
 
 
 def test_every_field_of_the_schema_has_its_stage():
@@ -222,7 +222,7 @@ def test_what_changed_of_thousands_of_springs_is_listed_at_once():
         old, new, times = plain(count, 1.0), plain(count, 2.0), []
         for _ in range(5):
             start = time.process_time()
-            assert changed(old, new) == ['springs of "Chain"']
+            assert list_changes(old, new) == ['springs of "Chain"']
             times.append(time.process_time() - start)
         took.append(min(times))
     assert took[1] < 24 * took[0]  # eight times as many; all names beside each name would take 64 times as long

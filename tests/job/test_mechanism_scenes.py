@@ -8,7 +8,7 @@ from small_jobs import change, write_job
 
 from solver import catalogue
 from solver.errors import BadInput
-from solver.job.changes import changed
+from solver.job.changes import list_changes
 from solver.job.hashes import BODY_READERS, MECHANISM_READERS, hashes, settings
 from solver.job.load import load
 from solver.job.schema import Body
@@ -143,7 +143,7 @@ def test_a_change_is_reported_in_plain_names(tmp_path, path, value, word):
     old = settings(load(job))
     change(job, path, value)
     new = settings(load(job))
-    assert changed(old.plain(), new.plain()) [:1] == ([word] if word else [])
+    assert list_changes(old.plain(), new.plain()) [:1] == ([word] if word else [])
     assert (hashes(old) == hashes(new)) == (word is None)
 
 
@@ -152,7 +152,7 @@ def test_samples_of_a_motor_count(tmp_path):
     change(job, "mechanisms.0.joints.1.motor", {"target": "arrays/target.npy"})
     old = settings(load(job))
     np.save(job / "arrays/target.npy", np.ones((5, 1)))
-    assert changed(old.plain(), settings(load(job)).plain()) == ['joints of "Robot"']
+    assert list_changes(old.plain(), settings(load(job)).plain()) == ['joints of "Robot"']
 
 
 def test_every_field_has_a_stage():
@@ -164,7 +164,7 @@ def test_a_cache_from_before_there_were_mechanisms_reports_a_new_one(tmp_path):
     new = settings(load(arm_job(tmp_path))).plain()
     old = {"scene": {key: value for key, value in new["scene"].items() if not key.startswith("joint_friction")},
            "bodies": {}}
-    assert 'mechanism "Robot" (new)' in changed(old, new)
+    assert 'mechanism "Robot" (new)' in list_changes(old, new)
 
 
 def test_joints_say_how_many_rates_they_have():

@@ -8,10 +8,10 @@ from scipy.spatial.transform import Rotation
 from small_jobs import change, surface_job
 from worlds import nodes_of
 
-from solver.build.filled import filled
+from solver.build.filled import replace_meshers
 from solver.build.volumes import volumes_of
 from solver.errors import BadScene
-from solver.job.changes import changed
+from solver.job.changes import list_changes
 from solver.job.hashes import hashes, settings
 from solver.job.load import load
 from solver.meshing.volume import tet_volumes
@@ -106,8 +106,8 @@ def test_a_mirrored_object_has_positive_tetrahedra(tmp_path):
 def test_a_move_is_reported_as_one(tmp_path):
     job = surface_job(tmp_path)
     old = settings(box(job, HERE)).plain()
-    assert changed(old, settings(box(job, MOVED["both"])).plain()) == ['place of "Ear"']
-    names = changed(old, settings(box(job, matrix(scale=(2.0, 1.0, 1.0)))).plain())
+    assert list_changes(old, settings(box(job, MOVED["both"])).plain()) == ['place of "Ear"']
+    names = list_changes(old, settings(box(job, matrix(scale=(2.0, 1.0, 1.0)))).plain())
     assert 'scale of "Ear"' in names and 'mesh of "Ear"' not in names
 
 
@@ -147,7 +147,7 @@ def test_extents_and_cells_are_those_along_the_axes_of_the_object(tmp_path, name
     volume, = volumes_of(box(surface_job(tmp_path), MOVED[name]), silent)
     assert volume.extents == pytest.approx([2.0, 1.0, 1.0], rel=1e-5)
     assert np.ptp(volume.nodes, axis=0) != pytest.approx([2.0, 1.0, 1.0], rel=0.1)
-    straight, turned = (filled(box(tmp_path, to_world), 500, by_bake=False, inside=True).scene.bodies[0].mesher
+    straight, turned = (replace_meshers(box(tmp_path, to_world), 500, by_bake=False, inside=True).scene.bodies[0].mesher
                         for to_world in (HERE, MOVED[name]))
     assert turned.kind == straight.kind == "cells"
     assert turned.params["edge_length"] == pytest.approx(straight.params["edge_length"], rel=1e-5)

@@ -5,7 +5,7 @@ import pytest
 from small_jobs import box_job
 
 from solver.errors import BadMesh
-from solver.job.files import safe_name
+from solver.job.files import make_safe_name
 from solver.job.load import load
 from solver.job.stages import keep, load_stage, stage_path
 
@@ -60,5 +60,5 @@ def test_any_name_gives_a_file_in_the_stages_folder(tmp_path, name):
 
 
 def test_names_stay_apart_where_capitals_do_not_count():
-    names = {safe_name(name).lower() for name in NAMES}
+    names = {make_safe_name(name).lower() for name in NAMES}
     assert len(names) == len(NAMES)

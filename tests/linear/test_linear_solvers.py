@@ -13,7 +13,7 @@ from solver.linear.interface import available
 from solver.meshing.grid import box_tets
 
 SOLVERS = list(catalogue.family("linear_solver"))
-SIZE, KEPT = 60, 6
+SIZE, RETAINED = 60, 6
 
 
 def matrix(seed):
@@ -46,13 +46,13 @@ def test_an_order_depends_on_the_graph_and_not_on_its_values(key):
 
 def test_solve_and_condense_after_each_refactor(linear):
     rng = np.random.default_rng(0)
-    linear.analyse(matrix(0)[1], KEPT)
+    linear.analyse(matrix(0)[1], RETAINED)
     for seed in range(3):
         whole, lower = matrix(seed)
         linear.factor(lower)
         right = rng.normal(size=SIZE)
         assert np.abs(whole @ linear.solve(right) - right).max() <= 1e-12
-        free = SIZE - KEPT
+        free = SIZE - RETAINED
         for _ in range(2):
             jacobian = linear.condense()
             assert np.abs(whole[:free, :free] @ jacobian + whole[:free, free:]).max() <= 1e-11
@@ -66,7 +66,7 @@ def test_right_sides_of_integers_are_solved_as_numbers(linear):
     assert np.abs(whole @ linear.solve(right) - right).max() <= 1e-9
 
 
-def test_nothing_kept_and_everything_kept(linear):
+def test_nothing_retained_and_everything_retained(linear):
     whole, lower = matrix(1)
     linear.analyse(lower, 0)
     linear.factor(lower)
@@ -109,8 +109,8 @@ def test_our_backward_solve_is_the_library_s(box_factor, key, width):
     inside = linear._supernodes
     assert inside is not None
     right = np.random.default_rng(width).normal(size=(box_factor.shape[0], width))
-    theirs = linear._solve_lt(right.copy())
-    assert np.abs(inside.solve_lt(right.copy()) - theirs).max() <= 1e-12 * np.abs(theirs).max()
+    expected = linear._solve_lt(right.copy())
+    assert np.abs(inside.solve_lt(right.copy()) - expected).max() <= 1e-12 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("width", [2, 7, 13, 40, 150])
@@ -122,13 +122,13 @@ def test_many_right_hand_sides_are_solved_together_where_cvxopt_takes_one_at_a_t
     linear.factor(box_factor)
     assert linear.supernodes() is not None
     right = np.random.default_rng(width).normal(size=(box_factor.shape[0], width))
-    theirs, before = linear._apply(right, cvxopt_cholmod._SOLVE_ALL), right.copy()
+    expected, before = linear._apply(right, cvxopt_cholmod._SOLVE_ALL), right.copy()
     monkeypatch.setattr(linear, "_apply", lambda *_: pytest.fail("one after the other"))
     ours = linear.solve(right)
-    assert np.abs(ours - theirs).max() <= 1e-12 * np.abs(theirs).max() and (right == before).all()
+    assert np.abs(ours - expected).max() <= 1e-12 * np.abs(expected).max() and (right == before).all()
     assert (linear.solve(np.asfortranarray(right)) == ours).all()
     linear.factor(box_factor * 2.0)
-    assert np.abs(linear.solve(right) - 0.5 * theirs).max() <= 1e-12 * np.abs(theirs).max()
+    assert np.abs(linear.solve(right) - 0.5 * expected).max() <= 1e-12 * np.abs(expected).max()
 
 
 def test_a_factor_that_looks_strange_is_left_to_the_library(box_factor):

@@ -21,8 +21,9 @@ SPOTS = [(0.16, 0.03, 0.03), (0.08, 0.03, 0.06), (0.12, 0.0, 0.0), (0.04, 0.06, 
 
 def bar(count=2, **settings):
     nodes, tets = box(CELLS, SIZE)
-    held = np.flatnonzero(nodes[:, 0] < 1e-9) if settings.pop("pinned", True) else NONE
-    return nodes, make(nodes, tets, pinned=held, dynamic=[nearest(nodes, spot) for spot in SPOTS[:count]], **settings)
+    pinned_nodes = np.flatnonzero(nodes[:, 0] < 1e-9) if settings.pop("pinned", True) else NONE
+    dynamic = [nearest(nodes, spot) for spot in SPOTS[:count]]
+    return nodes, make(nodes, tets, pinned=pinned_nodes, dynamic=dynamic, **settings)
 
 
 def bordered(count, poisson):
@@ -36,10 +37,10 @@ def bordered(count, poisson):
 @pytest.mark.parametrize("count", [0, 1, 5])
 @pytest.mark.parametrize("poisson", [0.3, 0.49])
 def test_its_j_is_that_of_a_double_factor(count, poisson):
-    lower, kept = bordered(count, poisson)
+    lower, retained = bordered(count, poisson)
     answers = []
     for solver in (Cholmod(), Mixed()):
-        solver.analyse(lower, kept)
+        solver.analyse(lower, retained)
         solver.factor(lower)
         answers.append(solver.condense())
     assert answers[1].shape[1] == 3 * count + 1  # one column, and more than a strip of 15 + 1
@@ -50,11 +51,11 @@ def test_its_j_is_that_of_a_double_factor(count, poisson):
     size = len(answers[0])
     whole = (lower + sp.tril(lower, -1).T).toarray()
     inner, across = whole[:size, :size], whole[size:, :size]
-    rest = solver.left_of_condense()
+    rest = solver.compute_condensation_residual()
     assert np.abs(inner @ answers[1] + across.T + rest).max() <= 1e-9 * np.abs(across).max()
     exact, first = across @ answers[0], across @ answers[1]
     scale = np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
-    errors = [(np.abs(told - exact) / scale).max() for told in (first, first - answers[1].T @ rest)]
+    errors = [(np.abs(condensed - exact) / scale).max() for condensed in (first, first - answers[1].T @ rest)]
     assert errors[0] > 1e-9 and errors[1] <= max(1e-2 * errors[0], 1e-10)
 
 
@@ -106,9 +107,9 @@ def test_answers_have_the_digits_that_are_promised(poisson):
 
 def test_j_has_the_digits_that_are_promised():
     """2e-3 of each column, with a factor that is off by a hundredth."""
-    lower, kept = bordered(2, 0.4)
+    lower, retained = bordered(2, 0.4)
     solver = Mixed()
-    solver.analyse(lower, kept)
+    solver.analyse(lower, retained)
     solver.factor(lower)
     solver._single.values[:] *= 1.005
     J = solver.condense()
@@ -135,8 +136,8 @@ def test_bodies_move_as_with_a_double_factor(method, scene):
         settings = dict(SCENES[scene])
         if settings.pop("motion", False):
             nodes, _ = box(CELLS, SIZE)
-            held = nodes[nodes[:, 0] < 1e-9]
-            settings["motion"] = Motion(held + 0.02 * np.sin(np.linspace(0, 3, 41))[:, None, None] * [0, 1, 0], 1 / 120)
+            at = nodes[nodes[:, 0] < 1e-9]
+            settings["motion"] = Motion(at + 0.02 * np.sin(np.linspace(0, 3, 41))[:, None, None] * [0, 1, 0], 1 / 120)
         nodes, world = bar(method=method, linear=linear, solve_impacts=False, **settings)  # one factor a step
         ends.append(positions(world, run(world, 12)))
     assert world.linear.in_double == 1 and world.linear.factored >= 12
@@ -145,7 +146,7 @@ def test_bodies_move_as_with_a_double_factor(method, scene):
 
 
 def test_a_release_has_the_same_energy_and_comes_to_the_same_rest():
-    told = []
+    found = []
     for linear in ("cholmod", "mixed"):
         nodes, world = bar(linear=linear, gravity=(0, 0, 0), gamma=0.2)
         state = world.initial_state()
@@ -156,10 +157,10 @@ def test_a_release_has_the_same_energy_and_comes_to_the_same_rest():
             state = world.step(state, 1 / 100)
             energy.append(0.5 * world.mass @ np.square(world.velocity(state)).sum(axis=1))
         _, damped = bar(linear=linear, beta=1.0, corrections=2)
-        told.append((np.mean(energy), positions(damped, run(damped, 60, 1 / 24))))
-    assert told[0][0] > 1e-4 and abs(told[1][0] / told[0][0] - 1.0) <= 1e-5
-    assert np.abs(told[0][1] - nodes).max() > 0.01
-    assert np.abs(told[0][1] - told[1][1]).max() <= 1e-6 * 0.16
+        found.append((np.mean(energy), positions(damped, run(damped, 60, 1 / 24))))
+    assert found[0][0] > 1e-4 and abs(found[1][0] / found[0][0] - 1.0) <= 1e-5
+    assert np.abs(found[0][1] - nodes).max() > 0.01
+    assert np.abs(found[0][1] - found[1][1]).max() <= 1e-6 * 0.16
 
 
 def test_bytes_depend_neither_on_the_threads_nor_on_what_was_before():
@@ -190,9 +191,9 @@ def test_where_single_precision_does_not_do_it_factors_in_double():
     lower = floating(1e-5)
     whole = lower + sp.tril(lower, -1).T
     solver, known = Mixed(), Cholmod()
-    for one in (solver, known):
-        one.analyse(lower, 0)
-        one.factor(lower)
+    for linear in (solver, known):
+        linear.analyse(lower, 0)
+        linear.factor(lower)
     assert solver.in_double == 2
     assert solver.remarks == ["Mixed Precision factors in double precision where single does not do, which takes "
                               "longer; here a pivot is lost in single precision"]
@@ -207,7 +208,7 @@ def test_where_single_precision_does_not_do_it_factors_in_double():
     assert solver.in_double == 3
 
 
-def test_a_world_tells_what_its_solver_remarks():
+def test_a_world_reports_what_its_solver_remarks():
     _, world = bar(linear="mixed", method="vanilla")
     state = run(world, 2)
     assert not world.notes
@@ -250,12 +251,12 @@ def test_a_matrix_that_is_not_positive_definite_is_refused():
 def test_the_error_of_j_enters_the_reduced_stiffness_squared():
     """The body is bent, so that forces are not balanced."""
     _, world = bar(3)
-    state, told = run(world, 6), []
+    state, found = run(world, 6), []
     for linear in ("cholmod", "mixed"):
         _, world = bar(3, linear=linear)
         for _ in range(2):  # the first factor is a double one
             lin = world.linearise(state)
             posed = world.condensation.pose(lin, NodeStage(1 / 120, 1.0, 1.0, 1 / 120, None, lin.v, None))
-        told.append((posed.motion.stiffness, posed.motion.jacobian))
-    off = [np.abs(b - a).max() / np.abs(a).max() for a, b in zip(*told)]
+        found.append((posed.motion.stiffness, posed.motion.jacobian))
+    off = [np.abs(b - a).max() / np.abs(a).max() for a, b in zip(*found)]
     assert off[1] > 1e-8 and off[0] <= 1e-3 * off[1]

@@ -17,7 +17,7 @@ from solver.linear.multigrid.solver import Multigrid
 from solver.meshing.grid import box_tets
 
 
-def held_bar(cells, poisson=0.45, turn=None, linear="multigrid"):
+def pinned_bar(cells, poisson=0.45, turn=None, linear="multigrid"):
     """−K of a bar 1 x 1 x 4 that hangs on its lower end, its nodes' places; maybe turned as a whole."""
     nodes, tets = box_tets(cells, (0.1, 0.1, 0.4))
     world = make(nodes, tets, poisson=poisson, linear=linear)
@@ -43,15 +43,15 @@ def iterations(lower, places, tolerance=1e-8):
 
 @pytest.mark.parametrize("poisson", [0.3, 0.45])
 def test_iterations_do_not_grow_with_the_mesh(poisson):
-    few = iterations(*held_bar((4, 4, 16), poisson))
-    many = iterations(*held_bar((10, 10, 40), poisson))
+    few = iterations(*pinned_bar((4, 4, 16), poisson))
+    many = iterations(*pinned_bar((10, 10, 40), poisson))
     assert many <= few + 8 and many <= 30
 
 
 def test_a_body_that_has_turned_is_solved_as_quickly_since_its_nodes_places_are_known():
     turn = Rotation.from_rotvec([1.2, -0.7, 0.5])
-    lower, places = held_bar((8, 8, 32), turn=turn)
-    still = iterations(*held_bar((8, 8, 32)))
+    lower, places = pinned_bar((8, 8, 32), turn=turn)
+    still = iterations(*pinned_bar((8, 8, 32)))
     assert iterations(lower, places) <= still + 2
     assert iterations(lower, turn.inv().apply(places)) > still + 5
 
@@ -132,8 +132,8 @@ def test_a_step_after_a_snapshot_does_not_depend_on_what_was_before():
     assert world.step(state, 1 / 120).q.tobytes() == fresh.step(state, 1 / 120).q.tobytes()
 
 
-def test_the_v_cycle_is_kept_while_it_serves_and_the_last_answer_is_a_start():
-    lower, places = held_bar((6, 6, 24))
+def test_the_v_cycle_is_reused_while_it_serves_and_the_last_answer_is_a_start():
+    lower, places = pinned_bar((6, 6, 24))
     solver = Multigrid()
     solver.analyse(lower, 12)
     for _ in range(4):
@@ -150,7 +150,7 @@ def test_the_v_cycle_is_kept_while_it_serves_and_the_last_answer_is_a_start():
 @pytest.mark.parametrize("decades", [0.6, 3.0])
 def test_a_v_cycle_that_has_aged_is_built_anew(decades):
     """Bars that differ so much that a V-cycle of their own pays, or that nothing else will do."""
-    lower, places = held_bar((6, 6, 24))
+    lower, places = pinned_bar((6, 6, 24))
     # softer towards the free end
     weight = np.repeat(10.0 ** (-0.5 * decades * places[:, 2] / 0.4), 3)
     aged = lower.copy()
@@ -170,7 +170,7 @@ def test_a_v_cycle_that_has_aged_is_built_anew(decades):
 
 
 def test_what_is_not_positive_definite_is_refused():
-    lower, places = held_bar((4, 4, 16))
+    lower, places = pinned_bar((4, 4, 16))
     solver = Multigrid()
     solver.analyse(lower, 0)
     turned = lower.copy()
@@ -184,7 +184,7 @@ def test_what_is_not_positive_definite_is_refused():
 
 
 def test_hundreds_of_pieces_that_do_not_hang_together():
-    lower, _ = held_bar((2, 2, 2))
+    lower, _ = pinned_bar((2, 2, 2))
     many = sp.block_diag([lower] * 200, format="csc")
     many.sort_indices()
     solver = Multigrid()
@@ -195,7 +195,7 @@ def test_hundreds_of_pieces_that_do_not_hang_together():
 
 
 def test_columns_come_out_the_same_one_by_one_and_in_strips():
-    lower, places = held_bar((5, 5, 20))
+    lower, places = pinned_bar((5, 5, 20))
     solver = Multigrid()
     solver.tolerance = 1e-11
     solver.analyse(lower, 0)
@@ -207,7 +207,7 @@ def test_columns_come_out_the_same_one_by_one_and_in_strips():
 
 
 def test_the_v_cycle_is_symmetric():
-    lower, places = held_bar((5, 5, 20))
+    lower, places = pinned_bar((5, 5, 20))
     solver = Multigrid()
     solver.analyse(lower, 0)
     solver.factor(lower, places)

@@ -41,13 +41,13 @@ def test_it_has_to_be_quicker_on_each_number_of_threads_and_shape():
     assert Table([*rows, row(2000, 12.0, 2)]).least == {}
 
 
-def test_the_table_is_that_of_the_rows_that_are_kept(monkeypatch, tmp_path):
-    kept = json.loads(quickest.TABLE.read_text(encoding="utf-8"))
+def test_the_table_is_that_of_the_stored_rows(monkeypatch, tmp_path):
+    stored = json.loads(quickest.TABLE.read_text(encoding="utf-8"))
     monkeypatch.setattr(quickest, "TABLE", tmp_path / "quickest.json")
     linear_choice.write_table()
-    assert json.loads(quickest.TABLE.read_text(encoding="utf-8")) == kept
+    assert json.loads(quickest.TABLE.read_text(encoding="utf-8")) == stored
     uses = {use for part in linear_choice.USES.values() for use in part}
-    assert {one["use"] for one in kept["rows"]} <= uses
+    assert {row["use"] for row in stored["rows"]} <= uses
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ def scene(tmp_path, monkeypatch):
 def test_a_bake_is_solved_by_what_is_quicker_and_the_log_says_so(scene):
     world = assemble(*scene())
     assert type(world.linear).__name__ == "Mixed"
-    [said] = [note for note in world.notes if note.startswith("Linear solver: ")]
-    assert "quicker than CHOLMOD" in said and "324 tetrahedra" in said
+    [note_of_solver] = [note for note in world.notes if note.startswith("Linear solver: ")]
+    assert "quicker than CHOLMOD" in note_of_solver and "324 tetrahedra" in note_of_solver
     ends = [assemble(*scene(linear_solver=key)).step(world.initial_state(), 0.01).q for key in ("auto", "cholmod")]
     assert 0.0 < np.abs(ends[0] - ends[1]).max() < 1e-9
 

@@ -114,8 +114,8 @@ def test_a_pivot_that_single_precision_cannot_tell_is_refused(factored):
     linear, whole, lower = factored
     made = SingleFactor(inside_of(linear))
     # a floating body: the last pivot is what rounding leaves, but for a part in 1e7
-    held = sp.kron(sp.identity(whole.shape[0] // 3), np.eye(3) + 0.1)
-    floating = sp.tril(whole - (0.1 - 1e-7) * held, format="csc")
+    of_blocks = sp.kron(sp.identity(whole.shape[0] // 3), np.eye(3) + 0.1)
+    floating = sp.tril(whole - (0.1 - 1e-7) * of_blocks, format="csc")
     floating.sort_indices()
     linear.factor(floating)
     with pytest.raises(NotPositiveDefinite):

@@ -15,10 +15,10 @@ from solver.linear.cholesky.symbolic import NodeGraph
 from solver.linear.interface import NotPositiveDefinite
 
 
-def over_nodes(seed, nodes, joined, kept):
+def over_nodes(seed, nodes, joined, retained):
     """Lower triangle of a positive definite matrix of 3 x 3 blocks, the last `kept` rows apart; and the whole of it."""
     rng = np.random.default_rng(seed)
-    size = 3 * nodes + kept
+    size = 3 * nodes + retained
     whole = np.zeros((size, size))
     for a, b in rng.integers(0, nodes, (joined, 2)):
         if a != b:
@@ -50,13 +50,13 @@ def filled(whole, nodes, order):
 SHAPES = [(0, 40, 60, 0), (1, 40, 30, 4), (2, 60, 0, 0), (3, 25, 200, 7), (4, 1, 0, 0), (5, 30, 40, 1)]
 
 
-@pytest.mark.parametrize("seed, nodes, joined, kept", SHAPES)
-def test_counts_and_rows_are_those_that_elimination_fills(seed, nodes, joined, kept):
-    lower, whole = over_nodes(seed, nodes, joined, kept)
-    graph = NodeGraph(lower.indptr, lower.indices, kept)
+@pytest.mark.parametrize("seed, nodes, joined, retained", SHAPES)
+def test_counts_and_rows_are_those_that_elimination_fills(seed, nodes, joined, retained):
+    lower, whole = over_nodes(seed, nodes, joined, retained)
+    graph = NodeGraph(lower.indptr, lower.indices, retained)
     for order in (None, np.random.default_rng(seed).permutation(nodes).astype(np.int32)):
         tree = graph.tree(order)
-        assert sorted(tree.order) == list(range(nodes + kept))
+        assert sorted(tree.order) == list(range(nodes + retained))
         wanted = filled(whole, nodes, tree.order)
         assert (tree.counts == wanted.sum(axis=0)).all()
         found = tree.symbolic()
@@ -68,15 +68,15 @@ def test_counts_and_rows_are_those_that_elimination_fills(seed, nodes, joined, k
             assert (np.diff(rows) > 0).all() and (rows[: len(own)] == own).all()
             needed = np.flatnonzero(scalar[:, own].any(axis=1))
             assert np.isin(needed, rows).all()
-        assert sorted(found.permutation) == list(range(3 * nodes + kept))
+        assert sorted(found.permutation) == list(range(3 * nodes + retained))
 
 
-@pytest.mark.parametrize("seed, nodes, joined, kept", SHAPES)
-def test_a_factor_solves_and_what_is_kept_is_eliminated_last(seed, nodes, joined, kept):
-    lower, whole = over_nodes(seed, nodes, joined, kept)
+@pytest.mark.parametrize("seed, nodes, joined, retained", SHAPES)
+def test_a_factor_solves_and_what_is_retained_is_eliminated_last(seed, nodes, joined, retained):
+    lower, whole = over_nodes(seed, nodes, joined, retained)
     right = np.random.default_rng(9).normal(size=(len(whole), 5))
     for order in (None, np.random.default_rng(seed).permutation(nodes).astype(np.int32)):
-        found = NodeGraph(lower.indptr, lower.indices, kept).tree(order).symbolic()
+        found = NodeGraph(lower.indptr, lower.indices, retained).tree(order).symbolic()
         fronts = Fronts(found, lower, Workspace())
         fronts.factor(lower)
         assert np.abs(whole @ fronts.solve(right) - right).max() <= 1e-12
@@ -96,16 +96,16 @@ def test_the_same_bytes_with_one_thread_and_two(monkeypatch):
     monkeypatch.setattr(multifrontal, "PANEL", 8)  # so that a small matrix has fronts of several tiles
     monkeypatch.setattr(multifrontal, "TILE", 8)
     lower, _ = over_nodes(3, 60, 400, 6)
-    said, before = [], threads.count()
+    values_found, before = [], threads.count()
     try:
         for many in (1, 2):
             threads.configure(many)
             fronts = Fronts(NodeGraph(lower.indptr, lower.indices, 6).tree().symbolic(), lower, Workspace())
             fronts.factor(lower)
-            said.append(fronts.values.copy())
+            values_found.append(fronts.values.copy())
     finally:
         threads.configure(before)
-    assert np.array_equal(*said)
+    assert np.array_equal(*values_found)
 
 
 def test_what_is_not_definite_is_refused_and_does_not_stand():
@@ -149,10 +149,10 @@ def test_what_followed_before_leaves_its_memory_at_once():
     try:
         before = following.follow(first)
         before.factor(first)
-        gone = weakref.ref(before)
+        earlier = weakref.ref(before)
         del before
         following.follow(second).factor(second)
-        assert gone() is None
+        assert earlier() is None
     finally:
         gc.enable()
 
@@ -162,14 +162,14 @@ def test_an_order_serves_what_comes_after_until_it_is_forgotten(monkeypatch):
     cholmod = pytest.importorskip("solver.linear.cholesky.cholmod")
     asked = []
     monkeypatch.setattr(cholmod.Cholmod, "order", staticmethod(
-        lambda graph, lasts=True: asked.append(graph.nnz) or cholmod._ordered(graph, "amd")))
+        lambda graph, lasts=True: asked.append(graph.nnz) or cholmod._order(graph, "amd")))
     count = 300
     chain = [(k, k - 1) for k in range(1, count)]
     folded = [(a, count - 1 - a) for a in range(count // 2 + 1, count)]
     plain, first, second = (joined([*chain, *pairs], count) for pairs in ([], folded, folded[1:]))
     linear, fresh = cholmod.Cholmod(), cholmod.Cholmod()
-    for one in (linear, fresh):
-        one.analyse(plain, 0)
+    for solver in (linear, fresh):
+        solver.analyse(plain, 0)
     right = np.random.default_rng(2).normal(size=3 * count)
     for lower in (plain, first, second):
         linear.factor(lower)
@@ -178,8 +178,8 @@ def test_an_order_serves_what_comes_after_until_it_is_forgotten(monkeypatch):
     assert len(asked) == 1
     linear.forget_past()
     assert linear.supernodes() is None
-    for one in (linear, fresh):
-        one.factor(second)
+    for solver in (linear, fresh):
+        solver.factor(second)
     assert len(asked) == 3 and np.array_equal(linear.solve(right), fresh.solve(right))
 
 
@@ -254,11 +254,11 @@ def test_only_what_is_joined_across_the_tree_is_placed_anew(seed):
     grid = [(place[i, j], place[i + di, j + dj]) for i in range(side) for j in range(side)
             for di, dj in ((0, 1), (1, 0)) if i + di < side and j + dj < side]
     across = [(place[i, j], place[i + 3, j + 2]) for i, j in rng.integers(0, side - 3, (25, 2)).tolist()]
-    plain, more = (NodeGraph(one.indptr, one.indices, 0) for one in (joined(grid, side**2),
-                                                                     joined(grid + across, side**2)))
+    plain, more = (NodeGraph(graph.indptr, graph.indices, 0) for graph in (joined(grid, side**2),
+                                                                           joined(grid + across, side**2)))
     tree = plain.tree()
-    assert np.array_equal(plain.lifted(tree), tree.order)
-    order = more.lifted(tree)
+    assert np.array_equal(plain.lift_nodes(tree), tree.order)
+    order = more.lift_nodes(tree)
     assert np.array_equal(np.sort(order), np.arange(side**2))
     assert more.tree(order).work < 0.85 * more.tree().work
     # who is joined to nobody across keeps its place among its like
@@ -266,16 +266,16 @@ def test_only_what_is_joined_across_the_tree_is_placed_anew(seed):
     assert [k for k in order if k not in touched] == [k for k in tree.order if k not in touched]
 
 
-@pytest.mark.parametrize("kept", [0, 6])
-def test_two_bodies_that_come_together_have_one_order(kept):
+@pytest.mark.parametrize("retained", [0, 6])
+def test_two_bodies_that_come_together_have_one_order(retained):
     """Their elimination trees are disjoint: what joins them is ordered after both, and before the kept columns."""
-    apart, _ = over_nodes(0, 30, 60, kept)
+    apart, _ = over_nodes(0, 30, 60, retained)
     whole = apart.toarray()
     whole[45:90, :45] = 0.0
-    alone = NodeGraph(*_parts(whole), kept)
+    alone = NodeGraph(*_parts(whole), retained)
     whole[45:48, :3] = 0.1
-    together = NodeGraph(*_parts(whole), kept)
-    order = together.lifted(alone.tree())
+    together = NodeGraph(*_parts(whole), retained)
+    order = together.lift_nodes(alone.tree())
     assert np.array_equal(np.sort(order), np.arange(30)) and order[-1] in (0, 15)
 
 

@@ -40,9 +40,9 @@ def test_a_solve_leaves_nothing_behind_and_keeps_what_it_was_given():
     rng = np.random.default_rng(4)
     tree = random_tree(15, rng)
     b, factor = rng.normal(size=tree.dof[-1]), factored(tree)
-    kept, once = b.copy(), factor.solve(b)
+    copied, once = b.copy(), factor.solve(b)
     assert np.array_equal(factor.solve(b), once)
-    assert np.array_equal(b, kept)
+    assert np.array_equal(b, copied)
 
 
 def test_columns_need_not_be_contiguous():

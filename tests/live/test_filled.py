@@ -7,7 +7,7 @@ from solids import ball
 from test_playing import quiet
 
 from solver.build import filled as module
-from solver.build.filled import filled, filled_quickly
+from solver.build.filled import fill_quickly, replace_meshers
 from solver.build.volumes import volumes_of
 from solver.job.load import load
 from solver.live.run import engine_of
@@ -27,14 +27,14 @@ def job(tmp_path):
 
 
 def test_what_was_never_filled_gets_about_the_requested_number_of_cells(job):
-    mesh = filled(job, 500, by_bake=True)
+    mesh = replace_meshers(job, 500, by_bake=True)
     assert mesh.scene.bodies[0].mesher.kind == "cells" and job.scene.bodies[0].mesher.kind == "tetgen"
     [volume] = volumes_of(mesh, quiet)
     assert 300 < len(volume.tets) / 6 < 800
 
 
 def test_what_its_mesh_encloses_may_count_instead_of_its_box(job):
-    [volume] = volumes_of(filled(job, 500, by_bake=True, inside=True), quiet)
+    [volume] = volumes_of(replace_meshers(job, 500, by_bake=True, inside=True), quiet)
     edge = np.ptp(volume.nodes[volume.tets[0]], axis=0).max()
     assert 4.0 / 3.0 * np.pi / edge**3 == pytest.approx(500, rel=0.1)
 
@@ -42,12 +42,12 @@ def test_what_its_mesh_encloses_may_count_instead_of_its_box(job):
 def test_tetrahedra_of_a_bake_are_used_where_they_are_stored_and_few_enough(job, monkeypatch):
     pytest.importorskip("tetgen")
     [made] = volumes_of(job, quiet)  # as a bake does
-    [volume] = volumes_of(filled(job, 500, by_bake=True), quiet)
+    [volume] = volumes_of(replace_meshers(job, 500, by_bake=True), quiet)
     np.testing.assert_array_equal(volume.nodes, made.nodes)
-    assert filled(job, 500, by_bake=False).scene.bodies[0].mesher.kind == "cells"
+    assert replace_meshers(job, 500, by_bake=False).scene.bodies[0].mesher.kind == "cells"
     assert engine_of("modes", job.path, quiet).bodies[0].body.nodes.shape == made.nodes.shape
     monkeypatch.setattr(module, "MOST", len(made.tets) - 1)
-    assert filled(job, 500, by_bake=True).scene.bodies[0].mesher.kind == "cells"
+    assert replace_meshers(job, 500, by_bake=True).scene.bodies[0].mesher.kind == "cells"
 
 
 def test_what_was_never_filled_gets_tetrahedra_like_those_of_its_bake(job, monkeypatch):
@@ -55,7 +55,7 @@ def test_what_was_never_filled_gets_tetrahedra_like_those_of_its_bake(job, monke
     them where meshing would take too long."""
     change(job.path, "bodies.0.mesher", {"kind": "tetwild", "params": {"edge_length": 0.5}})
     own = load(job.path)
-    quick_job, [volume] = filled_quickly(own, 500, quiet)
+    quick_job, [volume] = fill_quickly(own, 500, quiet)
     assert quick_job.scene.bodies[0].mesher.kind == module.QUICK["tetwild"]
     [bake] = volumes_of(own, quiet)
     whole, quick = (float(tet_volumes(mesh.nodes, mesh.tets).sum()) for mesh in (bake, volume))
@@ -64,8 +64,8 @@ def test_what_was_never_filled_gets_tetrahedra_like_those_of_its_bake(job, monke
     change(job.path, "bodies.0.mesher.params.edge_length", 0.6)
     change(job.path, "bodies.0.density", 500.0)
     fine = load(job.path)
-    assert filled_quickly(fine, 500, quiet, quick_job)[0].scene.bodies[0].mesher == quick_job.scene.bodies[0].mesher
-    slow, [cells] = filled_quickly(fine, 500, quiet)
+    assert fill_quickly(fine, 500, quiet, quick_job)[0].scene.bodies[0].mesher == quick_job.scene.bodies[0].mesher
+    slow, [cells] = fill_quickly(fine, 500, quiet)
     assert slow.scene.bodies[0].mesher.kind == "cells" and len(cells.tets) % 6 == 0
 
 

@@ -7,7 +7,7 @@ from small_jobs import box_tets, write_job
 from test_bumps import block
 from test_playing import DOWN, SOLVED, quiet
 
-from solver.build.touching_surface import divided
+from solver.build.touching_surface import subdivide
 from solver.live.engines import modes
 from solver.live.engines.interface import Hold, Inputs
 from solver.live.run import engine_of
@@ -73,7 +73,7 @@ def jellies(folder, fine, aside=(0.05, 0.02), friction=True):
     for k, at in enumerate(([0.0, 0.0, 1.0], [*aside, 3.05])):
         vertices, triangles = block(np.array(at) - 1.0, np.array(at) + 1.0)
         if fine:
-            vertices, triangles = divided(vertices, triangles, 0.35)
+            vertices, triangles = subdivide(vertices, triangles, 0.35)
         arrays |= {f"v{k}": vertices, f"f{k}": triangles}
         bodies.append({"name": f"Jelly {k}", "surface": {"vertices": f"arrays/v{k}.npy",
                                                          "triangles": f"arrays/f{k}.npy"},
@@ -99,7 +99,7 @@ def test_jellies_with_defaults_stay_on_each_other(tmp_path, monkeypatch, fine):
 
 def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
     """After a deep step beside an edge the point is nearer to another side."""
-    vertices, triangles = divided(*block([0, 0, 0], [1, 1, 1]), 0.17)
+    vertices, triangles = subdivide(*block([0, 0, 0], [1, 1, 1]), 0.17)
     skin, point, moved = Skin(vertices, triangles), np.array([[0.98, 0.5, 1.01]]), np.array([0.0, 0.0, -0.06])
     still = SurfaceMotion(skin, vertices, vertices, vertices, vertices)
     comes = SurfaceMotion(skin, point + moved, point, point + moved, point)
@@ -115,7 +115,7 @@ def test_a_point_is_pushed_out_of_the_side_that_it_came_through():
 
 def test_what_is_divided_is_the_same_surface():
     vertices, triangles = block([0, 0, 0], [2, 1, 1])
-    fine, faces = divided(vertices, triangles, 0.24)
+    fine, faces = subdivide(vertices, triangles, 0.24)
     np.testing.assert_array_equal(fine[:8], vertices)
     corners = fine[faces]
     area = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

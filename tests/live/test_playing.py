@@ -37,7 +37,7 @@ class Window:
         self.notes, self.clock = [], FixedClock()
         self.engine = engine_of(key, job, quiet)
         self.start = self.engine.positions
-        self.board = boards.made(path, len(self.start), self.start.mean(axis=0))
+        self.board = boards.create_board(path, len(self.start), self.start.mean(axis=0))
         self.live = Live(job, self.engine, self.board, self.clock, self.notes.append)
 
     def play(self, seconds, control_values=None):
@@ -48,7 +48,7 @@ class Window:
             self.live.update()
             self.clock.wait(1 / 48)
         self.live.update()
-        self.frame, positions, self.poses = self.board.shown()
+        self.frame, positions, self.poses = self.board.read_frame()
         return positions + self.board.origin
 
 
@@ -67,7 +67,7 @@ def test_nothing_moves_before_blender_has_sent_its_position(window):
     window.live.update()
     window.clock.wait(1.0)
     window.live.update()
-    assert window.board.shown() is None
+    assert window.board.read_frame() is None
 
 
 def test_a_computer_that_sleeps_owes_no_steps(window):
@@ -76,7 +76,7 @@ def test_a_computer_that_sleeps_owes_no_steps(window):
     before = window.frame["time"][0]
     window.clock.wait(30_000.0)
     window.live.update()
-    frame, positions, _ = window.board.shown()
+    frame, positions, _ = window.board.read_frame()
     assert 0.0 < frame["time"][0] - before < 0.3
     assert window.engine.restarts == 0 and np.isfinite(positions).all()
 
@@ -93,7 +93,7 @@ def test_a_slow_step_is_shown_before_the_next_one(window, monkeypatch, seconds):
     monkeypatch.setattr(window.engine, "step", slow)
     window.clock.wait(0.1)
     window.live.update()
-    assert window.board.shown()[0]["time"][0] - before == pytest.approx(window.engine.efforts[0].step)
+    assert window.board.read_frame()[0]["time"][0] - before == pytest.approx(window.engine.efforts[0].step)
 
 
 def test_it_sags_by_its_weight_and_floats_without(window):

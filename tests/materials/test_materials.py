@@ -156,7 +156,7 @@ def test_turning_the_world_turns_the_stress(key):
 
 
 @pytest.mark.parametrize("key", sorted(TURNS_SWELL))
-def test_what_is_said_to_swell_when_turned_does(key):
+def test_what_is_documented_to_swell_when_turned_does(key):
     turn = np.broadcast_to(rotation(np.random.default_rng(8)), (LANES, 3, 3))
     assert Lanes(key).energy(turn).min() > 1e3
 

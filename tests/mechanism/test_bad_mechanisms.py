@@ -31,7 +31,7 @@ def solid(vertices, triangles=None):
     return {"name": "Lower", "shape": {"kind": kind}, "vertices": f"arrays/{vertices}.npy", **faces}
 
 
-def told(name):
+def mechanism_of(name):
     return [{"name": "Upper", "motion": f"arrays/{name}.npy"}, {"name": "Lower"}]
 
 
@@ -46,12 +46,12 @@ def arm(folder, *changes, **options):
 def bake(job, capsys):
     """Return (exit code, output). Checks that the cache is finite and that no exception escaped."""
     code = main(["bake", str(job)], read_stdin=False)
-    said = capsys.readouterr().err
-    assert "Traceback" not in said and "report this" not in said
+    sentence = capsys.readouterr().err
+    assert "Traceback" not in sentence and "report this" not in sentence
     if (job / "cache").exists():
         cache = Cache(job / "cache")
         assert all(np.isfinite(values).all() for frame in cache.frames_done() for values in cache.poses(frame).values())
-    return code, said
+    return code, sentence
 
 
 def test_what_rounding_leaves_of_a_zero_is_no_slip(tmp_path, capsys):
@@ -60,7 +60,7 @@ def test_what_rounding_leaves_of_a_zero_is_no_slip(tmp_path, capsys):
     assert bake(job, capsys)[0] == 0
 
 
-@pytest.mark.parametrize(("path", "value", "said"), [
+@pytest.mark.parametrize(("path", "value", "sentence"), [
     (f"{BODY}.mass", 0, "mass of 0 kg"),
     (f"{BODY}.shape", box(1, 1, 0), "is flat"),
     (f"{BODY}.shape", box(1e-150, 1e-150, 1e-150), "closer to 0 than what can be computed with"),
@@ -80,22 +80,22 @@ def test_what_rounding_leaves_of_a_zero_is_no_slip(tmp_path, capsys):
     (f"{JOINT}.motor", {"target": "arrays/corners.npy"}, "should have (3, 1)"),
     (f"{JOINT}.motor", {"target": [1.0], "until": 0}, "before anything moves"),
     (f"{JOINT}.friction", {"mu": 0.1, "points": 10**9}, "1000 at most"),
-    ("mechanisms.0.bodies", told("still"), "which is animated"),
+    ("mechanisms.0.bodies", mechanism_of("still"), "which is animated"),
     ("mechanisms.0.springs", [{**SPRING, "stiffness": -1}], "stiffness of -1"),
     ("mechanisms.0.bodies", [], "has no body"),
     ("ground", {"point": [0, 0, 0], "normal": [0, 0, 0]}, "normal"),
 ])
-def test_it_is_refused_in_a_sentence(tmp_path, capsys, path, value, said):
+def test_it_is_refused_in_a_sentence(tmp_path, capsys, path, value, sentence):
     code, text = bake(arm(tmp_path, (path, value)), capsys)
-    assert code == 2 and said in text.lower()
+    assert code == 2 and sentence in text.lower()
 
 
 @pytest.mark.parametrize("motion", ["zeros", "mirrored"])
 def test_an_obstacle_whose_motion_is_none_of_a_rigid_body_is_refused(tmp_path, capsys, motion):
-    job = mechanism_job(tmp_path, told(motion), [], arrays=ARRAYS, samples=1)
+    job = mechanism_job(tmp_path, mechanism_of(motion), [], arrays=ARRAYS, samples=1)
     code, text = bake(job, capsys)
     assert code == 2 and "scales, shears or mirrors it at sample 0" in text and "bodies[0].motion" in text
-    change(job, "mechanisms.0.bodies", told("still"))
+    change(job, "mechanisms.0.bodies", mechanism_of("still"))
     assert bake(job, capsys)[0] == 0
 
 
@@ -126,15 +126,15 @@ def test_it_bakes_to_numbers(tmp_path, capsys, changes):
     assert len(Cache(job / "cache").frames_done()) == 6
 
 
-@pytest.mark.parametrize(("changes", "said"), [
+@pytest.mark.parametrize(("changes", "sentence"), [
     ([(f"{JOINT}.rate", [1e30])], "a second"),
     ([("gravity", [0, 0, -1e30])], "a second"),
     ([("mechanisms.0.joints.0.motor", {**DRIVE, "target": "arrays/target.npy"}),
       ("mechanisms.0.loops", [{**BALL, "body_a": "Upper", "position": [0.6, 0, 0]}])], "do not all hold at once"),
 ])
-def test_what_cannot_be_moved_says_so(tmp_path, capsys, changes, said):
+def test_what_cannot_be_moved_says_so(tmp_path, capsys, changes, sentence):
     code, text = bake(arm(tmp_path, *changes), capsys)
-    assert code == 3 and said in text and '"Robot/' in text and "Lower the step" in text
+    assert code == 3 and sentence in text and '"Robot/' in text and "Lower the step" in text
 
 
 @pytest.mark.parametrize("method", ["vanilla", "conjac"])
@@ -162,7 +162,7 @@ def test_a_light_root_under_a_heavy_tip_with_friction_is_no_defect(tmp_path, cap
     assert code == 3 and "system of equations is singular" in text
 
 
-def test_limits_of_a_ball_are_as_stiff_whichever_way_its_start_is_told(tmp_path, capsys):
+def test_limits_of_a_ball_are_as_stiff_whichever_way_its_start_is_given(tmp_path, capsys):
     """1.5 rad one way is 2π − 1.5 the other, near where the chart about no turn is singular."""
     last = []
     for angle in (1.5, 1.5 - 2 * np.pi):

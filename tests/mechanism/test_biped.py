@@ -49,29 +49,30 @@ def test_a_ragdoll_falls_down_stairs_and_comes_to_rest(tmp_path):
     assert (rises > 1.0).sum() <= 1 and rises.sum() < 0.025 * mass * 9.81
 
 
-def test_contact_and_friction_that_do_not_agree_are_told_where_and_when_and_only_where_it_shows(tmp_path, monkeypatch):
+def test_contact_and_friction_that_do_not_agree_are_reported_where_and_when_it_shows(tmp_path, monkeypatch):
     """Passes run out in two of three steps of a ragdoll at rest, with errors below a millimeter a second."""
     biped.job(tmp_path / "job")
     world = build_mechanisms(load(tmp_path / "job"))
-    stages, state, h, ran_out, told, places = solved_stages(world), world.initial_state(), 1 / 120, [], [], []
-    judge = ConstraintRows.unsettled
+    stages, state, h, ran_out, reported, places = solved_stages(world), world.initial_state(), 1 / 120, [], [], []
+    judge = ConstraintRows.find_unsettled
 
     def noted(outside, answer, at):
         ran_out.extend([] if answer.off is None else [float(answer.off.max())])
         return judge(outside, answer, at)
 
-    monkeypatch.setattr(ConstraintRows, "unsettled", noted)
+    monkeypatch.setattr(ConstraintRows, "find_unsettled", noted)
     for _ in range(200):
         state = world.step(state, h)
-        held = stages[-1].constraint_solution
-        if held.worst is not None:
-            told.append(held.worst.off)
-            places.append(world.poses(state)["pose"][held.worst.bodies[0], :3, 3])
-    assert told and sorted(told) == sorted(one for one in ran_out if one > 1e-3) and len(ran_out) > 10 * len(told)
-    (said,) = (one for one in world.summary if "did not converge" in one)
+        solution = stages[-1].constraint_solution
+        if solution.worst is not None:
+            reported.append(solution.worst.off)
+            places.append(world.poses(state)["pose"][solution.worst.bodies[0], :3, 3])
+    assert reported and sorted(reported) == sorted(off for off in ran_out if off > 1e-3)
+    assert len(ran_out) > 10 * len(reported)
+    (sentence,) = (line for line in world.summary if "did not converge" in line)
     found = re.fullmatch(r'Contact with friction did not converge in (\d+) of 200 steps, least where '
-                         r'"(.*)" touches (.*) near \((.*)\) m at (.*) s, by (.*) m/s: lower the step', said)
-    assert found is not None and int(found[1]) == len(told) and found[2].startswith("Ragdoll/")
+                         r'"(.*)" touches (.*) near \((.*)\) m at (.*) s, by (.*) m/s: lower the step', sentence)
+    assert found is not None and int(found[1]) == len(reported) and found[2].startswith("Ragdoll/")
     place = np.array(found[4].split(", "), dtype=float)
-    assert np.linalg.norm(place - places[int(np.argmax(told))]) < 0.4  # on the body that it names
+    assert np.linalg.norm(place - places[int(np.argmax(reported))]) < 0.4  # on the body that it names
     assert float(found[6]) > 1e-3 and 0.0 < float(found[5]) <= 200 * h

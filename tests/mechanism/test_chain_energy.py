@@ -37,8 +37,8 @@ def gains(world, h, seconds):
 
 
 @pytest.mark.parametrize(("kind", "count", "share"), some(
-    [(kind, *one) for kind in ("revolute", "spherical") for one in ((2, 0.0), (5, 0.0), (10, 0.01), (20, 0.02))],
-    *(("revolute", *one) for one in ((2, 0.0), (5, 0.0), (10, 0.01), (20, 0.02))), ("spherical", 2, 0.0)))
+    [(kind, *links) for kind in ("revolute", "spherical") for links in ((2, 0.0), (5, 0.0), (10, 0.01), (20, 0.02))],
+    *(("revolute", *links) for links in ((2, 0.0), (5, 0.0), (10, 0.01), (20, 0.02))), ("spherical", 2, 0.0)))
 def test_a_chain_that_whips_gains_hardly_any_energy(tmp_path, kind, count, share):
     """And half as much at half the step; the ends of twenty links turn by a radian in one of 1/120 s."""
     world = mechanism_world(tmp_path, *chain(count, kind))
@@ -106,8 +106,8 @@ def test_without_forces_no_step_gains_energy_and_all_keep_momentum(tmp_path, rat
     first = energy
     for _ in range(5 * rate):
         state = world.step(state, h)
-        after, kept = seen_where_solved(world, state, h)
+        after, conserved = seen_where_solved(world, state, h)
         assert after <= energy * (1 + 1e-12)
-        assert kept == pytest.approx(momentum, abs=1e-11 * np.abs(momentum).max())
+        assert conserved == pytest.approx(momentum, abs=1e-11 * np.abs(momentum).max())
         energy = after
     assert energy < 0.99 * first

@@ -22,8 +22,8 @@ def test_its_root_stops_before_its_tip_and_all_earlier_with_twice_the_radius():
 @pytest.mark.parametrize("seconds", [(0.3,), pytest.param((0.1, 0.5), marks=pytest.mark.long)])
 def test_staggered_projections_come_to_bisp_s_answer(seconds):
     """Both settle in every stage; found 9e-6 of what friction changes, at half a second 3e-4."""
-    told = chain.beside_staggered(4, seconds, steps=2)
-    assert told["bisp"]["unsettled"] == told["staggered"]["unsettled"] == 0.0
-    assert told["apart"] <= 1e-3
-    assert max(told["bisp"]["off"], told["staggered"]["off"]) <= 1e-3
-    assert told["staggered"]["passes"] > 5 * told["bisp"]["passes"]
+    result = chain.beside_staggered(4, seconds, steps=2)
+    assert result["bisp"]["unsettled"] == result["staggered"]["unsettled"] == 0.0
+    assert result["apart"] <= 1e-3
+    assert max(result["bisp"]["off"], result["staggered"]["off"]) <= 1e-3
+    assert result["staggered"]["passes"] > 5 * result["bisp"]["passes"]

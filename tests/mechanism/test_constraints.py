@@ -65,12 +65,12 @@ def test_a_ring_that_is_stretched_straight_is_named_where_it_cannot_move(tmp_pat
     bodies, joints, loops = planks(0.0)
     job = mechanism_job(tmp_path / "level", bodies, joints, loops=loops, integrator=integrator, gravity=[0, 0, -9.81])
     assert main(["bake", str(job)], read_stdin=False) == 3
-    told = capsys.readouterr().err
-    assert '"Far End" closes is stretched straight' in told and "leave it some slack" in told
-    assert "Lower the step" not in told
+    printed = capsys.readouterr().err
+    assert '"Far End" closes is stretched straight' in printed and "leave it some slack" in printed
+    assert "Lower the step" not in printed
     bodies, joints, loops = planks(0.1)
     world = built(tmp_path / "slack", bodies, joints, loops=loops, integrator=integrator)
-    assert world.blocked_by(world.initial_state()) == ""
+    assert world.suggest_remedy(world.initial_state()) == ""
     assert loop_of(world, run(world, 1 / 48, 48)) < 1e-9
 
 
@@ -79,14 +79,14 @@ def test_a_ring_that_turns_is_not_taken_for_a_straight_one(tmp_path, crank):
     """At 0 and π its crank is in one line with the base, and it turns on all the same."""
     bodies, joints, loops = four_bar(crank)
     world = built(tmp_path, bodies, joints, loops=loops)
-    assert world.blocked_by(world.initial_state()) == ""
+    assert world.suggest_remedy(world.initial_state()) == ""
 
 
 def loop_of(world, state):
     return float(world.poses(state)["loops"].max())
 
 
-def test_loops_that_cannot_be_compared_are_told(tmp_path):
+def test_loops_that_cannot_be_compared_are_reported(tmp_path):
     """Because nothing resists a joint: the world continues, and its notes say what is unknown."""
     bodies, joints, loops = four_bar()
     world = built(tmp_path, bodies, joints, loops=loops)
@@ -245,7 +245,7 @@ def test_a_loop_that_is_torn_apart_fails_the_step(tmp_path):
         run(world, 0.01, 2)
 
 
-def test_what_is_driven_all_the_way_goes_through_the_ground_and_its_limits_as_told(tmp_path):
+def test_what_is_driven_all_the_way_goes_through_the_ground_and_its_limits_as_reported(tmp_path):
     """A box driven down through the ground, an arm on it driven beyond its limit, and a free ball beside that lands."""
     down = [0.0, 0.0, 0.0, 0.0, 0.0, -0.5]
     box = {"kind": "box", "params": {"size_x": 0.2, "size_y": 0.2, "size_z": 0.2}}
@@ -268,7 +268,7 @@ def test_what_is_driven_all_the_way_goes_through_the_ground_and_its_limits_as_to
     assert at[2, 2, 3] == pytest.approx(0.3 - 0.5 * 9.81 / 144, abs=2e-3)
 
 
-def test_a_link_passes_through_the_held_body_that_it_hangs_on(tmp_path):
+def test_a_link_passes_through_the_fixed_body_that_it_hangs_on(tmp_path):
     bodies = [rod("arm", (0, -1), (0, 0)), rod("forearm", (0, 0), (1, 0))]
     joints = [{**hinge("screwed", "arm", None, (0, 0)), "kind": "fixed"}, hinge("elbow", "forearm", "arm", (0, 0))]
     free = built(tmp_path / "free", bodies, joints)
@@ -278,7 +278,7 @@ def test_a_link_passes_through_the_held_body_that_it_hangs_on(tmp_path):
     np.testing.assert_allclose(run(touching, 0.01, 20).q, fallen.q, atol=1e-12)
 
 
-def test_what_cannot_be_told_of_loops_is_said(tmp_path):
+def test_what_cannot_be_computed_of_loops_is_reported(tmp_path):
     """Bodies so light that nothing finite answers for a push on them, where they are not refused for that."""
     bodies, joints, loops = four_bar()
     for body in bodies:
@@ -317,7 +317,7 @@ def test_a_linkage_starts_at_rates_that_its_loop_and_drives_allow(tmp_path, inte
     assert world.energy(after) == pytest.approx(world.energy(state), rel=1e-2)
 
 
-def test_a_driven_joint_starts_at_the_rate_that_it_is_told(tmp_path):
+def test_a_driven_joint_starts_at_the_rate_that_it_is_given(tmp_path):
     turn = np.linspace(0.0, 2.0, 9)[:, None]
     bodies, joints, loops = four_bar(motor={"mode": {"kind": "drive"}, "target": "arrays/turn.npy"})
     world = built(tmp_path, bodies, joints, loops=loops, arrays={"turn": turn}, end=9, samples=1)

@@ -140,12 +140,12 @@ def test_an_explicit_swing_keeps_its_energy(tmp_path):
     left = {}
     for implicit in (False, True):
         world = slider(tmp_path / str(implicit), "semi_implicit", 900.0, implicit=implicit)
-        begun = world.energy(world.initial_state())
-        left[implicit] = world.energy(run(world, 1 / 100, 400)) / begun
+        initial_energy = world.energy(world.initial_state())
+        left[implicit] = world.energy(run(world, 1 / 100, 400)) / initial_energy
     assert left[False] == pytest.approx(1.0, abs=0.2) and left[True] < 1e-3
 
 
-def test_what_is_too_stiff_is_said_before_it_blows_up(tmp_path):
+def test_what_is_too_stiff_is_reported_before_it_blows_up(tmp_path):
     """With the step that is short enough, which is."""
     world = slider(tmp_path / "long", "semi_implicit", 1e5, step=1 / 96)
     assert world.notes == ['explicit forces on "Robot/Box" are too stiff for steps of 10.4 ms, with which they blow '
@@ -159,10 +159,10 @@ def test_what_is_too_stiff_is_said_before_it_blows_up(tmp_path):
 def test_efforts_and_energy_are_the_same_forces(tmp_path):
     worlds = [pendulum(tmp_path / str(implicit), "sdirk2", implicit) for implicit in (True, False)]
     state = run(worlds[0], 1 / 200, 20)
-    told = [(world.energy(state), world.acceleration(state), world.poses(state)["effort"]) for world in worlds]
-    for one, other in zip(*told):
-        assert other == pytest.approx(one, rel=1e-12)
-    assert abs(told[0][2][1]) > 1.0
+    values = [(world.energy(state), world.acceleration(state), world.poses(state)["effort"]) for world in worlds]
+    for explicit, other in zip(*values):
+        assert other == pytest.approx(explicit, rel=1e-12)
+    assert abs(values[0][2][1]) > 1.0
 
 
 def test_a_drive_cannot_be_explicit(tmp_path):

@@ -35,7 +35,7 @@ CASES = [(integrator, scene, steps) for integrator in ("leapfrog", *ITERATING) f
 
 
 @pytest.mark.parametrize("integrator, scene, steps", some(
-    CASES, *(one for one in CASES if one[2] == 24), ("leapfrog", "stack", 120)))
+    CASES, *(case for case in CASES if case[2] == 24), ("leapfrog", "stack", 120)))
 def test_boxes_come_to_rest_and_no_impact_gives_energy(tmp_path, scene, integrator, steps):
     robot = {"name": "Robot", "bodies": SCENES[scene], "self_collisions": True}
     world = mechanism_world(tmp_path, [], [], mechanisms=[robot], ground=GROUND, integrator=integrator, tolerance=1e-6)

@@ -89,30 +89,31 @@ def test_what_joints_carry_does_no_work_with_loops_and_drives(tmp_path, driven):
                      loops=[loop | {"friction": BEARING} for loop in loops])
     stages = solved_stages(world)
     state = ran(world, 10, 0.005)
-    kept = stages[-1]
-    rows = StageRows(kept, kept.owner.factor.solve(kept.rhs), world.constraints.bearings, world.constraints.rows(kept))
+    last_stage = stages[-1]
+    rows = StageRows(last_stage, last_stage.owner.factor.solve(last_stage.rhs), world.constraints.bearings,
+                     world.constraints.rows(last_stage))
     at = BearingContacts(world.constraints.bearings, rows.parent, rows.dof, rows.E, rows.X, rows.S)
     along = 0.005 * state.memory[FRICTION]
-    u = rows.solve(at.rows.G.T @ along)
-    held = Bisp.transmitted(rows, at, u, along)
+    solved = rows.solve(at.rows.G.T @ along)
+    transmitted = Bisp.compute_reactions(rows, solved, at, along)
     assert along.shape == (5,) and np.abs(along[:4]).min() > 0.0
-    assert np.abs(np.einsum("ma,ma->m", rows.S, held)).max() < 1e-10 * np.abs(held).max()
+    assert np.abs(np.einsum("ma,ma->m", rows.S, transmitted)).max() < 1e-10 * np.abs(transmitted).max()
     # the loop pulls on its two bodies as the joints feel it
-    assert np.abs(rows.in_loops()).max() > 1e-3
+    assert np.abs(solved.in_loops).max() > 1e-3
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog", "bdf2"])
-def test_a_bearing_feels_what_a_stop_holds_as_it_feels_a_spring(tmp_path, integrator):
+def test_a_bearing_carries_what_a_stop_holds_as_it_carries_a_spring(tmp_path, integrator):
     """A weight that spins on a sleeve and hangs beside it: whether a stop or a spring keeps it from sliding down, the
     sleeve carries the same and brakes alike. A motor against a stop turns nothing, and brakes nothing besides."""
     weight = 2.0 * 9.81
     bodies = [{"name": "Weight", "mass": 2.0, "position": [0.2, 0, 0], "is_collider": False,
                "shape": {"kind": "box", "params": {"size_x": 0.3, "size_y": 0.1, "size_z": 0.1}}}]
     ends = []
-    for name, held in (("stop", {"low": [-1e3, 0.0], "high": [1e3, 1.0]}),
-                       ("spring", {"stiffness": [0.0, 1e5], "rest": [0.0, weight / 1e5]})):
+    for name, limit in (("stop", {"low": [-1e3, 0.0], "high": [1e3, 1.0]}),
+                        ("spring", {"stiffness": [0.0, 1e5], "rest": [0.0, weight / 1e5]})):
         joints = [{"name": "Sleeve", "kind": "cylindrical", "child": "Weight", "rate": [3.0, 0.0],
-                   "friction": BEARING | {"mu": 0.1}, **held}]
+                   "friction": BEARING | {"mu": 0.1}, **limit}]
         world = world_of(tmp_path / name, bodies, joints, integrator=integrator)
         state, rates = world.initial_state(), []
         for _ in range(60):
@@ -152,7 +153,7 @@ def test_more_friction_needs_more_torque(tmp_path):
             state = world.step(state, 0.01)
             effort.append(world.poses(state)["effort"][0])
         torques.append(effort)
-    means = [np.mean(one[5:]) for one in torques]
+    means = [np.mean(torque[5:]) for torque in torques]
     assert means[0] < means[1] < means[2]
     assert min(torques[0]) < 0.0  # the linkage pushes the motor where nothing rubs
 
@@ -221,7 +222,7 @@ def test_no_friction_is_asked_for(tmp_path):
                                                                                     JointsWithFriction)
 
 
-def test_friction_that_does_not_settle_is_said_once_with_its_steps(tmp_path):
+def test_friction_that_does_not_settle_is_reported_once_with_its_steps(tmp_path):
     law = {"kind": "bisp", "params": {"passes": 2, "agreement": 1e-12}}
     world = world_of(tmp_path / "a", *pendulum(), law)
     ran(world, 30, 0.01)
@@ -231,12 +232,12 @@ def test_friction_that_does_not_settle_is_said_once_with_its_steps(tmp_path):
         "friction or lower the step" in world.summary
     calm = world_of(tmp_path / "b", *pendulum())
     ran(calm, 30, 0.01)
-    assert not any("did not converge" in said for said in calm.summary)
-    told: list[str] = []
+    assert not any("did not converge" in sentence for sentence in calm.summary)
+    logged: list[str] = []
     job = load(mechanism_job(tmp_path / "c", *pendulum(), joint_friction=law))
     job.cache.mkdir()
-    simulate(build_mechanisms(job), Timeline.of(job.scene.time), FrameStore(job.cache), log=told.append)
-    assert len([line for line in told if "did not converge in" in line]) == 1
+    simulate(build_mechanisms(job), Timeline.of(job.scene.time), FrameStore(job.cache), log=logged.append)
+    assert len([line for line in logged if "did not converge in" in line]) == 1
 
 
 @pytest.mark.parametrize("kind", ["revolute", "spherical", "cylindrical"])

@@ -48,7 +48,7 @@ def test_many_columns_are_answered_as_one_by_one(tmp_path):
     lin = world.linearise(world.initial_state())
     posed = world.condensation.pose(lin, Stage(0.01, 1.0, 1.0, 0.01, None, lin.v))
     impulses = np.random.default_rng(0).normal(size=(32, 40))
-    each = np.stack([posed.respond(one) for one in impulses.T], axis=1)
+    each = np.stack([posed.respond(impulse) for impulse in impulses.T], axis=1)
     assert posed.respond(impulses) == pytest.approx(each, abs=1e-11 * np.abs(each).max())
     assert posed.respond(impulses[:, 0]) == pytest.approx(each[:, 0], abs=1e-11 * np.abs(each).max())
 

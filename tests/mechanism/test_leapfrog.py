@@ -5,7 +5,7 @@ import pytest
 from matrix import crossed, some
 from mechanisms import double_pendulum, mechanism_world, random_free_tree
 from test_chain_energy import chain, drop, gains
-from test_tree_step import held_free_tree, motored, springs
+from test_tree_step import fixed_free_tree, motored, springs
 from trees import acceleration
 
 from solver.parts.stage import Stage
@@ -83,7 +83,7 @@ def test_a_free_tree_keeps_its_momentum_however_long_steps_are(tmp_path, in_one_
 
 @pytest.mark.parametrize("make, options", [
     (double_pendulum, {}), (double_pendulum, {"springs": springs(), "beta": 1.7}), (motored, {"springs": springs()}),
-    (random_free_tree, {}), (held_free_tree, {})])
+    (random_free_tree, {}), (fixed_free_tree, {})])
 def test_in_one_kernel_it_steps_as_the_spine_does(make, options, tmp_path):
     """Through the spine twice: that one knows constraints as well, which are asked and hold nothing."""
     worlds = [mechanism_world(tmp_path / str(k), *make(), integrator="leapfrog", **options) for k in range(2)]
@@ -125,8 +125,9 @@ def test_the_log_says_what_share_of_the_motion_steps_took(tmp_path):
         if integrator == "leapfrog":
             assert world.summary == [] and lost < 0.1
         else:
-            told = float(world.summary[0].split("took ")[1].split(" %")[0])
-            assert "Semi-Implicit Leapfrog" in world.summary[0] and told == pytest.approx(lost, abs=3.0) and lost > 20
+            reported = float(world.summary[0].split("took ")[1].split(" %")[0])
+            assert "Semi-Implicit Leapfrog" in world.summary[0]
+            assert reported == pytest.approx(lost, abs=3.0) and lost > 20
 
 
 @pytest.mark.parametrize("h", [1 / 48, 1 / 120])
@@ -141,11 +142,12 @@ def test_what_the_log_says_of_a_pendulum_is_what_it_lost(tmp_path, h):
         at = world.tree.posture(state.q, state.u, state.memory)
         motion += 0.5 * h * np.einsum("na,nab,nb->", at.twist, world.tree.inertia, at.twist)
     lost = 100.0 * (1.0 - np.exp((energies[-1] - energies[0]) / motion))  # a second, of the energy of motion
-    told = [float(said.split("took ")[1].split(" %")[0]) for said in world.summary]
-    assert told == ([] if lost < 0.8 else [pytest.approx(lost, rel=0.35)]), lost
+    reported = [float(sentence.split("took ")[1].split(" %")[0]) for sentence in world.summary]
+    assert reported == ([] if lost < 0.8 else [pytest.approx(lost, rel=0.35)]), lost
     assert (lost > 1.0) == (h == 1 / 48)
     # which does not advise what is chosen
-    assert all(said.endswith("jointed bodies moved: shorter steps, BDF2 or SDIRK2 take less") for said in world.summary)
+    assert all(sentence.endswith("jointed bodies moved: shorter steps, BDF2 or SDIRK2 take less")
+               for sentence in world.summary)
 
 
 def test_where_springs_hold_a_weight_nothing_moves(tmp_path):

@@ -17,10 +17,10 @@ DRIVE = {"mode": {"kind": "drive"}, "target": "arrays/swing.npy"}
 def on_joints(made, *more):
     """A mechanism with more said of its joints, and of it all."""
     bodies, joints, *loops = made
-    joints = [{**joint, **said} for joint, said in zip(joints, [*more, *[{}] * len(joints)])]
-    told = any("motor" in joint for joint in joints)
+    joints = [{**joint, **settings} for joint, settings in zip(joints, [*more, *[{}] * len(joints)])]
+    is_driven = any("motor" in joint for joint in joints)
     return bodies, joints, {"gravity": [0, 0, -9.81], **({"loops": loops[0]} if loops else {}),
-                            **({"arrays": {"swing": SWING}, "samples": SAMPLES, "end": 25} if told else {})}
+                            **({"arrays": {"swing": SWING}, "samples": SAMPLES, "end": 25} if is_driven else {})}
 
 
 def scene(name):

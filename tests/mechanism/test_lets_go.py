@@ -44,10 +44,10 @@ def fallen(angle, rate, span, torque=lambda q, u: 0.0):
 def truth(kind):
     """Angle after all, with gravity turning the rod down, which is the hinge's way."""
     if kind is drive:
-        held = SWING * np.sin(SPEED * UNTIL), SWING * SPEED * np.cos(SPEED * UNTIL)
+        released = SWING * np.sin(SPEED * UNTIL), SWING * SPEED * np.cos(SPEED * UNTIL)
     else:
-        held = fallen(0.0, 0.0, UNTIL, lambda q, u: -STIFF * (q - AIM) - DAMPED * u)
-    return fallen(*held, SECONDS - UNTIL)[0]
+        released = fallen(0.0, 0.0, UNTIL, lambda q, u: -STIFF * (q - AIM) - DAMPED * u)
+    return fallen(*released, SECONDS - UNTIL)[0]
 
 
 @pytest.mark.parametrize("kind,integrator,order", [
@@ -66,7 +66,8 @@ def test_the_order_holds_across_a_let_go(tmp_path, kind, integrator, order):
 @pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog", "sdirk2"])
 def test_what_lets_go_works_up_to_its_frame_and_not_from_there_on(tmp_path, integrator):
     world = drive(tmp_path, integrator)
-    held = stepped(world, 1.0 / 96, 24)
-    assert held.time == pytest.approx(UNTIL) and held.q[0] == pytest.approx(SWING * np.sin(SPEED * UNTIL), abs=1e-9)
-    told = SWING * np.sin(SPEED * (UNTIL + 1 / 96))
-    assert abs(stepped(world, 1.0 / 96, 1, held).q[0] - told) > 1e-4
+    released = stepped(world, 1.0 / 96, 24)
+    assert released.time == pytest.approx(UNTIL)
+    assert released.q[0] == pytest.approx(SWING * np.sin(SPEED * UNTIL), abs=1e-9)
+    driven_on = SWING * np.sin(SPEED * (UNTIL + 1 / 96))
+    assert abs(stepped(world, 1.0 / 96, 1, released).q[0] - driven_on) > 1e-4

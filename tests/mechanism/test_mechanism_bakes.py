@@ -33,10 +33,10 @@ def test_a_mechanism_bakes_to_poses_and_again_to_the_same_bytes(tmp_path, integr
     jobs = [mechanism_job(tmp_path / name, *random_free_tree(), end=9, integrator=integrator) for name in "ab"]
     cache, _ = (baked(job) for job in jobs)
     assert cache.frames_done() == list(range(1, 10)) and cache.verify() == [] and cache.status().state == "complete"
-    told = cache.mechanisms()[0]
-    assert (told["name"], told["first"], told["bodies"]) == ("Robot", 0, ["Trunk", "Left", "Right", "Tip"])
-    assert [(one["name"], one["count"]) for one in told["joints"]] == [("Root", 6), ("Ball", 3), ("Cardan", 2),
-                                                                       ("Slide", 1)]
+    robot = cache.mechanisms()[0]
+    assert (robot["name"], robot["first"], robot["bodies"]) == ("Robot", 0, ["Trunk", "Left", "Right", "Tip"])
+    assert [(joint["name"], joint["count"]) for joint in robot["joints"]] == [("Root", 6), ("Ball", 3), ("Cardan", 2),
+                                                                              ("Slide", 1)]
     assert poses_of(jobs[0]) == poses_of(jobs[1])
     frame = cache.poses(9)
     assert frame["pose"].shape == (4, 4, 4) and frame["rates"].shape == frame["effort"].shape == (12,)
@@ -104,11 +104,11 @@ def test_a_chain_that_whips_beside_a_soft_body_is_halved_as_it_is_alone(tmp_path
     alone = mechanism_job(tmp_path / "alone", *chain(5), end=13, step=1 / 24, samples=2)
     mechanism = json.loads((alone / "scene.json").read_text())["mechanisms"]
     both = box_job(tmp_path / "both", end=13, mechanisms=mechanism, **soft)
-    said = []
+    printed = []
     for job in (alone, both):
         baked(job)
-        said.append([line for line in "".join(capsys.readouterr()).splitlines() if "its path turned by" in line])
-    assert said[0] and said[0] == said[1]
+        printed.append([line for line in "".join(capsys.readouterr()).splitlines() if "its path turned by" in line])
+    assert printed[0] and printed[0] == printed[1]
     assert poses_of(both) == poses_of(alone)
 
 
@@ -152,8 +152,8 @@ def test_a_bad_body_is_refused_by_name(tmp_path, capsys):
     job = mechanism_job(tmp_path, bodies, joints, arrays={"corners": np.eye(4)[:, :3],
                                                           "faces": np.array([[0, 1, 2]], np.int32)})
     assert main(["bake", str(job)], read_stdin=False) == 2
-    said = capsys.readouterr().err
-    assert '"Lower"' in said and "$.mechanisms[0].bodies[1].shape" in said
+    printed = capsys.readouterr().err
+    assert '"Lower"' in printed and "$.mechanisms[0].bodies[1].shape" in printed
 
 
 CUT = {"frame": 2, "kind": "plane", "point": [0.1, 0, 0], "normal": [1, 0, 0]}
@@ -199,7 +199,7 @@ def test_keep_spin_is_of_soft_bodies_alone(tmp_path):
     assert (plain.q == switched.q).all()
 
 
-def test_an_obstacle_moves_as_told_and_a_loose_body_falls(tmp_path):
+def test_an_obstacle_moves_as_animated_and_a_loose_body_falls(tmp_path):
     motion = np.tile(np.eye(4), (5, 1, 1))
     motion[:, 0, 3] = np.arange(5) / 48
     job = mechanism_job(tmp_path, [{"name": "Lift", "motion": "arrays/motion.npy"}, {"name": "Crate"}], [],
@@ -208,4 +208,4 @@ def test_an_obstacle_moves_as_told_and_a_loose_body_falls(tmp_path):
     poses = np.array([cache.poses(frame)["pose"] for frame in (1, 2, 3)])
     assert poses[:, 0, 0, 3] == pytest.approx(np.arange(3) / 24)
     assert poses[2, 1, 2, 3] == pytest.approx(-0.5 * 9.81 / 144, rel=0.06)
-    assert [one["name"] for one in cache.mechanisms()[0]["joints"]] == ["Crate"]
+    assert [joint["name"] for joint in cache.mechanisms()[0]["joints"]] == ["Crate"]

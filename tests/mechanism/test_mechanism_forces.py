@@ -35,14 +35,14 @@ def springy(tmp_path, **options):
     return mechanism_world(tmp_path, *random_free_tree(), springs=springs, **options)
 
 
-def generalized(world, state, felt=0.0):
+def generalized(world, state, weight=0.0):
     """Forces of springs and joints on the rates, (m,)."""
     jointed, at = world.condensation, world.tree.posture(state.q, state.u, state.memory)
     wrench, pull = np.zeros((world.tree.count, 6)), np.zeros(world.tree.rates)
     scratch = [np.zeros((world.tree.count, 6, 6)) for _ in range(3)]
-    jointed.springs.add(at.E, at.twist, None, 1.0, 0.0, felt, wrench, *scratch[:2])
+    jointed.springs.add(at.E, at.twist, None, 1.0, 0.0, weight, wrench, *scratch[:2])
     centres = state.memory.get(CENTRES, world.tree.fresh)
-    jointed.on_rates.joints.add(at, state.q, state.u, centres, None, 1.0, 0.0, felt, pull, scratch[2])
+    jointed.on_rates.joints.add(at, state.q, state.u, centres, None, 1.0, 0.0, weight, pull, scratch[2])
     return world.tree.gather(at, wrench) + pull
 
 
@@ -166,8 +166,8 @@ def test_stiffness_of_a_spring_in_a_point_of_the_mass_is_exact():
         there = E[1, :3, 3]
         K = np.array([(force(there + 1e-6 * e)[0] - force(there - 1e-6 * e)[0]) / 2e-6 for e in np.eye(3)])
         values, vectors = np.linalg.eigh(K)
-        kept = vectors @ np.diag(np.minimum(values, 0)) @ vectors.T
-        assert -force(there)[1] == pytest.approx(kept, abs=1e-6)
+        negative_part = vectors @ np.diag(np.minimum(values, 0)) @ vectors.T
+        assert -force(there)[1] == pytest.approx(negative_part, abs=1e-6)
         assert springs.pairs.tolist() == [[0, 1]]
         assert springs.between[0, 3:, 3:] == pytest.approx(-force(there)[1])
 
@@ -209,7 +209,7 @@ def test_a_rod_falls_onto_its_limit_and_stays(tmp_path, integrator):
     assert state.q[0] == pytest.approx(0.4, abs=0.01) and abs(state.u[0]) < 0.01
 
 
-def test_a_start_outside_limits_is_pulled_in_softly_and_said(tmp_path):
+def test_a_start_outside_limits_is_pulled_in_softly_and_reported(tmp_path):
     world = mechanism_world(tmp_path, *hinge(start=[1.0], low=[-0.5], high=[0.5]), gravity=[0, 0, 0])
     assert world.notes == ['"Robot": joint "Pin" starts outside its limits and is pulled in softly']
     state, fastest = world.initial_state(), 0.0
@@ -234,8 +234,8 @@ def test_a_servo_is_no_stronger_than_its_limit_and_lets_go(tmp_path):
     state = run(world, 1 / 100, 20)
     assert world.poses(state)["effort"][0] == pytest.approx(-5.0) and state.q[0] > 0.1
     world = mechanism_world(tmp_path, *hinge(motor={**motor, "limit": None, "until": 3}))
-    held, fallen = run(world, 1 / 96, 8), run(world, 1 / 96, 40)
-    assert abs(held.q[0]) < 0.02 and fallen.q[0] > 0.4 and world.poses(fallen)["effort"][0] == 0.0
+    at_first, fallen = run(world, 1 / 96, 8), run(world, 1 / 96, 40)
+    assert abs(at_first.q[0]) < 0.02 and fallen.q[0] > 0.4 and world.poses(fallen)["effort"][0] == 0.0
 
 
 def test_a_servo_follows_a_target_over_time(tmp_path):

@@ -184,9 +184,9 @@ def test_what_strikes_or_is_driven_is_not_taken_to_turn_freely(tmp_path):
     stages, state, rested = solved_stages(world), world.initial_state(), False
     for _ in range(240):
         before, state = state, world.step(state, 1 / 120)
-        held = stages[-1].constraint_solution
-        if held is not None and held.on_bodies is not None and held.on_bodies[0].any():
-            assert world._tumbling.with_invariants(before, state, held) is state
+        solution = stages[-1].constraint_solution
+        if solution is not None and solution.on_bodies is not None and solution.on_bodies[0].any():
+            assert world._tumbling.with_invariants(before, state, solution) is state
             rested = True
     assert rested and np.abs(state.u[[0, 1, 5]]).max() < 1e-6  # it slides and turns on its face
 
@@ -198,8 +198,8 @@ def test_charts_brought_home_say_the_same_as_charts_moved_along(tmp_path):
     centres /= np.linalg.norm(centres, axis=1, keepdims=True)
     q, u = rng.uniform(-1.5, 1.5, 12), rng.normal(size=12)
     state = type(world.initial_state())(0.0, q, u, {"joints.centres": centres.ravel()})
-    found = [world.tree.posture(one.q, one.u, one.memory)
-             for one in (state, world.tree.recentre(state), world.tree.centre_charts(state))]
+    found = [world.tree.posture(moment.q, moment.u, moment.memory)
+             for moment in (state, world.tree.recentre(state), world.tree.centre_charts(state))]
     for other in found[1:]:
         assert other.E == pytest.approx(found[0].E, abs=1e-12)
         assert other.twist == pytest.approx(found[0].twist, abs=1e-12)

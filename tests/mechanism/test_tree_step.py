@@ -47,7 +47,7 @@ def motored():
     return bodies, joints
 
 
-def held_free_tree():
+def fixed_free_tree():
     bodies, joints = random_free_tree()
     joints[1] |= {"stiffness": [5.0, 3.0, 1.0], "damping": [0.1, 0.2, 0.3],
                   "rest": [0.2, 0.1, -0.3]}
@@ -57,7 +57,7 @@ def held_free_tree():
 @pytest.mark.parametrize("make, options", [
     (double_pendulum, {}), (double_pendulum, {"springs": springs()}), (double_pendulum, {"springs": springs(),
                                                                                          "beta": 1.7}),
-    (motored, {}), (motored, {"springs": springs()}), (random_free_tree, {}), (held_free_tree, {})])
+    (motored, {}), (motored, {"springs": springs()}), (random_free_tree, {}), (fixed_free_tree, {})])
 def test_it_steps_as_the_spine_does(make, options, tmp_path, asked, monkeypatch):
     world = mechanism_world(tmp_path, *make(), **options)
     quick = slow = world.initial_state()
@@ -99,12 +99,12 @@ def test_it_keeps_no_past(tmp_path):
     """Equal states give equal bytes, independent of earlier calls."""
     world = mechanism_world(tmp_path, *motored(), springs=springs())
     start = world.initial_state()
-    kept = start.q.copy()
+    copy_of_q = start.q.copy()
     once = world.step(start, H)
     world.step(world.step(once, H), 2 * H)
     again = world.step(start, H)
     assert np.array_equal(once.q, again.q) and np.array_equal(once.u, again.u)
-    assert np.array_equal(start.q, kept)
+    assert np.array_equal(start.q, copy_of_q)
 
 
 @pytest.mark.parametrize("rate", [1e9, np.nan])
@@ -133,15 +133,15 @@ def test_a_chain_with_pressed_springs_steps_as_mujocos(joint):
     From rest the step is the same; later ours takes the gyroscopic torque midway.
     """
     pytest.importorskip("mujoco")
-    ours, theirs = chains.Ours(12, joint), chains.Theirs(12, joint)
+    ours, reference = chains.Ours(12, joint), chains.MuJoCo(12, joint)
     start = ours.positions()
     for k in range(8):
         ours.step()
-        theirs.step()
-        apart, moved = np.abs(ours.positions() - theirs.positions()).max(), np.abs(ours.positions() - start).max()
+        reference.step()
+        apart, moved = np.abs(ours.positions() - reference.positions()).max(), np.abs(ours.positions() - start).max()
         assert apart < (1e-13 if k == 0 else 2e-3 * moved)
     assert moved > 1e-3
-    assert not theirs.has_blown_up
+    assert not reference.has_blown_up
 
 
 @pytest.mark.parametrize("scene, looks", [({}, False), ({"ground": {"point": [0, 0, -9], "normal": [0, 0, 1]}}, True)])

@@ -17,7 +17,7 @@ from small_jobs import surface_job
 
 from solver.errors import BadMesh, Environment, MesherFailed, Stopped
 from solver.meshing import child
-from solver.meshing.accepted import Unusable, accepted
+from solver.meshing.accepted import Unusable, accept_mesh
 from solver.meshing.child import ChildFailed, ChildTooSlow, run_mesher
 from solver.meshing.grid import box_tets
 from solver.meshing.surface import clean
@@ -61,7 +61,7 @@ def test_answer_comes_past_whatever_is_printed(box):
     assert (0.5, "half way there") in reports
 
 
-def test_crash_is_told_with_the_last_words(box):
+def test_crash_is_reported_with_the_last_words(box):
     with pytest.raises(ChildFailed, match=r"crashed \(signal 6\): about to abort"):
         run(odd_meshers.Aborts(), box)
     with pytest.raises(ChildFailed, match="no such luck"):
@@ -71,9 +71,9 @@ def test_crash_is_told_with_the_last_words(box):
 def test_last_words_are_waited_for():
     """The answer's pipe may end first, as each has its own reader."""
     messages = queue.Queue()
-    for told in (("answer-end", b""), ("print", b"first\nabout to abort"), ("print-end", b"")):
-        messages.put(told)
-    answer, printed = child._follow(odd_meshers.Prints(), messages, 60.0, lambda *told: None, lambda: 0.0)
+    for message in (("answer-end", b""), ("print", b"first\nabout to abort"), ("print-end", b"")):
+        messages.put(message)
+    answer, printed = child._follow(odd_meshers.Prints(), messages, 60.0, lambda *message: None, lambda: 0.0)
     assert answer is None and child._last_output(-6, printed) == "it crashed (signal 6): about to abort"
 
 
@@ -168,7 +168,7 @@ def two_tries(mesher, box, settings=None, seconds=60.0):
     return _in_two_tries(mesher, "Odd", box, settings or {}, lambda done, words: None, _Time(seconds, 100, True))
 
 
-def test_second_try_has_other_settings_and_is_told(box):
+def test_second_try_has_other_settings_and_is_reported(box):
     volume = two_tries(odd_meshers.AbortsOnce(), box)
     assert tet_volumes(volume.nodes, volume.tets).sum() == pytest.approx(2.0)
     assert volume.notes == ("Odd was run twice, since at first it crashed (signal 6)",)
@@ -189,7 +189,7 @@ NONSENSE = {"none": "no tetrahedra", "nan": "not numbers", "far": "outside of th
 @pytest.mark.parametrize("what", NONSENSE)
 def test_nonsense_is_not_accepted(box, what):
     with pytest.raises(Unusable, match=NONSENSE[what]):
-        accepted(*odd_meshers.Nonsense().mesh(box.vertices, box.triangles, {"what": what}), box)
+        accept_mesh(*odd_meshers.Nonsense().mesh(box.vertices, box.triangles, {"what": what}), box)
 
 
 @pytest.mark.parametrize("what", some(NONSENSE, "nan"))
@@ -204,7 +204,7 @@ def test_what_does_not_belong_is_left_out(box):
     assert np.array_equal(np.unique(volume.tets), np.arange(len(volume.nodes))) and volume.notes == ()
 
 
-def test_a_part_that_touches_itself_comes_apart_and_a_hinge_is_told(box):
+def test_a_part_that_touches_itself_comes_apart_and_a_hinge_is_reported(box):
     ring = two_tries(odd_meshers.Pinched(), box)
     assert nonmanifold_edges(boundary_faces(ring.tets)[0]) == 0 and ring.notes == ()
     hinged = two_tries(odd_meshers.Hinged(), box)

@@ -42,12 +42,12 @@ def pieces(volume):
     return face_parts(volume.tets)[0]
 
 
-def test_a_thin_bar_is_kept_by_a_second_try():
+def test_a_thin_bar_is_retained_by_a_second_try():
     volume = tetrahedralize(*dumbbell(0.1, 4), "tetwild", {"edge_length": 1.0}, name="Dumbbell")
     assert pieces(volume) == 1 and volume.notes == ()
 
 
-def test_what_parts_is_told_with_its_pieces_before_and_after():
+def test_what_parts_is_reported_with_its_pieces_before_and_after():
     volume = tetrahedralize(*dumbbell(0.002, 2), "tetwild", {"edge_length": 1.0}, name="Dumbbell")
     assert pieces(volume) == 2
     assert volume.notes[0].startswith("What was one piece of the mesh is 2 pieces of tetrahedra")
@@ -56,7 +56,7 @@ def test_what_parts_is_told_with_its_pieces_before_and_after():
     assert pieces(apart) == 2 and apart.notes == ()
 
 
-def test_what_takes_too_long_is_tried_coarser_and_refused_and_the_time_is_told():
+def test_what_takes_too_long_is_tried_coarser_and_refused_and_the_time_is_reported():
     reports = []
     with pytest.raises(MesherFailed) as refusal:
         tetrahedralize(*slab(1 / 200, 40), "tetwild", {}, name="Sheet metal", seconds=2.0,
@@ -93,15 +93,15 @@ def test_a_busy_machine_is_no_reason_to_give_up():
                               "'import time; t = time.monotonic()\\nwhile time.monotonic() < t + 60: pass'])"])
     others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
     try:
-        spent, began = Spent(child.pid), time.monotonic()
+        spent, started_at = Spent(child.pid), time.monotonic()
         time.sleep(0.7)
-        had, passed = spent(), time.monotonic() - began
+        had, passed = spent(), time.monotonic() - started_at
         assert 0.0 < had < 0.8 * passed
     finally:
         below = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
-        for one in (child, *others):
-            one.kill()
-            one.wait()
+        for process in (child, *others):
+            process.kill()
+            process.wait()
         for pid in below:
             os.kill(int(pid), signal.SIGKILL)
 

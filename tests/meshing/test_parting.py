@@ -6,8 +6,8 @@ from matrix import some
 from surfaces import box, globe, hand, joined, mouth
 
 from solver.embedding.bind import bind
-from solver.embedding.fused import fused
-from solver.meshing.parting import parted
+from solver.embedding.fused import find_fused_pairs
+from solver.meshing.parting import part_sheets
 from solver.meshing.surface import clean
 from solver.meshing.tetrahedralize import tetrahedralize
 from solver.meshing.volume import boundary_faces, face_parts, mean_edge, tet_quality, tet_volumes
@@ -58,12 +58,12 @@ def test_what_stands_in_each_other_or_is_apart_or_thin_stays_as_it_is():
     for surface in (joined(box(), box((0.4, 0.4, 0.4), (0.3, 0.3, 0.65))), joined(box(), box(origin=(0, 0, 1.1))),
                     box((1.0, 1.0, 0.01), cells=(8, 8, 1)), box((1.0, 1.0, 1e-4), cells=(8, 8, 1))):
         made = clean(*surface)
-        assert not parted(made, 0.03).moved.any()
+        assert not part_sheets(made, 0.03).moved.any()
 
 
 def test_sheets_go_apart_alike_and_no_further_than_there_is_of_them():
     made = clean(*joined(box(), box((1.0, 1.0, 0.02), (0, 0, 1.004))))
-    moved = parted(made, 0.02)
+    moved = part_sheets(made, 0.02)
     height = 1.024
     lower = made.vertices[:, 2] * made.scale + made.centre[2] < 1.002
     upper = ~lower
@@ -79,7 +79,7 @@ def test_closed_lips_of_a_head_open(gap):
     volume = tetrahedralize(vertices, triangles, "tetwild", {}, name="Head")
     embedding = bind(volume.nodes, volume.tets, vertices, triangles)
     edge = mean_edge(volume.nodes, boundary_faces(volume.tets)[0])
-    assert not len(fused(embedding, vertices, triangles, edge))
+    assert not len(find_fused_pairs(embedding, vertices, triangles, edge))
     inner = (np.abs(vertices[:, 0]) < 0.03) & (vertices[:, 1] < 0.03)
     upper, lower = (np.flatnonzero(inner & (np.abs(vertices[:, 2] - z) < 1e-9)) for z in (gap / 2, -gap / 2))
     assert len(upper) > 5 and len(lower) > 5

@@ -18,7 +18,7 @@ from nasty_surfaces import (
 from surfaces import box, joined
 
 from solver.errors import BadMesh
-from solver.meshing.sheets import find_sheets, thickened
+from solver.meshing.sheets import find_sheets, thicken
 from solver.meshing.surface import clean
 from solver.meshing.tetrahedralize import MOSTLY, tetrahedralize
 from solver.meshing.volume import face_parts, nonmanifold_edges, tet_volumes
@@ -36,7 +36,7 @@ SOLIDS = {
 
 
 @pytest.mark.parametrize("name", some(SHEETS, *(SHEETS.keys() - {"folded"})))
-def test_sheets_are_told(name):
+def test_sheets_are_reported(name):
     surface = clean(*SHEETS[name]())
     found = find_sheets(surface)
     # of two hundred loose triangles some stand between others as if those were a body
@@ -49,7 +49,7 @@ def test_what_encloses_something_is_no_sheet(name):
     assert found.fraction == 0.0 and not found.parts.any()
 
 
-def test_a_sheet_beside_a_ball_is_told_and_one_inside_of_it_belongs_to_it():
+def test_a_sheet_beside_a_ball_is_reported_and_one_inside_of_it_belongs_to_it():
     card = sheet((3, 3), (0.5, 0.5), height=lambda x, y: 0.01 * x)
     surface = clean(*joined(ball(), (card[0] + [2.0, 0.0, 0.0], card[1]), (card[0] - [0.2, 0.2, 0.0], card[1])))
     found = find_sheets(surface)
@@ -61,7 +61,7 @@ def test_a_thickened_sheet_is_a_closed_plate(name):
     vertices, triangles = SHEETS[name]()
     a, b, c = (vertices[triangles[:, i]] for i in range(3))
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2
-    plate, around = thickened(vertices, triangles, 0.01)
+    plate, around = thicken(vertices, triangles, 0.01)
     assert nonmanifold_edges(around) == 0
     a, b, c = (plate[around[:, i]] for i in range(3))
     assert np.einsum("ij,ij->", a, np.cross(b, c)) / 6 == pytest.approx(0.01 * area, rel=0.05)
@@ -85,7 +85,7 @@ def test_a_sheet_is_thickened_where_that_was_chosen(surface, size):
     assert face_parts(volume.tets)[0] == 1 and "thickened to 0.05 m" in volume.notes[0]
 
 
-def test_a_sheet_beside_a_body_is_not_filled_and_that_is_said():
+def test_a_sheet_beside_a_body_is_not_filled_and_that_is_reported():
     vertices, triangles = box((1.0, 1.0, 1.0))
     card = sheet((3, 3), (0.5, 0.5))
     flagged = joined((vertices, triangles), (card[0] + [1.2, 0.0, 0.5], card[1]))

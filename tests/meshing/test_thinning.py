@@ -6,8 +6,8 @@ from surfaces import box, globe, hand, joined
 
 from solver.build.rigid_skins import sphere
 from solver.meshing.closest import triangle_distances
-from solver.meshing.surface import enclosed_volumes
-from solver.meshing.thinning import thinned
+from solver.meshing.surface import measure_enclosed_volumes
+from solver.meshing.thinning import simplify_surface
 from solver.parts.eol.offset_surface import is_closed
 
 
@@ -27,37 +27,37 @@ def distances(x, triangles):
 def test_every_vertex_is_near_what_is_left_and_this_is_as_closed_as_before(surface, share):
     x, triangles = surface
     size = np.ptp(x, axis=0).max()
-    found = thinned(x, triangles, share * size, 10.0 * size)
+    found = simplify_surface(x, triangles, share * size, 10.0 * size)
     assert len(found.triangles) <= len(triangles)
     assert distances(x, found.triangles).max() <= share * size * (1.0 + 1e-9)
     assert is_closed(found.triangles)
-    before, after = (len(np.unique(one)) - len(edges_of(one)) + len(one) for one in (triangles, found.triangles))
+    before, after = (len(np.unique(mesh)) - len(edges_of(mesh)) + len(mesh) for mesh in (triangles, found.triangles))
     assert before == after, "what was apart is joined, or a hole is closed"
     assert found.outside.min() >= 0.0 and found.outside.max() <= share * size * (1.0 + 1e-9)
 
 
 def test_a_round_body_has_a_share_of_its_triangles_and_all_but_the_tolerance_of_its_volume():
     x, triangles = globe(40)
-    found = thinned(x, triangles, 0.02, 10.0)
+    found = simplify_surface(x, triangles, 0.02, 10.0)
     assert len(found.triangles) < 0.5 * len(triangles)
-    volumes = [abs(enclosed_volumes(x, one).sum()) for one in (triangles, found.triangles)]
+    volumes = [abs(measure_enclosed_volumes(x, mesh).sum()) for mesh in (triangles, found.triangles)]
     assert 1.0 - 3 * 0.02 < volumes[1] / volumes[0] <= 1.0
     assert found.outside.max() > 0.005
 
 
 def test_flat_faces_keep_their_corners_and_exactly_their_volume():
     x, triangles = box(cells=(8, 8, 8))
-    found = thinned(x, triangles, 1e-3, 10.0)
+    found = simplify_surface(x, triangles, 1e-3, 10.0)
     assert len(found.triangles) < 0.1 * len(triangles)
     used = np.unique(found.triangles)
     corners = (np.abs(x[used] - 0.5) > 0.5 - 1e-9).all(axis=1)
     assert corners.sum() == 8
-    assert enclosed_volumes(x, found.triangles).sum() == pytest.approx(1.0, abs=1e-3)
+    assert measure_enclosed_volumes(x, found.triangles).sum() == pytest.approx(1.0, abs=1e-3)
 
 
 def test_no_new_edge_is_longer_than_asked_for():
     x, triangles = box(cells=(8, 8, 8))
-    found = thinned(x, triangles, 1e-3, 0.3)
+    found = simplify_surface(x, triangles, 1e-3, 0.3)
     ends = x[edges_of(found.triangles)]
     assert np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).max() <= 0.3 + 1e-12
 
@@ -65,10 +65,10 @@ def test_no_new_edge_is_longer_than_asked_for():
 def test_borders_and_what_is_no_manifold_stay():
     x, triangles = box(cells=(6, 6, 6))
     is_open = triangles[(x[triangles][:, :, 2] < 1.0 - 1e-9).any(axis=1)]
-    found = thinned(x, is_open, 1e-3, 10.0)
+    found = simplify_surface(x, is_open, 1e-3, 10.0)
     rim = np.flatnonzero((np.abs(x[:, 2] - 1.0) < 1e-9) & (np.abs(x[:, :2] - 0.5) > 0.5 - 1e-9).any(axis=1))
     assert np.isin(rim, found.triangles).all()
     assert len(found.triangles) < len(is_open)
     doubled = np.concatenate([triangles, triangles[:4]])
-    found = thinned(x, doubled, 1e-3, 10.0)
+    found = simplify_surface(x, doubled, 1e-3, 10.0)
     assert np.isin(doubled[:4], found.triangles).all()

@@ -9,12 +9,12 @@ from solver.meshing.grid import box_tets
 from solver.meshing.tetrahedralize import tetrahedralize
 from solver.meshing.volume import (
     boundary_faces,
+    drop_unused_nodes,
     face_parts,
     nonmanifold_edges,
     split_pinches,
     tet_quality,
     tet_volumes,
-    used_nodes,
 )
 
 
@@ -60,16 +60,16 @@ def test_parts_that_share_a_node_or_an_edge_count_apart():
     count, part = face_parts(diagonal)
     assert count == 2 and np.bincount(part).tolist() == [6, 6]
     assert nonmanifold_edges(boundary_faces(diagonal)[0]) == 1
-    kept_nodes, kept_tets = split_pinches(nodes, diagonal)
-    assert len(kept_nodes) == len(nodes) and np.array_equal(kept_tets, diagonal)  # different parts stay joined
+    split_nodes, split_tets = split_pinches(nodes, diagonal)
+    assert len(split_nodes) == len(nodes) and np.array_equal(split_tets, diagonal)  # different parts stay joined
 
 
 def test_pinch_inside_one_part_comes_apart():
     # a ring of columns around an empty one in the middle of 3 × 3, closed at a corner by nothing but an edge
     nodes, tets = box_tets((3, 3, 1), (3.0, 3.0, 1.0))
     centre = nodes[tets].mean(axis=1)[:, :2].astype(int)
-    gone = {(1, 1), (0, 0)}  # columns (0, 1) and (1, 0) then touch along an edge only
-    ring = tets[[tuple(c) not in gone for c in centre]]
+    removed = {(1, 1), (0, 0)}  # columns (0, 1) and (1, 0) then touch along an edge only
+    ring = tets[[tuple(c) not in removed for c in centre]]
     assert face_parts(ring)[0] == 1 and nonmanifold_edges(boundary_faces(ring)[0]) == 1
     split_nodes, split = split_pinches(nodes, ring)
     assert len(split_nodes) == len(nodes) + 2 and nonmanifold_edges(boundary_faces(split)[0]) == 0
@@ -78,8 +78,8 @@ def test_pinch_inside_one_part_comes_apart():
 
 def test_used_nodes_drops_the_rest():
     nodes, tets = box_tets((2, 1, 1), (1.0, 1.0, 1.0))
-    kept, renumbered = used_nodes(nodes, tets[:1])
-    assert kept.shape == (4, 3) and np.array_equal(kept[renumbered], nodes[tets[:1]])
+    used, renumbered = drop_unused_nodes(nodes, tets[:1])
+    assert used.shape == (4, 3) and np.array_equal(used[renumbered], nodes[tets[:1]])
 
 
 def box_surface(size, origin=(0.0, 0.0, 0.0)):

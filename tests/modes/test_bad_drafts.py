@@ -19,7 +19,7 @@ def test_more_weights_than_nodes_are_as_many_as_there_are(tmp_path):
     """Its cubature is not whole, so that it is the whole bake but for a few in a hundred."""
     job = small(tmp_path / "draft", method={"kind": "subspace", "params": {"subspace_weights": 64}})
     whole = small(tmp_path / "whole", method={"kind": "vanilla"}, stage_solver={"kind": "newton_d"})
-    moved, expected = (x[-1] - x[0] for x in (baked(one)[0] for one in (job, whole)))
+    moved, expected = (x[-1] - x[0] for x in (baked(folder)[0] for folder in (job, whole)))
     assert np.abs(moved - expected).max() < 0.1 * np.abs(expected).max()
 
 

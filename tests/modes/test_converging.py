@@ -71,13 +71,13 @@ def test_a_stage_converges_quadratically_however_stiff_parts_are(ratio):
 def test_steps_that_win_less_than_rounding_are_taken_whole(ratio, monkeypatch):
     """At the root, energies of stiff parts change by rounding only, which cannot judge a step."""
     body, state = bent(ratio)
-    taken, search = [], stepping._searched_mixed
+    taken, search = [], stepping._search_mixed
 
     def noted(*arguments):
         taken.append(search(*arguments))
         return taken[-1]
 
-    monkeypatch.setattr(stepping, "_searched_mixed", noted)
+    monkeypatch.setattr(stepping, "_search_mixed", noted)
     body.step(state, 1 / 15, stepping=replace(STRETCHED, iterating=replace(STRETCHED.iterating, tolerance=0.0)))
     assert len(taken) == 40 and set(taken[10:]) == {1.0}, taken
 
@@ -85,7 +85,7 @@ def test_steps_that_win_less_than_rounding_are_taken_whole(ratio, monkeypatch):
 def test_a_crushed_body_recovers_in_a_few_iterations():
     body, nodes, _ = bar(m=6, points=100, pinned=False)
     body.stepping = STRETCHED
-    state = body.placed(nodes * [0.5, 1.1, 1.0])
+    state = body.fit_state(nodes * [0.5, 1.1, 1.0])
     body.step(state, 1 / 10)
     decrements = body.last[0].decrements
     assert len(decrements) <= 10 and decrements[-1] < 1e-8 * decrements[0]

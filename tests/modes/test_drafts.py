@@ -14,13 +14,13 @@ from solver.parts.modes.body import ReducedBody
 
 class Listening:
     def __init__(self):
-        self.said = []
+        self.messages = []
 
     def log(self, text):
-        self.said.append(text)
+        self.messages.append(text)
 
     def stage(self, *arguments):
-        self.said.append(arguments[-1])
+        self.messages.append(arguments[-1])
 
     def start(self, *arguments):
         pass
@@ -38,14 +38,14 @@ def draft_job(folder, young=1e5, **scene):
 
 def baked(folder, **how):
     """Return the vertices at each frame, (f, v, 3), and the log."""
-    told = Listening()
-    simulate.bake(folder, told, **how)
+    listener = Listening()
+    simulate.bake(folder, listener, **how)
     cache = Cache(folder / "cache")
-    return np.stack([cache.vertices(k).astype(float) for k in load(folder).frames]), told.said
+    return np.stack([cache.vertices(k).astype(float) for k in load(folder).frames]), listener.messages
 
 
 def test_a_draft_swings_as_the_whole_bake_does(tmp_path):
-    draft, said = baked(draft_job(tmp_path / "draft"))
+    draft, messages = baked(draft_job(tmp_path / "draft"))
     whole, _ = baked(draft_job(tmp_path / "whole", method={"kind": "vanilla"}, stage_solver={"kind": "newton_d"}))
     moved = abs(whole - whole[0]).max()
     assert moved > 0.03
@@ -53,7 +53,7 @@ def test_a_draft_swings_as_the_whole_bake_does(tmp_path):
     # pins are where they are led
     pinned = whole[0][:, 0] == whole[0][:, 0].min()
     assert abs(draft - whole)[:, pinned].max() < 1e-6
-    assert any("stand for 225 nodes and 768 tetrahedra; its first 5 wobbles are within" in text for text in said)
+    assert any("stand for 225 nodes and 768 tetrahedra; its first 5 wobbles are within" in text for text in messages)
 
 
 @pytest.mark.parametrize("integrator", ["bdf2", "backward_euler"])
@@ -76,11 +76,11 @@ def test_a_resumed_draft_is_the_same_to_the_last_bit(tmp_path, integrator, monke
 
 def test_another_modulus_finds_its_subspace_anew(tmp_path):
     job = draft_job(tmp_path / "job", end=3)
-    _, said = baked(job)
-    assert any("Finding its subspace" in text for text in said)
+    _, messages = baked(job)
+    assert any("Finding its subspace" in text for text in messages)
     change(job, "bodies.0.material.params.youngs_modulus", 2e5)
-    _, said = baked(job)
-    assert any("Finding its subspace" in text for text in said)
+    _, messages = baked(job)
+    assert any("Finding its subspace" in text for text in messages)
 
 
 def test_a_draft_lies_on_a_ground_that_rises(tmp_path):
@@ -95,11 +95,11 @@ def test_a_draft_lies_on_a_ground_that_rises(tmp_path):
     assert lowest[-1] > 0.045 and (lowest > -0.02).all()
 
 
-def test_half_life_is_kept(tmp_path):
+def test_half_life_is_that_of_the_setting(tmp_path):
     job = draft_job(tmp_path / "job", end=97, motion=False)
     change(job, "bodies.0.wobble_half_life", 0.3)
-    x, said = baked(job)
-    assert any("loses its half in 0.3 s" in text for text in said)
+    x, messages = baked(job)
+    assert any("loses its half in 0.3 s" in text for text in messages)
     tip = x[:, -1, 2] - x[-1, -1, 2]
     swing = [abs(tip[k : k + 16]).max() for k in (8, 8 + 29)]  # 29 frames are four half-lives
     assert swing[1] < 0.15 * swing[0]
@@ -115,16 +115,16 @@ def test_muscles_of_a_draft_contract(tmp_path):
     assert x[-1][:, 0].max() < 0.97 * x[0][:, 0].max()
 
 
-@pytest.mark.parametrize("path, value, said", [
+@pytest.mark.parametrize("path, value, messages", [
     ("integrator", {"kind": "siere"}, "Subspace cannot be stepped by SIERE"),
     ("bodies.0.pins_yield", True, "its pins cannot yield"),
     ("bodies.0.cuts", [{"frame": 3, "kind": "plane", "point": [0, 0, 0], "normal": [1, 0, 0]}], "cannot be cut"),
     ("bodies.0.cloth", {}, "cloth has no weights"),
 ])
-def test_what_a_draft_cannot_have_is_said_in_a_sentence(tmp_path, path, value, said):
+def test_what_a_draft_cannot_have_is_refused_in_a_sentence(tmp_path, path, value, messages):
     job = draft_job(tmp_path / "job", end=3)
     change(job, path, value)
-    with pytest.raises(BadScene, match=said):
+    with pytest.raises(BadScene, match=messages):
         load(job)
 
 
@@ -177,11 +177,11 @@ def softly_pinned(job, hard=True):
 def test_pulling_a_spot_is_found_anew_and_spans_what_it_does(tmp_path):
     """A spot's response belongs to the subspace: another spot is another subspace."""
     job = draft_job(tmp_path / "job", end=2, motion=False)
-    _, said = baked(job)
+    _, messages = baked(job)
     spot = {"position": np.load(job / "arrays" / "nodes.npy").max(axis=0).tolist(), "radius": 0.05}
     change(job, "bodies.0.pulls", [spot])
     _, pulled = baked(job)
-    coordinates = [int(text.split(" coordinates")[0].split()[-1]) for one in (said, pulled)
-                   for text in one if " coordinates and " in text]
+    coordinates = [int(text.split(" coordinates")[0].split()[-1]) for texts in (messages, pulled)
+                   for text in texts if " coordinates and " in text]
     assert coordinates[1] > coordinates[0]
     assert any("Finding its subspace" in text for text in pulled)

@@ -17,8 +17,8 @@ LAST = 13
 def frames():
     """A bone that swings about an axis at the box's end, (T, 4, 4)."""
     found = np.tile(np.eye(4), (2 * (LAST - 1) + 1, 1, 1))
-    for k, one in enumerate(found):
-        one[:3, :3] = turn((0, 1, 0), 0.3 * np.sin(2 * np.pi * 1.5 * k / 48))
+    for k, pose in enumerate(found):
+        pose[:3, :3] = turn((0, 1, 0), 0.3 * np.sin(2 * np.pi * 1.5 * k / 48))
     return found
 
 
@@ -35,7 +35,7 @@ def on_a_bone(folder, kind, is_animated=True):
 
 
 @pytest.mark.parametrize("kind", METHODS)
-def test_a_draft_rides_on_an_animated_bone_as_the_whole_bake_does(tmp_path, kind):
+def test_a_draft_moves_with_an_animated_bone_as_the_whole_bake_does(tmp_path, kind):
     job = on_a_bone(tmp_path / "draft", kind)
     draft = baked(job)[0]
     whole = baked(on_a_bone(tmp_path / "whole", "vanilla"))[0]

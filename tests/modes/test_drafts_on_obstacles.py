@@ -80,7 +80,7 @@ def test_a_draft_is_carried_up_by_what_rises(tmp_path, method):
 
 
 @pytest.mark.parametrize("method", ["projective", "xpbd"])
-def test_cloth_is_held_off_by_its_thickness(tmp_path, method):
+def test_cloth_is_separated_by_its_thickness(tmp_path, method):
     job = square(tmp_path, end=17, scene={"stage_solver": {"kind": "newton_visible"}})
     for where in ("method", "bodies.0.method"):
         change(job, where, {"kind": method, "params": METHODS[method][1]})

@@ -18,7 +18,7 @@ def made():
 def test_it_steps_as_the_one_that_was_stored(made):
     body, (tets, nodes, material, *_) = made
     again = body_of(arrays_of(body), tets, nodes, material)
-    states = [one.step(one.step(one.rest(), 1 / 60), 1 / 60) for one in (body, again)]
+    states = [reduced.step(reduced.step(reduced.rest(), 1 / 60), 1 / 60) for reduced in (body, again)]
     assert (states[0].y == states[1].y).all()
     assert again.truth.off == body.truth.off and (again.pins.groups[0] == body.pins.groups[0]).all()
 

@@ -92,10 +92,10 @@ def test_what_is_violent_takes_a_fraction_of_the_factors(monkeypatch):
 
 def test_a_resumed_bake_of_what_is_violent_gives_the_same_bytes():
     nodes, _ = BAR
-    ours, theirs = (bar(quick(), poisson=0.45) for _ in range(2))
+    ours, reference = (bar(quick(), poisson=0.45) for _ in range(2))
     state = ours.initial_state()
     state = replace(state, u=6.0 * np.sin(300.0 * nodes[ours.coordinates.free]).ravel())
     for _ in range(2):
         state = ours.step(state, 1 / 48)
     ours.forget_past()
-    assert (ours.step(state, 1 / 48).q == theirs.step(state, 1 / 48).q).all()
+    assert (ours.step(state, 1 / 48).q == reference.step(state, 1 / 48).q).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solver.errors import StepFailed
-from solver.nonlinear.iterations import Coupled
+from solver.nonlinear.condensed_velocities import CondensedStop, solve_condensed
 from solver.nonlinear.limits import StopRule
 from solver.parts.stage import Stage
 from solver.state import State
@@ -26,29 +26,30 @@ class Settling:
 
 
 def end(leads, iterations=100):
-    begun = []
+    evaluated = []
 
     def pose_at(q, u, project):
-        begun.append(q)
+        evaluated.append(q)
         return Settling(q, leads)
 
     start = State(0.0, np.array([1.0]), np.zeros(1), {})
     stage = Stage(0.1, 1.0, 1.0, 0.1, start.q, start.u)
     try:
-        return Coupled(pose_at, None, stage, start, StopRule(1e-6, iterations, 0.0), 1.0).solve_stage().q, len(begun)
+        end = solve_condensed(pose_at, None, stage, start, StopRule(1e-6, iterations, 0.0), 1.0)
+        return end.q, len(evaluated)
     except StepFailed as failure:
-        return str(failure), len(begun)
+        return str(failure), len(evaluated)
 
 
 def test_what_snaps_between_two_shapes_is_given_up_soon_and_the_sentence_counts_iterations():
     """Which shape comes next is decided by the one before it, for ever: after each stiffness is tried, no more."""
-    said, count = end(lambda q: -q)
-    assert Coupled.patience < count <= 3 * (Coupled.patience + 2)
-    assert said == f"dynamic nodes and balance did not converge in {count} iterations; positions still change by 2 m"
+    message, count = end(lambda q: -q)
+    assert CondensedStop.patience < count <= 3 * (CondensedStop.patience + 2)
+    assert message == f"dynamic nodes and balance did not converge in {count} iterations; positions still change by 2 m"
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.85, 0.96])
-def test_what_comes_nearer_slowly_is_gone_on_with(rate):
+def test_what_comes_nearer_slowly_is_continued(rate):
     q, count = end(lambda q: rate * q, 400)
     assert abs(q[0]) < 1e-6 / (1.0 - rate) and count > 10
     assert count == pytest.approx(np.log(1e-6) / np.log(rate), abs=3)
@@ -56,6 +57,6 @@ def test_what_comes_nearer_slowly_is_gone_on_with(rate):
 
 def test_what_comes_no_nearer_until_it_does_at_last_may_be_in_time():
     """A detour shorter than the patience is no reason to give up."""
-    steps = iter([0.0, *[3.0, -3.0] * (Coupled.patience // 4)])
+    steps = iter([0.0, *[3.0, -3.0] * (CondensedStop.patience // 4)])
     q, count = end(lambda q: np.full(1, next(steps, 0.25 * float(q[0]))))
-    assert abs(q[0]) < 1e-5 and count > Coupled.patience // 2
+    assert abs(q[0]) < 1e-5 and count > CondensedStop.patience // 2

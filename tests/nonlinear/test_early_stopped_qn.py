@@ -75,7 +75,7 @@ def test_what_flies_keeps_its_momentum():
     assert np.linalg.norm(spins - spun) <= 0.15 * np.linalg.norm(spun)  # solved stages: 0.08
 
 
-def test_what_is_too_violent_is_linearised_and_said():
+def test_what_is_too_violent_is_linearised_and_reported():
     nodes, _ = BAR
     world = bar(quick(tries=2))
     state = world.initial_state()
@@ -85,12 +85,12 @@ def test_what_is_too_violent_is_linearised_and_said():
         state = world.step(state, 1 / 24)
         assert energy(world, state) <= 1.001 * started
     assert np.isfinite(state.q).all()
-    [said] = world.summary
-    assert "linearised" in said and "Tries" in said
+    [sentence] = world.summary
+    assert "linearised" in sentence and "Tries" in sentence
 
 
-@pytest.mark.parametrize("speed, h, kept", [(4.0, 1 / 24, 0.08), (6.0, 1 / 48, 0.15)])
-def test_what_is_violent_is_solved_and_goes_on(speed, h, kept):
+@pytest.mark.parametrize("speed, h, retained", [(4.0, 1 / 24, 0.08), (6.0, 1 / 48, 0.15)])
+def test_what_is_violent_is_solved_and_goes_on(speed, h, retained):
     """Neighbours fly apart. Before, stages began where that would bring them and went on by true stiffness, which is
     nearly singular there: one or two steps were linearised, and 0.03 and 0.11 of the energy were left."""
     nodes, _ = BAR
@@ -101,7 +101,7 @@ def test_what_is_violent_is_solved_and_goes_on(speed, h, kept):
     for _ in range(12):
         state = world.step(state, h)
     assert world.summary == []
-    assert kept * started < energy(world, state) < started
+    assert retained * started < energy(world, state) < started
 
 
 def violent(speed=8.0, **more):
@@ -186,10 +186,10 @@ def test_a_body_lands_and_bounces_without_a_needle():
 
 
 def test_a_resumed_bake_gives_the_same_bytes():
-    ours, theirs = bar(quick()), bar(quick())
+    ours, reference = bar(quick()), bar(quick())
     middle = run(ours, 10, 1 / 48)
     ours.forget_past()
-    assert (run(ours, 10, 1 / 48, middle).q == run(theirs, 10, 1 / 48, middle).q).all()
+    assert (run(ours, 10, 1 / 48, middle).q == run(reference, 10, 1 / 48, middle).q).all()
 
 
 def test_a_ripple_that_has_moved_nothing_halves_no_step():

@@ -21,12 +21,12 @@ class Nowhere(FixedPointStage):
         return None
 
 
-def swing(kept, integrator, steps=8, **more):
+def swing(reused, integrator, steps=8, **more):
     nodes, tets = BAR
     choice = {"pinned": np.flatnonzero(nodes[:, 0] < 1e-9), "young": 2e3, "tolerance": 1e-10,
               "dynamic": [nearest(nodes, (0.12, 0.02, 0.02)), nearest(nodes, (0.06, 0.04, 0.04))], **more}
     world = make(nodes, tets, integrator=integrator, **choice)
-    if not kept:
+    if not reused:
         world.stage_method.fixed_point = Nowhere()
     return world, run(world, steps, 1 / 60)
 
@@ -39,9 +39,9 @@ MORE = {"held": {}, "damped": {"damping": ("rayleigh", 0.01, 1.0)}, "flying": {"
 @pytest.mark.parametrize("integrator, name", crossed(["backward_euler", "bdf2", "sdirk2"], MORE))
 def test_the_root_is_that_of_full_iterations(integrator, name):
     more = MORE[name]
-    (world, ours), (other, theirs) = (swing(kept, integrator, **more) for kept in (True, False))
-    assert np.abs(ours.q - theirs.q).max() <= 1e-9
-    assert np.abs(ours.u - theirs.u).max() <= 1e-7
+    (world, ours), (other, reference) = (swing(reused, integrator, **more) for reused in (True, False))
+    assert np.abs(ours.q - reference.q).max() <= 1e-9
+    assert np.abs(ours.u - reference.u).max() <= 1e-7
     if "ground" in more:
         # the bar is so soft that it falls onto the ground within the first step, where passes lead nowhere
         assert len(world.touching(ours))
@@ -57,7 +57,7 @@ def test_prescribed_motion_reaches_the_same_root():
     pinned = np.flatnonzero(nodes[:, 0] < 1e-9)
     swinging = 0.02 * np.sin(2 * np.pi * 2.0 * np.arange(60) / 60)[:, None, None] * [0.2, 1.0, 0.4]
     motion = Motion(nodes[pinned] + swinging, 1 / 60)
-    ends = [swing(kept, "sdirk2", motion=motion)[1] for kept in (True, False)]
+    ends = [swing(reused, "sdirk2", motion=motion)[1] for reused in (True, False)]
     assert np.abs(ends[0].q - ends[1].q).max() <= 1e-9
     assert np.abs(ends[0].u - ends[1].u).max() <= 1e-7
 
@@ -79,8 +79,8 @@ def test_a_factor_turns_with_the_body():
 
 def test_where_passes_lead_nowhere_every_iteration_factors(monkeypatch):
     monkeypatch.setattr(fixed_point_stage.FixedPointStage, "max_sweeps", 1)
-    (world, ours), (other, theirs) = (swing(kept, "backward_euler", 4) for kept in (True, False))
-    assert np.array_equal(ours.q, theirs.q) and np.array_equal(ours.u, theirs.u)
+    (world, ours), (other, reference) = (swing(reused, "backward_euler", 4) for reused in (True, False))
+    assert np.array_equal(ours.q, reference.q) and np.array_equal(ours.u, reference.u)
     assert world.linear.factored > other.linear.factored
 
 

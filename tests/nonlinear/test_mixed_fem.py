@@ -81,11 +81,11 @@ def test_converged_it_is_fem(name, roots):
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "sdirk2", "sdirk23", "tr_bdf2", "midpoint"])
 @pytest.mark.parametrize("damping", [None, ("rayleigh", 0.01, 0.5), ("green", 0.01, 0.5)])
 def test_so_it_is_with_all_integrators_and_damping_and_pins_that_move(integrator, damping):
-    nodes, tets, held, motion = moved_end(1.2, 1.5, steps=6)
+    nodes, tets, pinned_nodes, motion = moved_end(1.2, 1.5, steps=6)
 
     def end(stage_solver):
-        world = make(nodes, tets, young=2e4, pinned=held, motion=motion, method="vanilla", integrator=integrator,
-                     damping=damping)
+        world = make(nodes, tets, young=2e4, pinned=pinned_nodes, motion=motion, method="vanilla",
+                     integrator=integrator, damping=damping)
         world.stage_solver, state, out = stage_solver, world.initial_state(), []
         for _ in range(5):
             state = world.step(state, 1 / 24)
@@ -186,21 +186,21 @@ def inside_out(stage_solver, integrator="backward_euler"):
 @pytest.mark.parametrize("start, h", [(pulled, 1 / 24), (pulled, 1 / 48), (inside_out, 1 / 24), (inside_out, 1 / 96)])
 def test_no_step_gains_energy(start, h, count, integrator):
     world, state = start(solver("mixed", mixed_iterations=count), integrator)
-    begun = energy(world, state)
+    initial_energy = energy(world, state)
     for _ in range(18):
         state = world.step(state, h)
-        assert energy(world, state) <= 1.001 * begun
+        assert energy(world, state) <= 1.001 * initial_energy
 
 
 def test_by_the_guard_alone():
     """Without it two iterations end with thousands of times the energy, as the paper's one does with 7.7 times."""
     world, state = pulled(solver("mixed"), "sdirk2")
-    begun, unguarded = energy(world, state), 0.0
+    initial_energy, unguarded = energy(world, state), 0.0
     world.stage_solver._gains = lambda *_: False
     for _ in range(6):
         state = world.step(state, 1 / 24)
         unguarded = max(unguarded, energy(world, state))
-    assert unguarded > 10.0 * begun and world.stage_solver.newton_stages == 0
+    assert unguarded > 10.0 * initial_energy and world.stage_solver.newton_stages == 0
     world, state = pulled(solver("mixed"), "sdirk2")
     for _ in range(6):
         state = world.step(state, 1 / 24)
@@ -211,11 +211,11 @@ def test_by_the_guard_alone():
 def test_what_starts_inside_out_recovers(count):
     """It swings on by then, and no element is far from its shape."""
     world, state = inside_out(solver("mixed", mixed_iterations=count))
-    begun = energy(world, state)
+    initial_energy = energy(world, state)
     for _ in range(30):
         state = world.step(state, 1 / 24)
     at, rest = (np.linalg.det(np.diff(x[world.tets], axis=1)) for x in (positions(world, state), world.rest))
-    assert np.abs(at / rest - 1.0).max() < 0.05 and energy(world, state) < 1e-4 * begun
+    assert np.abs(at / rest - 1.0).max() < 0.05 and energy(world, state) < 1e-4 * initial_energy
 
 
 def test_what_flies_keeps_its_momentum():
@@ -246,8 +246,8 @@ def test_what_flies_keeps_its_momentum():
 
 def test_what_snaps_is_left_to_newtons_method():
     """A bar that is pressed to three quarters of its length between plates buckles: no Lagrangian leads there."""
-    nodes, tets, held, motion = moved_end(0.75, 0.0)
-    world = make(nodes, tets, young=2e4, poisson=0.49, pinned=held, motion=motion, method="vanilla",
+    nodes, tets, pinned_nodes, motion = moved_end(0.75, 0.0)
+    world = make(nodes, tets, young=2e4, poisson=0.49, pinned=pinned_nodes, motion=motion, method="vanilla",
                  integrator="quasistatic")
     world.stage_solver = solver("mixed", iterations=60)
     state = world.initial_state()

@@ -57,8 +57,8 @@ def test_many_factors_are_made_in_part(ends):
 
 
 def test_steps_end_where_they_do_without(ends):
-    (held_at, _, _, _), (at, moved, _, _) = ends
-    assert np.abs(held_at - at).max() <= 0.03 * moved
+    (fixed_at, _, _, _), (at, moved, _, _) = ends
+    assert np.abs(fixed_at - at).max() <= 0.03 * moved
 
 
 def test_threads_and_what_was_before_change_no_byte(tmp_path, monkeypatch):
@@ -83,15 +83,15 @@ def test_what_strains_alone_is_taken_anew(tmp_path, monkeypatch):
     x = part.coordinates.positions(state.q, 0.0)
     shapes = reused_blocks.ReferenceShapes.of(part.stage_method.system.pattern, part.rest)
     shapes.take(x, slice(None))
-    assert not len(shapes.strained(x)) and not len(shapes.strained(x + [0.1, -3.0, 5.0]))
+    assert not len(shapes.find_strained(x)) and not len(shapes.find_strained(x + [0.1, -3.0, 5.0]))
     pulled = x.copy()
     node = int(part.coordinates.free[7])
     edges = x[part.tets] - x[node]
     nearest = np.linalg.norm(edges[(part.tets == node).any(axis=1)], axis=2)
     pulled[node, 2] += 1.5 * reused_blocks.ReferenceShapes.largest_strain * nearest[nearest > 0.0].min()
-    rows = shapes.strained(pulled)
+    rows = shapes.find_strained(pulled)
     assert len(rows) and (part.tets[shapes.which[rows]] == node).any(axis=1).all()
-    alone, whole = (part.linearise_at(one, None, 0.0).blocks[: len(part.tets)].copy() for one in (x, pulled))
+    alone, whole = (part.linearise_at(at, None, 0.0).blocks[: len(part.tets)].copy() for at in (x, pulled))
     part.linearise_at(x, None, 0.0)
     mixed = part.linearise_reusing_at(pulled, np.zeros_like(x), 0.0, shapes.which[rows]).blocks[: len(part.tets)]
     taken = np.isin(np.arange(len(part.tets)), shapes.which[rows])
@@ -99,4 +99,4 @@ def test_what_strains_alone_is_taken_anew(tmp_path, monkeypatch):
     assert np.array_equal(mixed[~taken], alone[~taken]) and mixed[taken] == pytest.approx(whole[taken], abs=1e-9 * size)
     assert np.abs(whole[taken] - alone[taken]).max() > 1e-3 * size
     shapes.take(pulled, rows)
-    assert not len(shapes.strained(pulled))
+    assert not len(shapes.find_strained(pulled))

@@ -37,19 +37,19 @@ def moved_end(stretch, twist, steps=4):
     """A bar between a wall and a plate that moves to `stretch` times its length and turns by `twist` in all steps."""
     nodes, tets = box((8, 3, 3), (0.16, 0.06, 0.06))
     nodes = nodes - [0.0, 0.03, 0.03]
-    held = np.flatnonzero((nodes[:, 0] < 1e-9) | (nodes[:, 0] > 0.16 - 1e-9))
-    moves = nodes[held, 0] > 0.1
+    pinned_nodes = np.flatnonzero((nodes[:, 0] < 1e-9) | (nodes[:, 0] > 0.16 - 1e-9))
+    moves = nodes[pinned_nodes, 0] > 0.1
     samples = []
     for share in np.linspace(0.0, 1.0, steps + 1):
-        at = nodes[held].copy()
+        at = nodes[pinned_nodes].copy()
         at[moves] = at[moves] @ turned(share * twist).T + [share * (stretch - 1.0) * 0.16, 0, 0]
         samples.append(at)
-    return nodes, tets, held, Motion(np.array(samples), H)
+    return nodes, tets, pinned_nodes, Motion(np.array(samples), H)
 
 
 def quasistatic(key, stretch, twist, **params):
-    nodes, tets, held, motion = moved_end(stretch, twist)
-    world = make(nodes, tets, young=2e4, poisson=0.49, pinned=held, motion=motion, method="vanilla",
+    nodes, tets, pinned_nodes, motion = moved_end(stretch, twist)
+    world = make(nodes, tets, young=2e4, poisson=0.49, pinned=pinned_nodes, motion=motion, method="vanilla",
                  integrator="quasistatic", linear=params.pop("linear", "auto"))
     world.stage_solver = solver(key, tolerance=1e-9, **params)
     return world
@@ -169,8 +169,8 @@ def test_without_an_energy_the_residual_leads(key, monkeypatch):
     """Without an energy, the residual alone leads to the same root."""
     known = ran("swinging", key)[1]
     world = swinging(key)
-    tell = world.evaluate
-    monkeypatch.setattr(world, "evaluate", lambda *moment, **asked: (tell(*moment, **asked)[0], None))
+    evaluate_all = world.evaluate
+    monkeypatch.setattr(world, "evaluate", lambda *moment, **asked: (evaluate_all(*moment, **asked)[0], None))
     state = world.initial_state()
     for i in range(2):
         state = world.step(State(i / 60, state.q, state.u, state.memory), 1 / 60)
@@ -260,9 +260,9 @@ def test_a_factor_is_extrapolated_while_no_element_changes_its_clamping(monkeypa
     for same in (True, False):
         world.stage_solver.forget_past()
         clamps = iter([[True], [same]])
-        monkeypatch.setattr(world, "clamped", lambda x, time, clamps=clamps: np.array(next(clamps)))
+        monkeypatch.setattr(world, "find_clamped_elements", lambda x, time, clamps=clamps: np.array(next(clamps)))
         stage = NodeStage(H, 1.0, 1.0, 2 * H, state.q, np.zeros_like(world.rest),
-                      world.coordinates.prescribed_velocity(H, H), inertia=0.0)
+                      world.coordinates.compute_prescribed_velocity(H, H), inertia=0.0)
         base = world.coordinates.positions(state.q, 2 * H)
         base[world.coordinates.prescribed] -= H * stage.w
         problem = StageProblem(world, world.stage_method.system, stage, base, world.coordinates.prescribed)
@@ -281,7 +281,7 @@ def test_a_factor_is_extrapolated_while_no_element_changes_its_clamping(monkeypa
     assert errors[True] < 0.3 * errors[False]
 
 
-def test_without_cholmod_the_factor_stays_frozen_and_that_is_said():
+def test_without_cholmod_the_factor_stays_frozen_and_that_is_reported():
     from solver.linear.interface import available
 
     assert solver("newton_l1").notes(available("superlu")()) == [
@@ -304,9 +304,10 @@ def test_the_smallest_tolerance_that_is_allowed_is_reached(key):
 def test_a_factor_of_where_a_step_starts_stands_there():
     """Also where prescribed nodes accelerate: their rate at the step's end would extrapolate back to another
     position."""
-    nodes, tets, held, _ = moved_end(1.2, 1.0)
-    moved = nodes[held][None] + np.linspace(0.0, 1.0, 5)[:, None, None] ** 2 * (nodes[held, :1] > 0.1) * 0.02
-    world = make(nodes, tets, pinned=held, motion=Motion(moved, H), method="vanilla", integrator="quasistatic")
+    nodes, tets, pinned_nodes, _ = moved_end(1.2, 1.0)
+    pinned_at = nodes[pinned_nodes]
+    moved = pinned_at[None] + np.linspace(0.0, 1.0, 5)[:, None, None] ** 2 * (pinned_at[:, :1] > 0.1) * 0.02
+    world = make(nodes, tets, pinned=pinned_nodes, motion=Motion(moved, H), method="vanilla", integrator="quasistatic")
     seen = []
 
     class Watching(type(solver("newton_d"))):
@@ -319,7 +320,7 @@ def test_a_factor_of_where_a_step_starts_stands_there():
     world.step(world.step(state, H), H)
     problem, guess = seen[1]
     v = problem.velocities(guess)
-    assert np.abs(problem.positions_at_fraction(v, 0.0)[held] - moved[1]).max() <= 1e-12
-    assert np.abs(problem.positions_at_fraction(v, 1.0)[held] - moved[2]).max() <= 1e-12
+    assert np.abs(problem.positions_at_fraction(v, 0.0)[pinned_nodes] - moved[1]).max() <= 1e-12
+    assert np.abs(problem.positions_at_fraction(v, 1.0)[pinned_nodes] - moved[2]).max() <= 1e-12
     middle = 0.5 * (problem.positions_at_fraction(v, 0.0) + problem.positions_at_fraction(v, 1.0))
     assert np.abs(problem.positions_at_fraction(v, 0.5) - middle).max() <= 1e-12

@@ -12,7 +12,7 @@ from solver.nonlinear.initial_guess import lowest_potential_start
 
 
 @pytest.fixture
-def begun_at(monkeypatch):
+def stage_starts(monkeypatch):
     """Return each stage's problem and where it began, of a bar whose nodes fly apart at some speed."""
 
     def stages(speed):
@@ -33,17 +33,17 @@ def begun_at(monkeypatch):
     return stages
 
 
-def test_what_flies_calmly_begins_there(begun_at):
-    world, state, stages = begun_at(0.01)
+def test_what_flies_calmly_begins_there(stage_starts):
+    world, state, stages = stage_starts(0.01)
     problem, guess = stages[0]
     assert np.array_equal(guess.reshape(-1, 3), world.velocity(state)[problem.order])
 
 
-def test_what_flies_apart_begins_where_its_potential_is_less(begun_at):
-    world, state, stages = begun_at(6.0)
+def test_what_flies_apart_begins_where_its_potential_is_less(stage_starts):
+    world, state, stages = stage_starts(6.0)
     problem, guess = stages[0]
-    begun = world.coordinates.positions(state.q, state.time)
-    flies, stays = world.velocity(state)[problem.order].ravel(), problem.unknowns_at(begun)
+    at_start = world.coordinates.positions(state.q, state.time)
+    flies, stays = world.velocity(state)[problem.order].ravel(), problem.unknowns_at(at_start)
     least = problem.evaluate(guess).merit
     assert least < 0.9 * problem.evaluate(flies).merit and least <= problem.evaluate(stays).merit
     # no point of the way has much less

@@ -13,7 +13,7 @@ class Silent:
     """A reporter that discards its messages."""
 
     def __getattr__(self, name):
-        return lambda *told, **more: None
+        return lambda *arguments, **more: None
 
 
 def failure_of(folder, *, integrator, stage_solver, youngs_modulus=1e9, **scene):
@@ -34,7 +34,7 @@ def test_the_tolerance_is_what_to_raise_where_only_rounding_is_left(tmp_path, in
     assert f"{TOO_TIGHT}; earlier frames are kept" in message and "Lower the step" not in message
 
 
-def test_a_force_scale_far_below_what_moves_is_told_so_too(tmp_path):
+def test_a_force_scale_far_below_what_moves_is_reported_too(tmp_path):
     """At rest without weight, only the force scale determines which forces are small."""
     message = failure_of(tmp_path, integrator="bdf2", stage_solver={"tolerance": 1e-6, "force_scale": 1e-9},
                       motion=False, gravity=[0, 0, -1e-3])

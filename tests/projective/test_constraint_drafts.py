@@ -21,13 +21,13 @@ METHODS = {"projective": {"projective_iterations": 40}, "xpbd": {"xpbd_substeps"
 
 class Listening:
     def __init__(self):
-        self.said = []
+        self.messages = []
 
     def log(self, text):
-        self.said.append(text)
+        self.messages.append(text)
 
     def stage(self, *arguments):
-        self.said.append(arguments[-1])
+        self.messages.append(arguments[-1])
 
     def start(self, *arguments):
         pass
@@ -44,10 +44,10 @@ def with_method(job, kind):
 
 def baked(folder, **how):
     """Return the vertices at each frame, (f, v, 3), and the log."""
-    told = Listening()
-    simulate.bake(folder, told, **how)
+    listener = Listening()
+    simulate.bake(folder, listener, **how)
     cache = Cache(folder / "cache")
-    return np.stack([cache.vertices(k).astype(float) for k in load(folder).frames]), told.said
+    return np.stack([cache.vertices(k).astype(float) for k in load(folder).frames]), listener.messages
 
 
 def box(folder, kind, **scene):
@@ -56,7 +56,7 @@ def box(folder, kind, **scene):
 
 @pytest.mark.parametrize("kind", METHODS)
 def test_a_draft_swings_about_as_the_whole_bake_does(tmp_path, kind):
-    draft, said = baked(box(tmp_path / "draft", kind))
+    draft, messages = baked(box(tmp_path / "draft", kind))
     # XPBD's short steps lose little: what SDIRK2 loses, and not what Backward Euler does
     as_lively = {"projective": "backward_euler", "xpbd": "sdirk2"}[kind]
     whole, _ = baked(box(tmp_path / "whole", "vanilla", stage_solver={"kind": "newton_d"},
@@ -66,7 +66,7 @@ def test_a_draft_swings_about_as_the_whole_bake_does(tmp_path, kind):
     assert abs(draft - whole).max() < 0.2 * moved
     pinned = whole[0][:, 0] == whole[0][:, 0].min()
     assert abs(draft - whole)[:, pinned].max() < 1e-6
-    assert any("stiffness and Poisson ratio, not its kind" in text for text in said)
+    assert any("stiffness and Poisson ratio, not its kind" in text for text in messages)
 
 
 @pytest.mark.parametrize("kind", METHODS)
@@ -86,9 +86,9 @@ def test_a_resumed_draft_is_the_same_to_the_last_bit(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", METHODS)
 def test_cloth_hangs_as_in_the_whole_bake(tmp_path, kind):
-    held = {"scene": {"stage_solver": {"kind": "newton_visible"}}, "pinned": [0, 6], "end": 13}
-    draft, _ = baked(with_method(square(tmp_path / "draft", **held), kind))
-    whole, _ = baked(with_method(square(tmp_path / "whole", **held), "vanilla"))
+    settings = {"scene": {"stage_solver": {"kind": "newton_visible"}}, "pinned": [0, 6], "end": 13}
+    draft, _ = baked(with_method(square(tmp_path / "draft", **settings), kind))
+    whole, _ = baked(with_method(square(tmp_path / "whole", **settings), "vanilla"))
     moved = abs(whole - whole[0]).max()
     assert moved > 0.2
     assert abs(draft - whole).max() < 0.25 * moved
@@ -127,9 +127,9 @@ def test_half_life_calms_a_draft(tmp_path, kind):
     assert late[1] < 0.2 * late[0]
 
 
-def test_what_falls_short_is_said(tmp_path):
+def test_what_falls_short_is_reported(tmp_path):
     job = box(tmp_path / "job", "projective", integrator={"kind": "sdirk2"}, end=3)
     change(job, "bodies.0.damping", {"kind": "rayleigh", "params": {"stiffness_damping": 0.01}})
-    _, said = baked(job)
-    assert any("uses Backward Euler" in text for text in said)
-    assert any("Stiffness Damping has no effect" in text for text in said)
+    _, messages = baked(job)
+    assert any("uses Backward Euler" in text for text in messages)
+    assert any("Stiffness Damping has no effect" in text for text in messages)

@@ -15,7 +15,7 @@ from solver.meshing.volume import tet_volumes
 from solver.parts.projective.body import ProjectiveBody, ProjectiveState, TargetRows
 from solver.parts.projective.building import ropes, springs
 from solver.parts.projective.constraints import Lengths
-from solver.parts.projective.factor import MOST_UPDATES, GlobalMatrix
+from solver.parts.projective.factor import GlobalMatrix
 
 H = 1 / 60
 NODES, TETS = box((4, 2, 2), (0.2, 0.1, 0.1))
@@ -75,7 +75,7 @@ def test_memory_makes_stiff_cloth_swing_as_if_converged():
         for _ in range(24):
             state = body.step(state, H)
         ends.append(state.x)
-    off = [np.abs(one - ends[-1]).mean() for one in ends[:-1]]
+    off = [np.abs(end - ends[-1]).mean() for end in ends[:-1]]
     assert off[1] < 0.5 * off[0]
     assert off[1] < 0.02
 
@@ -176,8 +176,8 @@ def test_springs_welds_and_anchors_hold_a_second_body():
     for _ in range(120):
         loose = free.step(loose, H)
     assert loose.x[high, 2].mean() < -10.0
-    held = Lengths.of(np.array([[int(high[0])]]), np.array([1.0]), 1e6, 0.0, 0.0, both[[high[0]]])
-    assert held.project(both, np.zeros((1, 4, 3))) == 0.0
+    lengths = Lengths.of(np.array([[int(high[0])]]), np.array([1.0]), 1e6, 0.0, 0.0, both[[high[0]]])
+    assert lengths.project(both, np.zeros((1, 4, 3))) == 0.0
 
 
 def test_a_grabbed_node_is_pulled():
@@ -188,7 +188,7 @@ def test_a_grabbed_node_is_pulled():
     assert state.x[35] == pytest.approx([0.3, 0.3, 0.1], abs=1e-3)
 
 
-@pytest.mark.parametrize("count", [1, MOST_UPDATES, MOST_UPDATES + 6])
+@pytest.mark.parametrize("count", [1, GlobalMatrix.most_updates, GlobalMatrix.most_updates + 6])
 def test_a_changed_diagonal_is_solved_as_if_factored_anew(count):
     body = cloth(8)
     matrix = (body._stiffness + 5.0 * np.eye(len(body.free))).copy()
@@ -203,7 +203,7 @@ def test_a_changed_diagonal_is_solved_as_if_factored_anew(count):
         assert one.solve(right) == pytest.approx(exact, rel=1e-9, abs=1e-12)
         # six digits of L, however few of them that leaves of the solution
         np.testing.assert_allclose(one.direction(right), exact, rtol=0.0, atol=1e-3 * np.abs(exact).max())
-    assert (one.factored > 1) == (count > MOST_UPDATES)
+    assert (one.factored > 1) == (count > GlobalMatrix.most_updates)
 
 
 def test_threads_change_nothing():

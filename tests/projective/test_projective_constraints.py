@@ -27,7 +27,7 @@ def kinds():
         "volumes": (NODES, Tets(NODES, TETS, np.zeros(count), np.full(count, 1e5))),
         "turned": (made.rest, Triangles(made.triangles, made.gradients, made.areas, np.zeros((0, 5)), 300.0)),
         "ways": (made.rest, Triangles(made.triangles, made.gradients, made.areas, ACROSS, 0.0)),
-        **{name: (made.rest, one) for name, one in zip(
+        **{name: (made.rest, constraint) for name, constraint in zip(
             ("triangles", "bends"), cloth_constraints(made, WOVEN | {"stretch_limit": 0.02}, BENDS), strict=True)},
     }
 
@@ -91,7 +91,8 @@ def test_cloth_resists_small_strains_as_the_woven_membrane_does(woven):
         x = moved(made.rest, 1e-5, seed)
         whole = membrane.measure(x, np.zeros((len(membrane.nodes), 4, 3)))
         whole += bending.measure(x, np.zeros((len(bending.nodes), 4, 3)))
-        assert sum(energy(one, x) for one in cloth_constraints(made, woven, BENDS)) == pytest.approx(whole, rel=1e-3)
+        energies = [energy(constraint, x) for constraint in cloth_constraints(made, woven, BENDS)]
+        assert sum(energies) == pytest.approx(whole, rel=1e-3)
 
 
 def test_a_block_resists_small_strains_as_linear_elasticity_does():
@@ -129,4 +130,4 @@ def test_a_taut_rope_pulls_and_a_slack_one_does_not():
 def test_cloth_that_cannot_be_matched_stays_convex():
     """A negative way would lift the bound on the energy."""
     body = cloth(woven=WOVEN | {"shear": 5e3})
-    assert all(np.all(one.weights >= 0.0) for one in body.constraints)
+    assert all(np.all(constraint.weights >= 0.0) for constraint in body.constraints)

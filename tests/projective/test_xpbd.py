@@ -14,7 +14,7 @@ from solver.parts.projective.body import ProjectiveBody, TargetRows
 from solver.parts.projective.building import ropes, springs
 from solver.parts.xpbd.body import CompliantBody
 from solver.parts.xpbd.tables import Coloured, CompliantRows, NeoHookean, compliant_cloth
-from solver.world.bodies import lumped_mass
+from solver.world.bodies import lump_mass
 
 H = 1 / 60
 NODES, TETS = box((4, 2, 2), (0.2, 0.1, 0.1))
@@ -25,7 +25,7 @@ MU, LAM = YOUNG / (2 * (1 + POISSON)), YOUNG * POISSON / ((1 + POISSON) * (1 - 2
 
 def block(prescribed=LEFT, **how):
     count = len(TETS)
-    mass = lumped_mass(NODES, TETS, tet_volumes(NODES, TETS), np.full(count, 1000.0))
+    mass = lump_mass(NODES, TETS, tet_volumes(NODES, TETS), np.full(count, 1000.0))
     made = NeoHookean(NODES, TETS, np.full(count, MU), np.full(count, LAM))
     return CompliantBody(NODES, mass, [made], np.array(prescribed, dtype=np.int32), **how)
 
@@ -60,7 +60,7 @@ def test_short_steps_converge_to_the_bakes_implicit_euler(monkeypatch):
 def test_more_sweeps_leave_less():
     """The residual of a few sweeps shrinks with their number."""
     ends = [after(block(substeps=1, iterations=count), 2 * H, H).x for count in (2, 8, 32, 800)]
-    off = [np.abs(one - ends[-1]).max() for one in ends[:-1]]
+    off = [np.abs(end - ends[-1]).max() for end in ends[:-1]]
     assert off[0] > off[1] > off[2] > 0.0
 
 
@@ -151,7 +151,7 @@ def test_elements_of_a_colour_share_no_node():
 
 def test_threads_change_nothing():
     nodes, tets = box((12, 8, 8), (0.2, 0.1, 0.1))
-    mass = lumped_mass(nodes, tets, tet_volumes(nodes, tets), np.full(len(tets), 1000.0))
+    mass = lump_mass(nodes, tets, tet_volumes(nodes, tets), np.full(len(tets), 1000.0))
     ends = []
     for count in (1, 2):
         threads.configure(count)

@@ -6,7 +6,7 @@ import numpy as np
 from small_jobs import box_tets, write_job
 
 from solver.build.soft_bodies import prepare_all
-from solver.build.world import soft_part
+from solver.build.world import build_soft_part
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces
 from solver.reshape.reshape import Reshape
@@ -36,10 +36,11 @@ def bar_job(folder, *cuts, surface=True, young=6e5, dynamic=(0.12, 0.03, 0.03), 
     """A bar held at its left end, its dynamic node in the middle; frames 1 to `end`, four steps each."""
     nodes, tets = box_tets(CELLS, SIZE)
     vertices, triangles = skin()
-    held = np.flatnonzero(np.isclose(nodes[:, :1], pinned, atol=1e-9).any(axis=1)) if pinned else np.zeros(0, int)
+    pinned_nodes = (np.flatnonzero(np.isclose(nodes[:, :1], pinned, atol=1e-9).any(axis=1)) if pinned
+                    else np.zeros(0, int))
     lively = [int(np.argmin(np.linalg.norm(nodes - dynamic, axis=1)))] if dynamic else []
     arrays = {"nodes": nodes, "tets": tets, "vertices": vertices, "triangles": triangles,
-              "dynamic": np.array(lively, np.int32), "pinned": held.astype(np.int32),
+              "dynamic": np.array(lively, np.int32), "pinned": pinned_nodes.astype(np.int32),
               "sheet": np.array(sheet, float), "sheet_triangles": np.array([[0, 1, 2], [0, 2, 3]], np.int32),
               "faces": faces_at(nodes, tets, 0.1)}
     body = {"name": "Bar", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
@@ -70,7 +71,7 @@ def opened(folder):
     """(part, reshape) of a job folder."""
     job = load(folder)
     prepared = prepare_all(job, lambda *stage: None)
-    soft = soft_part(job, prepared)
+    soft = build_soft_part(job, prepared)
     return soft.part, OfOnePart(Reshape(job, prepared, [soft]))
 
 
@@ -78,7 +79,7 @@ def placed(world, state):
     return world.coordinates.positions(state.q, state.time)
 
 
-class Said:
+class Listener:
     """Reporter that stores its messages."""
 
     def __init__(self):

@@ -3,7 +3,7 @@
 import ipctk
 import numpy as np
 import pytest
-from cut_jobs import Said
+from cut_jobs import Listener
 from small_jobs import box_job, change
 
 from solver import simulate
@@ -11,7 +11,7 @@ from solver.errors import BadScene
 from solver.frames.read import Cache
 from solver.job.load import load
 from solver.meshing.volume import boundary_faces, face_parts, tet_volumes
-from solver.reshape.kerf import opened
+from solver.reshape.kerf import open_kerf
 from solver.reshape.split import separate
 
 SOLVED = {"method": {"kind": "vanilla"}, "integrator": {"kind": "sdirk2"}, "stage_solver": {"kind": "quick"}}
@@ -25,11 +25,11 @@ HINGE = {"name": "Hinge", "child": "Arm", "position": [-0.2, 0.05, 0.05],
 
 
 def bake(job, *parts):
-    said = Said()
+    listener = Listener()
     for k, frames in enumerate(parts or (None,)):
-        simulate.bake(job, said, frames=frames, resume=k > 0)
+        simulate.bake(job, listener, frames=frames, resume=k > 0)
     cache = Cache(load(job).cache)
-    return {k: cache.frame(k)["Ear"].astype(float) for k in cache.frames_done()}, said.logs
+    return {k: cache.frame(k)["Ear"].astype(float) for k in cache.frames_done()}, listener.logs
 
 
 def sides(job, apart):
@@ -53,7 +53,7 @@ def test_a_cut_has_a_width_where_surfaces_touch(tmp_path, pieces):
     assert face_parts(tets)[0] == pieces
     before = shape.x[source]
     edge, width = 0.1 / 5, 0.1 * 0.1 / 5
-    x = opened(before, tets, source, shape.inner[cut], width)
+    x = open_kerf(before, tets, source, shape.inner[cut], width)
     moved = np.linalg.norm(x - before, axis=1)
     doubled = np.bincount(source)[source] > 1
     assert not moved[~doubled].any() and (moved[doubled] >= 0.49 * width).all() and moved.max() < width + 1e-12
@@ -65,7 +65,7 @@ def test_a_cut_has_a_width_where_surfaces_touch(tmp_path, pieces):
     twins = [(a, b) for a, b in zip(twins[:-1], twins[1:]) if source[a] == source[b]]
     assert len(twins) >= 10
     assert min(np.linalg.norm(x[a] - x[b]) for a, b in twins) > 0.8 * width and edge > 5 * width
-    assert np.array_equal(opened(before, tets, source, shape.inner[cut], 0.0), before)
+    assert np.array_equal(open_kerf(before, tets, source, shape.inner[cut], 0.0), before)
 
 
 def test_halves_of_a_cut_body_touch_each_other(tmp_path):
@@ -106,12 +106,12 @@ def test_flesh_that_bones_carry_is_cut(tmp_path, touch):
     assert any("cut at frame 2, into 2 pieces" in line for line in logs)
     nodes = np.load(job / "arrays" / "nodes.npy")
     x = {k: cache[k][: len(nodes)] for k in cache}
-    held, loose = nodes[:, 0] < 0.06, nodes[:, 0] > 0.14
+    pinned, loose = nodes[:, 0] < 0.06, nodes[:, 0] > 0.14
     fallen = {k: (x[k] - nodes)[:, 2] for k in x}
-    assert fallen[4][loose].mean() < 1.5 * fallen[4][held].mean() < 0.0
+    assert fallen[4][loose].mean() < 1.5 * fallen[4][pinned].mean() < 0.0
     assert fallen[4][loose].mean() == pytest.approx(-0.5 * 9.81 * (3 / 24) ** 2, rel=0.2)
     stands = np.abs(x[6] - x[4]).max(axis=1) < 1e-6
-    assert stands[loose].any() and not stands[held].any()
+    assert stands[loose].any() and not stands[pinned].any()
 
 
 @pytest.mark.parametrize("touch", [False, True])
@@ -137,9 +137,9 @@ def test_flesh_on_a_bone_that_no_joint_moves_stays_on_it_when_cut(tmp_path, touc
     change(job, "bodies.0.cuts", [CUT])
     cache, logs = bake(job, (1, 3), None)
     assert any("cut at frame 2, into 2 pieces" in line for line in logs)
-    nodes, held = (np.load(job / "arrays" / f"{name}.npy") for name in ("nodes", "pinned"))
+    nodes, pinned = (np.load(job / "arrays" / f"{name}.npy") for name in ("nodes", "pinned"))
     for k in cache:
-        assert cache[k][held] == pytest.approx(nodes[held] + [0.0, 0.0, lift[2 * (k - 1)]], abs=1e-7)
+        assert cache[k][pinned] == pytest.approx(nodes[pinned] + [0.0, 0.0, lift[2 * (k - 1)]], abs=1e-7)
 
 
 def test_what_cannot_be_cut_in_contact_is_refused(tmp_path):

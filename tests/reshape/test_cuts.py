@@ -49,10 +49,10 @@ def test_a_large_sheet_is_the_plane(x, normal):
     rng = np.random.default_rng(2)
     a, b = rng.uniform(-0.2, 0.8, (2, 4000, 3))
     assert np.allclose(plane.intersections(a, b), sheet.intersections(a, b), atol=1e-6, equal_nan=True)
-    met = plane.intersections(a, b)
-    here = ~np.isnan(met)
+    fraction = plane.intersections(a, b)
+    here = ~np.isnan(fraction)
     assert 500 < here.sum() < 3500
-    assert np.abs((a + met[:, None] * (b - a) - [x, 0.1, 0.15])[here] @ n).max() < 1e-8
+    assert np.abs((a + fraction[:, None] * (b - a) - [x, 0.1, 0.15])[here] @ n).max() < 1e-8
 
 
 def test_a_plane_through_nodes_and_middles_gives_a_smooth_cut():
@@ -90,8 +90,8 @@ def test_nothing_slips_through_between_two_triangles():
     inner = vertices[(grid > 0).all(axis=1) & (grid < 4).all(axis=1)]
     edges = vertices[triangles[:16, [0, 2]]].mean(axis=1)  # the diagonals, all of them inside
     points = np.concatenate([inner, edges])
-    met = sheet.intersections(points - [0, 0, 0.5], points + [0, 0, 0.5])
-    assert np.abs(met - 0.5).max() < 1e-6
+    fraction = sheet.intersections(points - [0, 0, 0.5], points + [0, 0, 0.5])
+    assert np.abs(fraction - 0.5).max() < 1e-6
     assert np.isnan(sheet.intersections(points + [0, 0, 0.2], points + [0, 0, 0.5])).all()
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cut_jobs import FACES, PLANE, Said, bar_job, faces_at, opened
+from cut_jobs import FACES, PLANE, Listener, bar_job, faces_at, opened
 from matrix import some
 from small_jobs import box_tets, change
 from springs import Springs
@@ -65,11 +65,11 @@ def test_a_cut_at_half_a_frame_acts_there(tmp_path, step):
                     time={"start": 1, "end": 19, "fps": 48, "step": 1 / 48}),
             bar_job(tmp_path / "half", {"frame": 5, "subframe": 0.5, **FACES}, young=2e5,
                     time={"start": 1, "end": 10, "fps": 24, "step": step})]
-    said = Said()
+    listener = Listener()
     for job in jobs:
-        simulate.bake(job, said)
-    assert [text.partition(",")[0] for text in said.logs if "cut at" in text] == ['"Bar": cut at frame 10',
-                                                                                  '"Bar": cut at frame 5.5']
+        simulate.bake(job, listener)
+    assert [text.partition(",")[0] for text in listener.logs if "cut at" in text] == ['"Bar": cut at frame 10',
+                                                                                      '"Bar": cut at frame 5.5']
     fine, half = (Cache(job / "cache") for job in jobs)
     made = [cache.cuts["Bar"][0] for cache in (fine, half)]
     assert made[1].frame == 5 and np.array_equal(made[0].source, made[1].source)
@@ -79,7 +79,7 @@ def test_a_cut_at_half_a_frame_acts_there(tmp_path, step):
         a, b = fine.frame(2 * frame - 1)["Bar"], half.frame(frame)["Bar"]
         assert a.shape == b.shape and np.abs(a - b).max() < 1e-7
     if step == 1 / 24:  # half a step before the cut and half a step after it
-        before, after = half.shown(5)["Bar"], half.shown(6)["Bar"]
+        before, after = half.read_all_vertices(5)["Bar"], half.read_all_vertices(6)["Bar"]
         assert np.abs(before[:counts[0]] - after[:counts[0]]).max() > 1e-3
 
 
@@ -100,7 +100,7 @@ class Marks:
         return {}
 
 
-class Kept:
+class IgnoringStore:
     """A store that keeps nothing."""
 
     def write(self, *frame): ...
@@ -125,7 +125,7 @@ def test_steps_are_cut_at_the_moments_and_stand_elsewhere():
     """Two steps a frame; what is at the end of a step, but for the single precision of Blender's subframes, cuts none.
     """
     world, marks = Quiet(), Marks([0.0, 0.3, float(np.float32(0.5)) + 1e-8, 0.9])
-    simulate.simulate(world, Timeline(1, 5, 24.0, 1 / 48, 10), Kept(), reshape=marks)
+    simulate.simulate(world, Timeline(1, 5, 24.0, 1 / 48, 10), IgnoringStore(), reshape=marks)
     assert np.allclose(np.array(marks.asked) * 24, [2.0, 2.3, 2.5, 2.9], atol=1e-6)
     begins, lengths = np.array(world.steps).T * 24
     assert np.allclose(begins, [0, 0.5, 1, 1.5, 2, 2.3, 2.5, 2.9, 3, 3.5], atol=1e-12)
@@ -148,7 +148,7 @@ def test_steps_of_a_given_accuracy_end_at_the_moment(tmp_path, kind):
 
     simulate.advance_frame = watched
     try:
-        simulate.bake(job, Said())
+        simulate.bake(job, Listener())
     finally:
         simulate.advance_frame = at
     assert np.allclose(asked, [0, 1, 2, 2 + share, 3, 4], atol=0.5 / FINEST)
@@ -158,21 +158,22 @@ def test_steps_of_a_given_accuracy_end_at_the_moment(tmp_path, kind):
 def test_a_resumed_bake_does_what_happened_in_one_frame_in_its_order(tmp_path):
     """Driven, cut and drawn between frames 5 and 6: the numbers of what a nail holds are those of before the cut."""
     nail = {"frame": 5, "subframe": 0.2, "head": [0.1, -1.0, 0.03], "tip": [0.1, 1.0, 0.03], "radius": 0.02}
-    held = [nail, {**nail, "frame": 3, "subframe": 0.6, "head": [0.2, -1, 0.03], "tip": [0.2, 1, 0.03], "until": 5,
-                   "until_subframe": 0.8}]
+    nails = [nail, {**nail, "frame": 3, "subframe": 0.6, "head": [0.2, -1, 0.03], "tip": [0.2, 1, 0.03], "until": 5,
+                    "until_subframe": 0.8}]
     caches = []
     for name in ("whole", "parts"):
         job = bar_job(tmp_path / name, {"frame": 5, "subframe": 0.5, **FACES}, {"frame": 7, **PLANE}, young=2e5,
                       time={"start": 1, "end": 14, "fps": 24, "step": 1 / 48, "snapshot_every": 5})
-        change(job, "bodies.0.nails", held)
-        said = Said()
+        change(job, "bodies.0.nails", nails)
+        listener = Listener()
         if name == "parts":
-            simulate.bake(job, said, frames=(1, 7))
-        simulate.bake(job, said, resume=name == "parts")
+            simulate.bake(job, listener, frames=(1, 7))
+        simulate.bake(job, listener, resume=name == "parts")
         caches.append({path.parent.name + path.name: path.read_bytes() for path in (job / "cache").glob("*/*.np*")})
     assert caches[0] == caches[1] and len(Cache(job / "cache").cut_frames()) == 3
-    told = [text.partition(": ")[2] for text in said.logs if text.startswith('"Bar"')]
-    assert [text.rpartition("frame ")[2].partition(",")[0] for text in told] == ["3.6 on", "5.2 on", "5.5", "5.8", "7"]
+    sentences = [text.partition(": ")[2] for text in listener.logs if text.startswith('"Bar"')]
+    frames = [text.rpartition("frame ")[2].partition(",")[0] for text in sentences]
+    assert frames == ["3.6 on", "5.2 on", "5.5", "5.8", "7"]
 
 
 def test_friction_holds_both_sides_of_a_cut():
@@ -181,11 +182,11 @@ def test_friction_holds_both_sides_of_a_cut():
     source = np.array([0, 1, 2, 1], np.int32)
     moved = np.zeros((4, 3))
     moved[3] = [0.5, 0.0, 0.0]
-    kept = carry_over_memory(memory, SourceNodes(source, moved, np.array([1.0, 0.25, 1.0, 0.75])))
-    assert sorted(kept) == sorted([STUCK_NODES, ANCHORS, FORCE])
-    assert kept[STUCK_NODES].tolist() == [1, 2, 3]
-    assert kept[ANCHORS].reshape(-1, 3).tolist() == [[0, 1, 2], [3, 4, 5], [0.5, 1, 2]]
-    assert kept[FORCE][:, 0].tolist() == [1, 0.25, 1, 0.75]
+    carried = carry_over_memory(memory, SourceNodes(source, moved, np.array([1.0, 0.25, 1.0, 0.75])))
+    assert sorted(carried) == sorted([STUCK_NODES, ANCHORS, FORCE])
+    assert carried[STUCK_NODES].tolist() == [1, 2, 3]
+    assert carried[ANCHORS].reshape(-1, 3).tolist() == [[0, 1, 2], [3, 4, 5], [0.5, 1, 2]]
+    assert carried[FORCE][:, 0].tolist() == [1, 0.25, 1, 0.75]
     assert carry_over_memory({}, SourceNodes(source, moved, np.ones(4))) == {}
 
 
@@ -202,7 +203,7 @@ def test_what_lies_on_a_slope_does_not_creep_when_it_is_cut(tmp_path, integrator
         change(job, "bodies.0.pin", {})
         change(job, "bodies.0.damping", {"kind": "rayleigh", "params": {"mass_damping": 20.0}})
         change(job, "integrator", {"kind": integrator})
-        simulate.bake(job, Said())
+        simulate.bake(job, Listener())
         cache = Cache(job / "cache")
         ends.append(cache.frame(20)["Bar"][:208, 1] - cache.frame(14)["Bar"][:208, 1])
     assert -2e-5 < float((ends[1] - ends[0]).mean()) < 1.5e-5

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bodies import settled
-from cut_jobs import PLANE, Said, bar_job, opened, placed
+from cut_jobs import PLANE, Listener, bar_job, opened, placed
 from matrix import some
 from small_jobs import change
 
@@ -45,18 +45,18 @@ def test_a_nail_does_not_lock_what_balances(tmp_path, dynamic):
     x, v = placed(world, state), world.velocity(state)
     done = reshape.at(3, world, state)
     world, state = done.world, done.state
-    held = np.setdiff1d(world.coordinates.prescribed, np.flatnonzero(np.isclose(world.rest[:, 0], 0.0)))
+    nailed_nodes = np.setdiff1d(world.coordinates.prescribed, np.flatnonzero(np.isclose(world.rest[:, 0], 0.0)))
     near = np.hypot(x[:, 0] - 0.16, x[:, 2] - 0.03) <= 0.016
-    assert len(held) >= 4 and np.array_equal(held, np.flatnonzero(near))
-    assert not np.isin(held, world.condensation.mesh.dynamic).any()
-    assert f"a nail holds {len(held)} nodes from frame 3 on" in done.notes[0]
+    assert len(nailed_nodes) >= 4 and np.array_equal(nailed_nodes, np.flatnonzero(near))
+    assert not np.isin(nailed_nodes, world.condensation.mesh.dynamic).any()
+    assert f"a nail holds {len(nailed_nodes)} nodes from frame 3 on" in done.notes[0]
     # nothing jumps, and what is not held keeps its speed
     free = world.coordinates.free
     assert np.abs(placed(world, state) - x).max() < 1e-15 and np.array_equal(world.velocity(state)[free], v[free])
 
     end = settled(world, 900, H, state)
     now = placed(world, end)
-    assert np.abs(now[held] - x[held]).max() < 1e-15
+    assert np.abs(now[nailed_nodes] - x[nailed_nodes]).max() < 1e-15
     balance = equilibrium(world, now.copy(), end.time, free, world.tets, type(world.linear)())
     sag = np.abs(now - world.rest).max()
     assert sag > 2e-3 and np.abs(now - balance).max() < 1e-6 * sag
@@ -76,18 +76,18 @@ def test_a_nail_that_moves_carries_what_it_holds_and_lets_go(tmp_path):
     x = placed(world, state)
     done = reshape.at(3, world, state)
     world, state = done.world, done.state
-    held = np.setdiff1d(world.coordinates.prescribed, np.flatnonzero(np.isclose(world.rest[:, 0], 0.0)))
+    nailed_nodes = np.setdiff1d(world.coordinates.prescribed, np.flatnonzero(np.isclose(world.rest[:, 0], 0.0)))
     state = run(world, state, 40)
     place = motion[4 + 20] @ np.linalg.inv(motion[4])
-    assert np.abs(placed(world, state)[held] - (x[held] @ place[:3, :3].T + place[:3, 3])).max() < 1e-6
+    assert np.abs(placed(world, state)[nailed_nodes] - (x[nailed_nodes] @ place[:3, :3].T + place[:3, 3])).max() < 1e-6
     before = world.velocity(state)
-    assert np.abs(before[held]).max() > 1e-3
+    assert np.abs(before[nailed_nodes]).max() > 1e-3
     done = reshape.at(20, world, state)
     assert '"Bar": a nail is drawn at frame 20' in done.notes
     world, after = done.world, done.state
-    assert not np.isin(held, world.coordinates.prescribed).any()
+    assert not np.isin(nailed_nodes, world.coordinates.prescribed).any()
     assert np.array_equal(world.velocity(after), before)
-    assert np.abs(placed(world, run(world, after, 8))[held] - placed(world, after)[held]).max() > 1e-3
+    assert np.abs(placed(world, run(world, after, 8))[nailed_nodes] - placed(world, after)[nailed_nodes]).max() > 1e-3
 
 
 def test_what_a_cut_parts_is_drawn_on_both_sides(tmp_path):
@@ -128,13 +128,13 @@ def test_a_nail_through_a_seam_holds_each_side_where_it_is(tmp_path):
     state = replace(state, q=x[world.coordinates.free].ravel())
     done = reshape.at(9, world, state)
     records.append(reshape.record())
-    held = np.setdiff1d(done.world.coordinates.prescribed, pinned)
-    assert len(near) and near.min() >= whole and np.array_equal(held, near)
+    nailed_nodes = np.setdiff1d(done.world.coordinates.prescribed, pinned)
+    assert len(near) and near.min() >= whole and np.array_equal(nailed_nodes, near)
     again = opened(job)
     other = again[1].again(again[0], records)
     assert np.array_equal(other.coordinates.prescribed, done.world.coordinates.prescribed)
-    for one in (reshape, again[1]):
-        assert np.array_equal(one.at(15, done.world, done.state).world.coordinates.prescribed, pinned)
+    for reshaping in (reshape, again[1]):
+        assert np.array_equal(reshaping.at(15, done.world, done.state).world.coordinates.prescribed, pinned)
 
 
 @pytest.mark.long
@@ -144,16 +144,16 @@ def test_a_resumed_bake_gives_the_same_bytes(tmp_path):
         job = nailed_job(tmp_path / name, NAIL, NAIL | {"frame": 11, "head": [0.08, -0.02, 0.03],
                                                         "tip": [0.08, 0.08, 0.03], "radius": 0.04, "until": 22})
         for frames in parts:
-            simulate.bake(job, Said(), frames=frames, resume=frames != parts[0])
+            simulate.bake(job, Listener(), frames=frames, resume=frames != parts[0])
         caches.append({path.name + path.parent.name: path.read_bytes() for path in (job / "cache").glob("*/*.np*")})
     assert len(caches[0]) == 25 + 2 + 3 and caches[0] == caches[1]
     assert Cache(job / "cache").cuts == {}
 
 
-def test_a_nail_that_meets_nothing_is_said(tmp_path):
-    said = Said()
-    simulate.bake(nailed_job(tmp_path, NAIL | {"head": [5, 0, 0], "tip": [6, 0, 0]}, end=5), said)
-    assert '"Bar": the nail at frame 3 is not near any of its nodes, so it holds nothing' in said.logs
+def test_a_nail_that_meets_nothing_is_reported(tmp_path):
+    listener = Listener()
+    simulate.bake(nailed_job(tmp_path, NAIL | {"head": [5, 0, 0], "tip": [6, 0, 0]}, end=5), listener)
+    assert '"Bar": the nail at frame 3 is not near any of its nodes, so it holds nothing' in listener.logs
 
 
 @pytest.mark.parametrize("bad,where,says", [

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bodies import settled
-from cut_jobs import FACES, PLANE, SHEET, Said, bar_job, opened, placed
+from cut_jobs import FACES, PLANE, SHEET, Listener, bar_job, opened, placed
 from matrix import some
 from small_jobs import change
 
@@ -92,12 +92,12 @@ def test_a_piece_without_a_dynamic_node_falls_and_turns_as_a_rigid_body(tmp_path
         x, v = placed(world, state), world.velocity(state)
         return (mass * np.cross(x[right] - middle(x), (v - middle(v))[right])).sum(axis=0)
 
-    began, thrown, turning, size = middle(x), middle(world.velocity(state)), angular(state), 0.08
+    start_at, thrown, turning, size = middle(x), middle(world.velocity(state)), angular(state), 0.08
     for k in range(1, 49):
         state = world.step(state, H)
         # semi-implicit Euler: gravity first, then positions
         assert middle(world.velocity(state)) == pytest.approx(thrown + k * H * np.array([0, 0, -9.81]), rel=1e-9)
-        fallen = began + k * H * thrown + H**2 * k * (k + 1) / 2 * np.array([0, 0, -9.81])
+        fallen = start_at + k * H * thrown + H**2 * k * (k + 1) / 2 * np.array([0, 0, -9.81])
         assert np.abs(middle(placed(world, state)) - fallen).max() < 5e-3 * size
         if k == 1:  # semi-implicit Euler brakes what turns later on, with Vanilla FEM as well
             assert np.abs(angular(state) - turning).max() < 1e-9 * np.linalg.norm(turning)
@@ -138,24 +138,24 @@ def test_a_resumed_bake_gives_the_same_bytes(tmp_path, kind):
     for name, parts in (("whole", [None]), ("parts", [(1, 9), (1, 12), (1, 16), None])):
         job = bar_job(tmp_path / name, CUT, {"frame": 11, **SHEET}, young=2e5, **{"end": 18, **STAGES[kind]})
         for frames in parts:
-            said = Said()
-            simulate.bake(job, said, frames=frames, resume=frames != parts[0])
+            listener = Listener()
+            simulate.bake(job, listener, frames=frames, resume=frames != parts[0])
         caches.append({path.name + path.parent.name: path.read_bytes() for path in (job / "cache").glob("*/*.np*")})
     assert len(caches[0]) == 18 + 2 + 1 and caches[0] == caches[1]
     # the last part goes on from the snapshot of frame 11
-    assert [text[:22] for text in said.logs if text.startswith('"Bar": cut')] == ['"Bar": cut at frame 11']
+    assert [text[:22] for text in listener.logs if text.startswith('"Bar": cut')] == ['"Bar": cut at frame 11']
 
 
 def test_a_resumed_bake_needs_the_records_of_its_cuts(tmp_path):
     job = bar_job(tmp_path, CUT, young=2e5)
-    simulate.bake(job, Said(), frames=(1, 12))
+    simulate.bake(job, Listener(), frames=(1, 12))
     record = job / "cache/cuts/000005.npz"
-    kept = record.read_bytes()
-    record.write_bytes(kept[:-40])
-    said = Said()
-    simulate.bake(job, said, resume=True)
-    assert "There is no snapshot to resume from, so the bake begins at the first frame" in said.logs
-    assert record.read_bytes() == kept
+    content = record.read_bytes()
+    record.write_bytes(content[:-40])
+    listener = Listener()
+    simulate.bake(job, listener, resume=True)
+    assert "There is no snapshot to resume from, so the bake begins at the first frame" in listener.logs
+    assert record.read_bytes() == content
     cache = Cache(job / "cache")
     assert cache.frames_done() == list(range(1, 26)) and cache.verify() == []
     assert cache.free() == 25 + 2 + 1 + 2 and not (job / "cache").exists()
@@ -165,7 +165,7 @@ def test_a_resumed_bake_needs_the_records_of_its_cuts(tmp_path):
 def test_a_resumed_bake_mends_a_log_without_the_line_of_a_cut(tmp_path, file):
     """No snapshot after it is gone on from: it has nodes that the world without the cut has not."""
     job = bar_job(tmp_path, CUT, young=2e5, end=14)
-    simulate.bake(job, Said(), frames=(1, 12))
+    simulate.bake(job, Listener(), frames=(1, 12))
     record, log = job / "cache/cuts/000005.npz", job / "cache/written.log"
     whole = {path.name: path.read_bytes() for path in (job / "cache").glob("*/*.np*")}
     lines = log.read_text().splitlines(keepends=True)
@@ -174,7 +174,7 @@ def test_a_resumed_bake_mends_a_log_without_the_line_of_a_cut(tmp_path, file):
         record.unlink()
     assert Cache(job / "cache").frames_done() == list(range(1, 6))
     assert Cache(job / "cache").status().state == "broken"
-    simulate.bake(job, Said(), resume=True)
+    simulate.bake(job, Listener(), resume=True)
     cache = Cache(job / "cache")
     assert cache.frames_done() == list(range(1, 15)) and cache.verify() == [] and cache.cut_frames() == [5]
     assert cache.status().state == "complete"
@@ -184,7 +184,7 @@ def test_a_resumed_bake_mends_a_log_without_the_line_of_a_cut(tmp_path, file):
 
 def test_a_frame_is_split_by_its_own_counts_and_shown_with_the_last_ones(tmp_path):
     job = bar_job(tmp_path, CUT, {"frame": 8, **SHEET}, end=10)
-    simulate.bake(job, Said())
+    simulate.bake(job, Listener())
     cache = Cache(job / "cache")
     vertices = np.load(job / "arrays/vertices.npy")
     first, second = cache.cuts["Bar"]
@@ -192,10 +192,10 @@ def test_a_frame_is_split_by_its_own_counts_and_shown_with_the_last_ones(tmp_pat
     assert (first.frame, second.frame) == (5, 8) and len(first.parents) > 100 and len(second.parents) > 50
     assert counts == [len(vertices)] * 2 + [len(vertices) + len(first.parents)] * 2 + [counts[-1]] * 2
     for frame in range(1, 11):
-        shown, own = cache.shown(frame)["Bar"], cache.frame(frame)["Bar"]
+        shown, own = cache.read_all_vertices(frame)["Bar"], cache.frame(frame)["Bar"]
         assert len(shown) == counts[-1] and np.array_equal(shown[:len(own)], own)
     # what lies inside has no area before the cut is seen, and the rest is the mesh as it was
-    before, after = cache.shown(5)["Bar"], cache.shown(6)["Bar"]
+    before, after = cache.read_all_vertices(5)["Bar"], cache.read_all_vertices(6)["Bar"]
 
     def areas(x, which):
         a, b, c = x[first.triangles[which]].transpose(1, 0, 2)
@@ -209,12 +209,12 @@ def test_a_frame_is_split_by_its_own_counts_and_shown_with_the_last_ones(tmp_pat
 
 
 def logs(job, frames=None):
-    said = Said()
-    simulate.bake(job, said, frames=frames)
-    return [text for text in said.logs if text.startswith('"Bar": ')]
+    listener = Listener()
+    simulate.bake(job, listener, frames=frames)
+    return [text for text in listener.logs if text.startswith('"Bar": ')]
 
 
-def test_what_a_cut_did_is_said(tmp_path):
+def test_what_a_cut_did_is_reported(tmp_path):
     away = {"kind": "plane", "point": [5.0, 0.0, 0.0], "normal": [1.0, 0.0, 0.0]}
     job = bar_job(tmp_path, {"frame": 2, **away}, {"frame": 3, **PLANE}, {"frame": 4, **SHEET}, end=6)
     assert logs(job) == [
@@ -232,7 +232,7 @@ def test_pieces_of_full_fem_need_no_dynamic_node(tmp_path):
 def test_a_stop_before_the_cut_leaves_it_undone(tmp_path):
     job = bar_job(tmp_path, CUT)
     with pytest.raises(Stopped):
-        simulate.bake(job, Said(), stop=lambda: Cache(job / "cache").frames_done()[-1] == 4)
+        simulate.bake(job, Listener(), stop=lambda: Cache(job / "cache").frames_done()[-1] == 4)
     assert Cache(job / "cache").cut_frames() == []
 
 
@@ -243,7 +243,7 @@ def refused(job, path):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("field,value,where,said", [
+@pytest.mark.parametrize("field,value,where,message", [
     ("frame", 0, "frame", "the cut at frame 0 would never be seen: the scene has frames 1 to 25. "
      "Cut from frame 1 to 24"),
     ("frame", 25, "frame", "the cut at frame 25 would never be seen"),
@@ -252,10 +252,10 @@ def refused(job, path):
     ("normal", None, "normal", "a cut of kind plane needs normal. It reads point and normal"),
     ("vertices", "arrays/sheet.npy", "vertices", "a cut of kind plane does not read vertices"),
 ])
-def test_a_cut_that_cannot_be_is_refused(tmp_path, field, value, where, said):
+def test_a_cut_that_cannot_be_is_refused(tmp_path, field, value, where, message):
     job = bar_job(tmp_path, CUT)
     change(job, f"bodies.0.cuts.0.{field}", value)
-    assert said in refused(job, f"$.bodies[0].cuts[0].{where}")
+    assert message in refused(job, f"$.bodies[0].cuts[0].{where}")
 
 
 def test_a_sheet_without_triangles_and_faces_that_are_none_are_refused(tmp_path):

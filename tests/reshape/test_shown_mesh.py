@@ -194,14 +194,14 @@ def test_triangles_are_split_into_pieces_of_the_same_area():
         return np.cross(b - a, c - a).sum(axis=0) / 2
 
     for pattern in range(8):
-        met = np.array([(pattern >> k) & 1 for k in range(3)], bool)
-        shares = np.where(met, rng.uniform(0.2, 0.8, 3), np.nan)
+        is_crossed = np.array([(pattern >> k) & 1 for k in range(3)], bool)
+        shares = np.where(is_crossed, rng.uniform(0.2, 0.8, 3), np.nan)
         seam = split_triangles(3, triangle, edges, edge, shares)
         new = between(points, seam.parents, seam.fractions)
         x = np.concatenate([points, new])
-        assert len(seam.triangles) == (1, 2, 3, 4)[met.sum()] and len(new) == (0, 2, 4, 7)[met.sum()]
+        assert len(seam.triangles) == (1, 2, 3, 4)[is_crossed.sum()] and len(new) == (0, 2, 4, 7)[is_crossed.sum()]
         assert area(x, seam.triangles) == pytest.approx(area(points, triangle), rel=1e-12)
-        if met.all():  # each corner for itself, the middle with the first one
+        if is_crossed.all():  # each corner for itself, the middle with the first one
             assert np.bincount(seam.triangles.ravel()).max() == 2
-        if met.sum() == 2:  # the corner that is cut off shares no vertex with the rest
+        if is_crossed.sum() == 2:  # the corner that is cut off shares no vertex with the rest
             assert not np.isin(seam.triangles[0], seam.triangles[1:]).any()

@@ -80,11 +80,11 @@ def test_a_dynamic_node_in_the_cut_stays_with_the_larger_part(x, side):
     fields = Fields({}, np.zeros(0), np.array([far, middle], np.int32), pinned, {}, None,
                     np.arange(2 * len(pinned) * 3.0).reshape(2, -1, 3), ())
     after = fields_after(fields, NODES[source], tets, source, np.zeros((len(source), 3)))
-    dynamic, held, motion = after.dynamic, after.pinned, after.motion
+    dynamic, pinned_after, motion = after.dynamic, after.pinned, after.motion
     assert len(dynamic) == 2 and np.array_equal(np.sort(source[dynamic]), np.sort([far, middle]))
     at = dynamic[source[dynamic] == middle][0]
     centre = NODES[source[tets[(tets == at).any(axis=1)]]].mean(axis=(0, 1))
     assert (centre[0] > x) == bool(side)
     # every copy of a pinned node is pinned and moves as it did
-    assert len(held) == len(pinned) + 12
-    assert np.array_equal(motion, fields.motion[:, np.searchsorted(pinned, source[held])])
+    assert len(pinned_after) == len(pinned) + 12
+    assert np.array_equal(motion, fields.motion[:, np.searchsorted(pinned, source[pinned_after])])

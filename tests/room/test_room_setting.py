@@ -25,7 +25,7 @@ schema.Body, schema.Scene = Body, Scene
 
 from pathlib import Path
 from solver.errors import BadScene
-from solver.job.changes import changed
+from solver.job.changes import list_changes
 from solver.job.hashes import hashes, settings
 from solver.job.load import load
 
@@ -38,7 +38,7 @@ for folder in sys.argv[1:]:
         found.append([str(refused), {}])
 plain = [settings for settings, _ in found]
 print(json.dumps({"hashes": [of for _, of in found], "refused": plain[3],
-                  "changed": [changed(plain[0], other) for other in (plain[1], plain[2], plain[4])]}))
+                  "changed": [list_changes(plain[0], other) for other in (plain[1], plain[2], plain[4])]}))
 """
 
 

@@ -76,7 +76,7 @@ class Dense(ShowsNothing):
         free = len(self._matrix) - self._retained
         return -np.linalg.solve(self._matrix[:free, :free], self._matrix[:free, free:])
 
-    def left_of_condense(self):
+    def compute_condensation_residual(self):
         return None
 
     def forget_past(self):
@@ -86,8 +86,8 @@ class Dense(ShowsNothing):
 class Cushion(Barrier):
     """W = κ/2 (δ − d)² of each pair that is nearer than δ: a spring, where the barrier has a wall."""
 
-    def active_pairs(self, x):
-        pairs = super().active_pairs(x)
+    def find_active_pairs(self, x):
+        pairs = super().find_active_pairs(x)
         distance = np.sqrt(pairs.work[:, SQUARE])
         pressed = pairs.stiffness * (pairs.activation - distance)
         normal = pairs.work[:, DIFFERENCE : DIFFERENCE + 3] / distance[:, None]
@@ -96,7 +96,7 @@ class Cushion(Barrier):
         return replace(pairs, forces=forces, energy=energy)
 
     def fill(self, x, time, project):
-        pairs = self.active_pairs(x)
+        pairs = self.find_active_pairs(x)
         normal = pairs.work[:, DIFFERENCE : DIFFERENCE + 3] / np.sqrt(pairs.work[:, SQUARE])[:, None]
         outer = pairs.stiffness[:, None] * np.einsum("ki,kj->kij", normal, normal).reshape(-1, 9)
         blocks = np.stack([-pairs.work[:, a, None] * pairs.work[:, b, None] * outer for a, b in PAIRS], axis=1)
@@ -181,7 +181,7 @@ def test_a_made_up_contact_law_carries_a_block(solvers, tmp_path):
     [law] = part.contacts
     assert type(law) is Cushion
     x = part.coordinates.positions(state.q, state.time)
-    pairs = law.active_pairs(x)
+    pairs = law.find_active_pairs(x)
     pressed = pairs.stiffness * (pairs.activation - np.sqrt(pairs.work[:, SQUARE]))
     assert law.surfaces.intersection(x) is None and np.abs(state.u).max() < 2e-3
     assert pressed.sum() == pytest.approx(9.81 * part.mass.sum(), rel=0.02)

@@ -81,7 +81,7 @@ class Weight(SteppedPart):
         A = np.array([self.inertia.momentum(unit).ravel() for unit in units])
         J = np.array([self.inertia.velocities(impulse)[under, 2] for impulse in units])
         spread = np.linalg.solve(A, J)
-        return J.T @ spread, -h * spread.T @ self.inertia.gathered(self.inertia.forces).ravel()
+        return J.T @ spread, -h * spread.T @ self.inertia.gather_impulses(self.inertia.forces).ravel()
 
     def output(self, state, frame):
         return self.nodes + state.q

@@ -57,7 +57,7 @@ def test_forces_are_slopes_of_the_energy_and_stiffness_of_forces(which):
         assert np.vdot(way, product(law, x, way, True)) <= 1e-9
 
 
-def test_drawn_as_it_is_and_turned_as_a_whole_it_feels_nothing_and_its_mirror_image_does():
+def test_drawn_as_it_is_and_turned_as_a_whole_it_has_no_force_and_its_mirror_image_has():
     rest = helix()
     turn = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
     turn *= np.sign(np.linalg.det(turn))

@@ -1,5 +1,7 @@
 """Ropes that touch: over an edge of a collider, across each other, and around soft bodies that they are tied to."""
 
+import json
+
 import numpy as np
 import pytest
 from rope_jobs import Quiet, baked, chain, rope_body, rope_job, stretched
@@ -49,9 +51,9 @@ def test_it_lies_over_a_box_and_nothing_goes_through(tmp_path):
 def test_one_falls_across_another_and_hangs_on_it(tmp_path):
     """Edges of ropes touch edges of others: the upper one is caught, and is a thickness off."""
     links, arrays = 16, {}
-    held = np.stack([np.linspace(-0.3, 0.3, links + 1), np.zeros(links + 1), np.zeros(links + 1)], 1)
-    across = held[:, [1, 0, 2]] + [0.0, 0.0, 0.06]
-    bodies = [rope_body("Held", held, arrays, pinned=(0, links), thickness=0.01),
+    pinned_rope = np.stack([np.linspace(-0.3, 0.3, links + 1), np.zeros(links + 1), np.zeros(links + 1)], 1)
+    across = pinned_rope[:, [1, 0, 2]] + [0.0, 0.0, 0.06]
+    bodies = [rope_body("Held", pinned_rope, arrays, pinned=(0, links), thickness=0.01),
               rope_body("Upper", across, arrays, pinned=(), thickness=0.01)]
     job = write_job(tmp_path, {"version": 1, "name": "two", "time": {"start": 1, "end": 21, "fps": 24, "step": 1 / 96},
                                "bodies": bodies, "integrator": {"kind": "backward_euler"}, "contact": {}}, arrays)
@@ -159,7 +161,7 @@ def test_it_lies_on_the_ground_as_it_is_thick(tmp_path):
     assert np.abs(out[-1, 1:-1, 2] + 0.1 * G / (1e6 * 0.02)).max() < 1e-4
 
 
-def test_what_a_rope_cannot_stick_to_is_told_in_a_sentence(tmp_path):
+def test_what_a_rope_cannot_stick_to_is_reported_in_a_sentence(tmp_path):
     job, _, _ = tied(tmp_path)
     change(job, "forces.0.bodies", ["Block", "Rope"])
     with pytest.raises(BadScene, match='"Block" is to stick to "Rope", which is a rope and has no faces'):
@@ -167,3 +169,20 @@ def test_what_a_rope_cannot_stick_to_is_told_in_a_sentence(tmp_path):
     change(job, "forces.0.bodies", ["Rope", "Hook"])
     with pytest.raises(BadScene, match='"Hook" is no soft body of the scene'):
         bake(job, Quiet())
+
+
+def test_cloth_with_sharp_edges_passes_through_a_rope_and_says_so(tmp_path):
+    """A rope has no faces by which such cloth could touch it."""
+    x = np.stack([np.linspace(-0.5, 0.5, 9), np.zeros(9), np.zeros(9)], axis=1)
+    job = rope_job(tmp_path, x, end=2, pinned=(0, 8), scene={"contact": {}, "integrator": {"kind": "semi_implicit"}})
+    np.save(job / "arrays" / "sv.npy", np.array([[x, y, 0.1] for x in (-0.1, 0.1) for y in (-0.1, 0.1)]))
+    np.save(job / "arrays" / "st.npy", np.array([[0, 2, 3], [0, 3, 1]], np.int32))
+    [rope] = json.loads((job / "scene.json").read_text())["bodies"]
+    change(job, "bodies", [rope, {"name": "Sheet", "cloth": {"eulerian": {}}, "method": {"kind": "vanilla"},
+                                  "surface": {"vertices": "arrays/sv.npy", "triangles": "arrays/st.npy"}}])
+    notes = []
+    report = Quiet()
+    report.log = notes.append
+    bake(job, report)
+    assert any('"Sheet": It passes through "Rope": ' in note for note in notes), notes
+    assert (Cache(job / "cache").frame(2)["Sheet"] != Cache(job / "cache").frame(1)["Sheet"]).any()

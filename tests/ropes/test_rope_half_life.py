@@ -55,7 +55,7 @@ def test_a_half_life_takes_no_momentum_from_a_rope_that_flies(tmp_path):
 
 
 @pytest.mark.parametrize("whole", [1.02, 1.1])
-def test_what_is_held_at_both_ends_swings_as_a_bow_does(whole):
+def test_what_is_pinned_at_both_ends_swings_as_a_bow_does(whole):
     """A parabola over a chord of 1 m sags by d = √(3 C (L − C)/8), and ω² = 5 g/4 d."""
     share, sag = np.linspace(0.0, 1.0, 201), np.sqrt(0.375 * (whole - 1.0))
     rest = np.column_stack([share, np.zeros(201), -4.0 * sag * share * (1.0 - share)])

@@ -51,9 +51,9 @@ def test_a_net_that_hangs_by_two_sides_hangs_as_a_catenary_does(tmp_path):
     along = np.concatenate([chain(links) + k * (links + 1) for k in range(3)])
     across = np.concatenate([np.stack([np.arange(links + 1), np.arange(links + 1) + links + 1], 1) + k * (links + 1)
                              for k in range(2)])
-    held = [k * (links + 1) + end for k in range(3) for end in (0, links)]
-    out = baked(calm(rope_job(tmp_path, net, end=241, step=1 / 48, edges=np.concatenate([along, across]), pinned=held,
-                              bending_stiffness=0.0)))[-1].reshape(3, links + 1, 3)
+    pinned_nodes = [k * (links + 1) + end for k in range(3) for end in (0, links)]
+    out = baked(calm(rope_job(tmp_path, net, end=241, step=1 / 48, edges=np.concatenate([along, across]),
+                              pinned=pinned_nodes, bending_stiffness=0.0)))[-1].reshape(3, links + 1, 3)
     a = brentq(lambda a: 2 * a * np.sinh(0.5 * span / a) - length, 0.1, 10.0)
     x = a * np.arcsinh(arc / a)
     z = a * (np.cosh(x / a) - np.cosh(0.5 * span / a))
@@ -278,7 +278,7 @@ def faces(job):
     np.save(job / "arrays" / "Rope_t.npy", np.array([[0, 1, 2]], np.int32))
 
 
-def held_all_over(job):
+def pinned_all_over(job):
     np.save(job / "arrays" / "Rope_p.npy", np.ones(5))
 
 
@@ -286,7 +286,7 @@ def held_all_over(job):
     (zero, BadMesh, "4 of its 4 edges have no length"), (no_edge, BadMesh, "has no edge, so it has no length"),
     (twice, BadMesh, "join the same points"), (unknown_end, BadScene, "does not fit the 5 vertices"),
     (faces, BadMesh, "its surface has faces"),
-    (held_all_over, NoFreeNode, "every point is pinned"),
+    (pinned_all_over, NoFreeNode, "every point is pinned"),
     (lambda job: change(job, "bodies.0.method.kind", "conjac"), BadScene, "whose points all move on their own"),
     (lambda job: change(job, "bodies.0.rope.length.kind", "magic"), BadScene, 'there is no rope "magic"'),
     (lambda job: change(job, "bodies.0.cloth", {}), BadScene, "which has no")])
@@ -334,6 +334,6 @@ def test_the_stiffer_a_springy_one_the_nearer_to_an_inextensible_one(tmp_path):
             state = world.step(state, 1 / 96)
             way.append(state.q)
         found.append(np.array(way))
-    off = [np.abs(one - found[0]).max() for one in found[1:]]
+    off = [np.abs(path - found[0]).max() for path in found[1:]]
     assert off[1] == pytest.approx(0.1 * off[0], rel=0.1) and off[2] == pytest.approx(0.1 * off[1], rel=0.1)
     assert off[2] < 1e-5

@@ -6,7 +6,7 @@ from rope_jobs import baked, rope_job
 
 from solver.forces.ropes.bends import RodBends
 from solver.forces.ropes.links import Springy, Strand
-from solver.forces.ropes.twist import RodTwist, pinned_strands, wound
+from solver.forces.ropes.twist import RodTwist, build_winding, find_pinned_strands
 
 B, C = 2.0e-3, 1.5e-3
 
@@ -24,9 +24,9 @@ def matrix(law, x):
     law.fill(x, False, forces, blocks)
     out = np.zeros((len(x), 3, len(x), 3))
     for nodes, own in zip(law.nodes.tolist(), blocks.reshape(-1, 6, 3, 3)):
-        for (one, other), block in zip(((1, 0), (2, 0), (2, 1)), own):
-            if one < len(nodes):
-                i, j = nodes[one], nodes[other]
+        for (row, column), block in zip(((1, 0), (2, 0), (2, 1)), own):
+            if row < len(nodes):
+                i, j = nodes[row], nodes[column]
                 out[i, :, j] += block
                 out[j, :, i] += block.T
                 out[i, :, i] -= block
@@ -51,7 +51,7 @@ def spiral(count=12):
 def open_strand(angle, count=12):
     rest = spiral(count)
     edges = np.stack([np.arange(count - 1), np.arange(1, count)], axis=1).astype(np.int32)
-    return RodTwist(pinned_strands(edges, np.array([0, count - 1]), rest), rest, C, wound(angle)), rest
+    return RodTwist(find_pinned_strands(edges, np.array([0, count - 1]), rest), rest, C, build_winding(angle)), rest
 
 
 def test_force_is_the_slope_of_the_energy_and_stiffness_that_of_the_force():
@@ -72,7 +72,7 @@ def test_force_is_the_slope_of_the_energy_and_stiffness_that_of_the_force():
     assert np.abs(product - change)[2:-2].max() < 1e-6 * np.abs(change).max()
 
 
-def test_what_turns_as_a_whole_feels_no_force_and_memory_adds_up():
+def test_what_turns_as_a_whole_has_no_force_and_memory_adds_up():
     law, rest = open_strand(0.0)
     rng = np.random.default_rng(4)
     moved = rng.standard_normal(rest.shape)
@@ -90,7 +90,7 @@ def lowest(angle, count=80):
     """The lowest eigenvalue of a twisted ring's stiffness but for the six rigid motions, hardly stretching [N/m]."""
     x, edges = ring(count)
     bends = np.stack([np.roll(edges[:, 0], 1), edges[:, 0], edges[:, 1]], axis=1)
-    twist = RodTwist(pinned_strands(edges, np.zeros(0, int), x), x, C, wound(angle))
+    twist = RodTwist(find_pinned_strands(edges, np.zeros(0, int), x), x, C, build_winding(angle))
     side = np.linalg.norm(x[1] - x[0])
     links = Springy(Strand(edges, np.full(count, side), np.ones(count), 0.01), {"axial_stiffness": 50.0})
     force = total(twist, x)[1]
@@ -108,13 +108,13 @@ def lowest(angle, count=80):
 
 def test_a_ring_buckles_where_michell_says():
     """Θ = 2π √3 B/C, to 3 %: found by bisection of the lowest eigenvalue's sign."""
-    said = 2 * np.pi * np.sqrt(3.0) * B / C
-    low, high = 0.5 * said, 1.5 * said
+    critical = 2 * np.pi * np.sqrt(3.0) * B / C
+    low, high = 0.5 * critical, 1.5 * critical
     assert lowest(low) > 0.0 > lowest(high)
-    while high - low > 1e-3 * said:
+    while high - low > 1e-3 * critical:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if lowest(middle) > 0.0 else (low, middle)
-    assert low == pytest.approx(said, rel=0.03)
+    assert low == pytest.approx(critical, rel=0.03)
 
 
 def test_a_slack_strand_that_is_wound_up_leaves_its_plane(tmp_path):
@@ -128,7 +128,7 @@ def test_a_slack_strand_that_is_wound_up_leaves_its_plane(tmp_path):
                            twist_time=0.8, **kind))
     assert np.abs(flat[-1, :, 1]).max() < 1e-9
     assert np.abs(wound[-1, :, 1]).max() > 0.03
-    long, rest = (np.linalg.norm(np.diff(one, axis=0), axis=1) for one in (wound[-1], x))
+    long, rest = (np.linalg.norm(np.diff(line, axis=0), axis=1) for line in (wound[-1], x))
     assert np.abs(long - rest).max() < 1e-4
     again = baked(rope_job(tmp_path / "again", x + 1e-4 * np.sin(3 * t)[:, None] * [0.0, 1.0, 0.0], twist=25.0,
                            twist_time=0.8, **kind), 13, 25)

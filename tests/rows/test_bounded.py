@@ -80,16 +80,16 @@ def test_guess_saves_iterations_and_changes_no_answer():
     assert np.allclose(wrong.solve(s, -bound, bound), x, rtol=0, atol=1e-10)
 
 
-def test_kept_program_follows_slip_and_bounds():
+def test_reused_program_follows_slip_and_bounds():
     W, s, bound = program(40)
-    kept = BoundedProgram(W, s)
-    kept.solve(s, -bound, bound)
-    used = kept.iterations
+    reused = BoundedProgram(W, s)
+    reused.solve(s, -bound, bound)
+    used = reused.iterations
     for share in (1.01, 0.99, -1.0, 30.0):
-        x = kept.solve(share * s, -0.9 * bound, bound)
+        x = reused.solve(share * s, -0.9 * bound, bound)
         assert_is_minimum(W, share * s, -0.9 * bound, bound, x)
         if share == 1.01:
-            assert kept.iterations - used < used / 2
+            assert reused.iterations - used < used / 2
 
 
 def test_what_is_not_finite_is_refused():

@@ -129,7 +129,7 @@ def test_elimination_leaves_iterates_on_the_rows_and_residuals_without_their_imp
     end, _ = Bilateral(rows, lambda right: np.linalg.solve(A, right)).solve(np.linalg.solve(A, b))
     assert eliminated.residual_across(A @ end - b) == pytest.approx(np.zeros(len(b)), abs=1e-10 * np.abs(b).max())
     order = np.random.default_rng(0).permutation(NODES)
-    turned = eliminated.ordered(order).impose(b.reshape(-1, 3)[order].ravel())
+    turned = eliminated.reorder(order).impose(b.reshape(-1, 3)[order].ravel())
     assert turned.reshape(-1, 3) == pytest.approx(u.reshape(-1, 3)[order], abs=1e-12)
 
 

@@ -104,9 +104,9 @@ def test_minimum_is_daqps(seed):
     C, c, equal = written_out(len(b), unknowns, rows, spread)
     answer = SparseProgram().solve(A, b, unknowns, rows, spread)
     judged(A, b, C, c, equal, answer)
-    theirs, value = by_daqp(A, b, C, c, equal)
+    expected, value = by_daqp(A, b, C, c, equal)
     assert value_of(A, b, answer.u) == pytest.approx(value, rel=1e-8)
-    assert np.abs(answer.u - theirs).max() <= 1e-7 * np.abs(theirs).max()
+    assert np.abs(answer.u - expected).max() <= 1e-7 * np.abs(expected).max()
     assert len(rows) > 20 and 5 <= answer.active.sum() < len(rows)
 
 

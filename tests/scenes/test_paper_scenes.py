@@ -38,7 +38,7 @@ def test_the_moved_end_of_twist_turns_by_half_a_turn_and_comes_back():
     away, back = (world.coordinates.positions(q, time)[right] for time in (twist.AWAY, twist.RELEASE))
     assert away == pytest.approx(scene.nodes[right] * [1, -1, -1] + [0, 0, twist.RISE], abs=1e-9)
     assert back == pytest.approx(scene.nodes[right], abs=1e-9)
-    rate = world.coordinates.prescribed_rate(twist.RELEASE + 0.1)
+    rate = world.coordinates.compute_prescribed_rate(twist.RELEASE + 0.1)
     assert rate is None or np.abs(rate).max() < 1e-9
 
 

@@ -50,15 +50,15 @@ def test_a_run_starts_with_the_energy_of_its_pull_and_loses_it_to_damping():
     assert lively.liveliness > 2 * calm.liveliness and lively.half_life > 2 * calm.half_life
 
 
-def test_the_smallest_stable_beta_is_found_once_and_kept(tmp_path):
+def test_the_smallest_stable_beta_is_found_once_and_stored(tmp_path):
     search = Search(bar(seconds=0.2), folder=tmp_path)
     found = search.smallest("vanilla", 0, 1 / 50)
     assert found is not None and search.smallest("vanilla", 0, 1 / 50) is found
     # no bound of the search: with a tenth less it is unstable
     world = search.scene.world("vanilla", beta=found.beta - 0.1)
     assert 0.1 < found.beta < 0.5 and not run(search.scene, world, 1 / 50, search.rest, to_the_end=False).is_stable
-    (kept,) = tmp_path.iterdir()
-    kept.write_text(kept.read_text().replace(f'"beta": {found.beta}', '"beta": 3.3'))
+    (stored,) = tmp_path.iterdir()
+    stored.write_text(stored.read_text().replace(f'"beta": {found.beta}', '"beta": 3.3'))
     assert Search(bar(seconds=0.2), folder=tmp_path).smallest("vanilla", 0, 1 / 50).beta == 3.3
     # another scene does not take it
     other = Search(bar(seconds=0.2, young=3e4), folder=tmp_path).smallest("vanilla", 0, 1 / 50)
@@ -94,7 +94,7 @@ def test_a_reference_belongs_to_one_scene():
     assert digest(base) == digest(bar())
     others = [bar(young=3e4), bar(pulled=base.nodes * 1.1), bar(fibers={"x": 1}), bar(seconds=2.0),
               bar(element_young=np.full(len(base.tets), 3e4))]
-    assert len({digest(one) for one in [base, *others]}) == len(others) + 1
+    assert len({digest(scene) for scene in [base, *others]}) == len(others) + 1
 
 
 def test_farthest_nodes_begin_with_the_given_ones():

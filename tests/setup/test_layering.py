@@ -13,8 +13,8 @@ from syntax_trees import tree_of
 ROOT = Path(__file__).resolve().parents[2]
 BLENDER = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "addon_utils", "idprop", "blf", "bl_ui", "bl_operators"}
 ORDER = (
-    "one_thread errors catalogue state node_records kernel_archive kernel_structs kernel_cache cores habits pool "
-    "threads job meshing coordinates materials forces linear rows constraints contact sheet bearings assembly "
+    "one_thread errors iteration catalogue state node_records kernel_archive kernel_structs kernel_cache cores habits "
+    "pool threads job meshing coordinates materials forces linear rows constraints contact sheet bearings assembly "
     "fields embedding parts nonlinear integrators world coupling build reshape frames stepping groups reuse "
     "simulate live farm cli __main__"
 ).split()

@@ -8,7 +8,7 @@ from syntax_trees import tree_of
 
 SOLVER = Path(__file__).resolve().parents[2] / "solver"
 FILE, FUNCTION, METHODS = 400, 60, 25
-KERNELS = ("kernel", "inlined", "njit", "intrinsic")  #: decorators of code that numba compiles, as long as it needs
+KERNELS = ("kernel", "inline", "njit", "intrinsic")  #: decorators of code that numba compiles, as long as it needs
 
 #: functions that are longer, with their lines: they write machine code for a kernel
 LONG = {

@@ -10,20 +10,18 @@ import pytest
 from syntax_trees import nodes_of, tree_of
 
 SOLVER = Path(__file__).resolve().parents[2] / "solver"
-ROOMS = "nonlinear world coupling parts integrators".split()
-#: functions that factor or pose a stage, search along a direction, or solve a program of rows
+ROOMS = "iteration nonlinear world coupling parts integrators".split()
+#: functions that factor or pose a stage, advance along a direction, or solve a program of rows
 SOLVES = frozenset(
-    "factor factor_for_directions refactor_columns pose pose_at posed_at solve_at search _searched solve_with".split())
+    "factor factor_for_directions refactor_columns pose pose_at posed_at solve_at search solve_with _search_step "
+    "_search_mixed_step "
+    "step_along".split())
 
-#: every loop in which that happens, by file and function, and why it is no configuration of `descend`
+#: every loop in which that happens, by file and function, and why it is no configuration of `iterate`
 LOOPS = {
-    "nonlinear/descent.py descend": "the loop of a stage of nodes: directions, bound and stop are given to it",
-    "nonlinear/iterations.py solve_stage": "stages of joints and of condensed velocities, which have no merit",
-    "nonlinear/gap_active_set.py solve": "open gaps: each direction is the solution of a program of rows",
+    "iteration/iterate.py iterate": "the loop that solves a stage: directions, bound and stop are arguments",
     "nonlinear/gap_active_set.py _direction": "rounds of contact detection along one direction",
     "nonlinear/gap_active_set.py _gap_program": "active sets of one program",
-    "nonlinear/mixed_fem.py _iterated": "a saddle: the search is along the Lagrangian, with multipliers of its own",
-    "nonlinear/contact_newton.py _with_final_loads": "the wrapper that updates lagged friction of a converged stage",
     "nonlinear/intersection_free.py intersection_free_start": "a start without intersections, before iterations",
     "nonlinear/stage_factors.py _factored_between": "blends of two matrices until one is definite: one direction",
     "coupling/coupled_quasistatic.py _solve": "block elimination within one direction",
@@ -31,7 +29,6 @@ LOOPS = {
     "parts/eol/solving.py solve_substep": "rows of a sliding cloth that come and go while it is solved",
     "parts/eol/solving.py _separate": "barrier forces of a sliding cloth on top of its rows",
     "parts/modes/operators.py factor_with_shift": "shifts until one matrix is definite",
-    "parts/modes/stepping.py _iterate": "a dense stage of a few reduced coordinates",
     "integrators/runge_kutta.py step": "the stages of one step, not iterations of one",
     "world/ground_friction.py with_repeated_friction": "linearised friction in turn with a linearised stage",
 }
@@ -45,11 +42,18 @@ CLASSES = {
     "Coupling": {"FleshOnBones", "StaggeredParts"},
     "System": {"JointsSystem", "Joints", "CoupledSystem"},
     "StageMethod": {"FullStage", "CondensedStage", "MonolithicCondensedStage"},
-    "Iterations": {"Rates", "Coupled", "CoupledOnReusedFactor", "Bounded", "BoundedQuasistatic"},
-    "DescentDirections": {"FactoredDirections", "ProjectedDirections", "SecantDirections", "FrozenDirections",
-                   "InexactDirections", "EarlyDirections", "GroundDirections", "ContactIterations"},
+    "StageDirections": {"DescentDirections", "FactoredDirections", "ProjectedDirections", "SecantDirections",
+                        "FrozenDirections", "InexactDirections", "EarlyDirections", "GroundDirections",
+                        "ContactIterations", "RatesDirections", "VelocityDirections", "CondensedDirections",
+                        "ReusedFactorDirections", "BoundedDirections", "SaddleDirections",
+                        "SweepIterations", "ReducedDirections", "GapActiveSet",
+                        "FrictionDirections"},
+    "Bound": {"LineSearch", "RelaxedRates", "BalancedSteps", "AcceleratedSteps", "ContactBound",
+              "LagrangianSearch", "AcceleratedSweeps", "ReducedSearch",
+              "GapActiveSet", "SearchWithoutJumps"},
     "Stop": {"ResidualStop", "StrainStop", "FullStepStop", "VisibleStop", "SlowStop", "EarlyStop",
-             "ContactIterations"},
+             "ContactIterations", "ChangeStop", "RatesStop", "CondensedStop", "FixedPointStop", "BoundedStop",
+             "SaddleStop", "SweepIterations", "LengthStop", "GapActiveSet", "NoStop"},
 }
 
 #: the room of programs of rows, and the classes there that solve one
@@ -90,7 +94,8 @@ STAGES_WITH_JOINTS = {
     "coupling/coupled_quasistatic.py CoupledQuasistatic", "coupling/coupled_stage.py CoupledStage",
     "coupling/coupled_stage.py RelinearisedStage", "coupling/coupled_stage.py SolvedCarrier",
     "coupling/skeleton.py SolvedSkeleton", "parts/joints/jointed.py SolvedTree", "parts/interface.py Touched",
-    "parts/stage.py NoJoints", "nonlinear/iterations.py PosedStage"}
+    "parts/stage.py NoJoints", "nonlinear/velocity_stage.py PosedVelocities",
+    "nonlinear/joint_rates.py SolvedRates"}
 #: integrators of other objects that a file reads or replaces
 OTHERS_INTEGRATORS = {
     "parts/modes/body.py how.integrator": "name of its own, or of the step that it is given",
@@ -139,20 +144,17 @@ WRITES = {
     "sheet/mending.py _split_and_collapse working": "the working mesh of one remeshing",
     "sheet/mending.py _collapse_any working.thinnest": "a bound that it restores before it returns",
     "nonlinear/directions.py refactor_columns shown.factored": "counts factors of a linear solver",
-    "nonlinear/fixed_point_stage.py _iterate at": "the iterate of one stage, which is made and dropped there",
     "nonlinear/inexact.py _direction self._cg.taken": "a count of its own conjugate gradients",
-    "nonlinear/iterations.py __init__ self.stiffness": "its own choice of stiffness",
-    "nonlinear/iterations.py solve_stage self.stiffness.is_true": "its own choice of stiffness",
     "nonlinear/stage_factors.py factor system.factored": "which pairs the factor in the linear solver belongs to",
     "nonlinear/stage_factors.py factor_for_directions system.factored": "those of the factor for directions",
     "nonlinear/quasistatic_factors.py factor self._linear.true": "its own linear solver",
     "nonlinear/reused_factor.py _made_single linear.factored": "counts factors of a linear solver",
     "nonlinear/reused_factor.py factor linear.factored": "counts factors of a linear solver",
-    "parts/conjac/conjac.py _condensed self._single.too_soft": "its own single precision",
+    "parts/conjac/conjac.py _condense self._single.too_soft": "its own single precision",
     "parts/conjac/conjac.py forget_past self._single.too_soft": "its own single precision",
     "parts/conjac/reduced_precision.py condense showing.factored": "counts factors of a linear solver",
     "parts/eol/sliding_cloth.py step_with_reaction self.step_log.substeps": "the log's counts",
-    "parts/eol/solving.py _counted self.step_log": "the log's counts",
+    "parts/eol/solving.py _count_solution self.step_log": "the log's counts",
     "parts/eol/solving.py _separate self.step_log.barrier_iterations": "the log's counts",
     "parts/joints/jointed.py _add_forces self.on_rates.force": "its own forces on rates, overwritten in each stage",
     "parts/joints/jointed.py by_inertia self.springs.between": "its own springs' blocks, overwritten in each stage",

@@ -27,7 +27,7 @@ def decorated(path, kinds):
 
 def test_no_kernel_has_more_parameters():
     counts = {f"{path.relative_to(SOLVER)} {node.name}": len(node.args.args)
-              for path in FILES for node, _ in decorated(path, ("kernel", "inlined"))}
+              for path in FILES for node, _ in decorated(path, ("kernel", "inline"))}
     assert {"parts/joints/tree_step.py step_tree", "parts/joints/leap_step.py solve_in_stages",
             "coordinates/tree_kernels.py pose", "linear/tree/kernels.py multiply"} <= counts.keys()
     assert not {name: count for name, count in counts.items() if count > MOST}

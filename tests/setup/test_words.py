@@ -31,7 +31,7 @@ CLEAN = {
     **{room: EVERYWHERE | frozenset("""
         ahead besides behind grip grips push pushes pushed pushing riding rides meets meet kept asked wanted answers
         gives
-    """.split()) for room in ("materials", "integrators", "bearings", "contact/find", "coordinates")},
+    """.split()) for room in ("materials", "integrators", "bearings", "contact/find", "coordinates", "iteration")},
     **{room: EVERYWHERE | frozenset("""
         ahead besides grip grips pushes pushed pushing riding rides asked answers
     """.split()) for room in ("sheet", "frames", "job", "parts/joints", "parts/nodes", "assembly", "fields",
@@ -48,7 +48,10 @@ ALLOWED = {"nonlinear": {"kept_open"}, "job": {"tell"}, "meshing": {"tell"}, "":
 #: folders and files beside the solver whose words are the field's, too; a program's messages are `output`
 BESIDE = ("scripts", "benchmarks/peer_programs.py")
 #: folders of tests whose identifiers are terms, too
-TESTS = ("addon", "live", "farm", "setup", "cli", "job", "frames", "room")
+TESTS = ("addon", "live", "farm", "setup", "cli", "job", "frames", "room", "nonlinear", "rows", "scenes", "embedding",
+         "materials", "bearings", "ropes", "assembly", "constraints", "fields", "forces", "projective", "coordinates",
+         "meshing", "cloth", "mechanism", "contact", "integrators", "modes",
+         "linear", "reshape")
 
 
 def words(text):

@@ -5,7 +5,7 @@ import pytest
 from bodies import NONE, box, make, nearest, positions, stiffness
 
 from benchmarks import impacts
-from solver.coordinates.floating import rigid_field
+from solver.coordinates.floating import evaluate_rigid_field
 from solver.coordinates.patches import Patch, mean, mean_and_rotation
 from solver.parts.stage import NodeStage
 from solver.state import State
@@ -38,7 +38,7 @@ def test_a_step_of_what_floats_under_stress_is_the_dense_step(ways):
     K, f = stiffness(world, x)
     M = np.repeat(world.mass, 3)
     centre = world.mass @ x / world.mass.sum()
-    R = rigid_field(x, centre, 0.08).reshape(-1, 6)
+    R = evaluate_rigid_field(x, centre, 0.08).reshape(-1, 6)
     MR = M[:, None] * R
     C = world.condensation.patches.rows(x).reshape(-1, x.size).T
     C = C - MR @ np.linalg.solve(R.T @ MR, R.T @ C)

@@ -97,7 +97,7 @@ def test_prescribed_nodes_are_where_their_motion_is_in_whatever_order_they_are_l
     assert np.abs(x[pinned] - motion[2]).max() <= 1e-15 and np.abs(motion[2] - motion[0]).max() > 1e-3
     assert np.array_equal(x[45:][held], still[held])
     # the velocity that a step gives them is what takes them there
-    w = world.coordinates.prescribed_velocity(state.time, H)
+    w = world.coordinates.compute_prescribed_velocity(state.time, H)
     there = world.coordinates.where_prescribed(state.time + H)
     assert np.abs(world.coordinates.where_prescribed(state.time) + H * w - there).max() <= 1e-15
 

@@ -11,7 +11,7 @@ from small_jobs import box_job, change
 from worlds import nodes_of
 
 from solver import catalogue
-from solver.coordinates.floating import rigid_field
+from solver.coordinates.floating import evaluate_rigid_field
 from solver.job.load import load
 from solver.meshing.volume import tet_volumes
 from solver.nonlinear.problem import StageProblem
@@ -106,7 +106,7 @@ def test_vanilla_step_is_the_dense_step(law, ground):
     D = damping(world, x)
     after = world.step(state, H)
     free, held = rows(world.coordinates.free), rows(pinned)
-    M, w = np.repeat(world.mass, 3), world.coordinates.prescribed_velocity(0.0, H).ravel()
+    M, w = np.repeat(world.mass, 3), world.coordinates.compute_prescribed_velocity(0.0, H).ravel()
     S = np.diag(M) - H * D - BETA * H**2 * K
     right = (M[free] * state.u + H * f[free]) - S[np.ix_(free, held)] @ w
     want = np.linalg.solve(S[np.ix_(free, free)], right)
@@ -142,14 +142,14 @@ def test_conjac_step_is_the_dense_step(law, held, ground):
         J[d] = np.eye(len(d))
         J[q] = -np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, d)])
         if held == "moving":
-            w[still] = world.coordinates.prescribed_velocity(0.0, H).ravel()
+            w[still] = world.coordinates.compute_prescribed_velocity(0.0, H).ravel()
             w[q] = -np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, still)] @ w[still])
         return J, w
 
     (V, w), (B, w_balance) = follow(bare), follow(K)
     M = np.repeat(world.mass, 3)
     v0 = world.coordinates.spread(state.u, None).ravel()
-    field, drag = rigid_field(x, x.mean(axis=0), 1.0).reshape(-1, 6), np.repeat(
+    field, drag = evaluate_rigid_field(x, x.mean(axis=0), 1.0).reshape(-1, 6), np.repeat(
         world._damping.at(x, np.zeros_like(x), 0.0).drag / world.mass, 3)
     rigidly = field @ np.linalg.solve(field.T @ (M[:, None] * field), field.T * M) * (held == "free")
     # f of the step's end balances with M a where velocities follow in another way than positions
@@ -189,10 +189,10 @@ def test_merit_s_gradient_is_the_residual_and_a_stage_lands_on_its_root(law):
                  integrator="backward_euler", tolerance=1e-11)
     state, full = shaken(world), world.condensation
     v0 = world.velocity(state)
-    stage = NodeStage(H, 2 / 3, 0.6, H, None, v0, world.coordinates.prescribed_rate(H))
+    stage = NodeStage(H, 2 / 3, 0.6, H, None, v0, world.coordinates.compute_prescribed_rate(H))
     base = world.coordinates.positions(state.q, H)
     base[pinned] -= stage.b * H * stage.w
-    damped = world._damped(state, H)
+    damped = world._evaluate_damping(state, H)
     problem = StageProblem(world, world.stage_method.system, stage, base, pinned, damped)
     rng = np.random.default_rng(1)
     u, direction = (rng.normal(size=3 * len(full.pattern.order)) for _ in range(2))

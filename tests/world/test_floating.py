@@ -87,7 +87,7 @@ def test_vanilla_step_with_moving_nodes_is_the_dense_step(case):
     K, f = stiffness(world, positions(world, state))
     free, held = rows(world.coordinates.free), rows(world.coordinates.prescribed)
     M = np.repeat(world.mass, 3)
-    w = world.coordinates.prescribed_velocity(0.0, H).ravel()
+    w = world.coordinates.compute_prescribed_velocity(0.0, H).ravel()
     pull = BETA * H**2 * K[np.ix_(free, held)] @ w
     right = (M * world.coordinates.spread(state.u, None).ravel() + H * f)[free] + pull
     want = np.linalg.solve(np.diag(M[free]) - BETA * H**2 * K[np.ix_(free, free)], right)
@@ -115,7 +115,7 @@ def test_conjac_step_is_the_dense_step_on_what_is_free(case, moving):
     V[q, len(d):] = null
     w = np.zeros(len(K))
     if moving:
-        w[held] = world.coordinates.prescribed_velocity(0.0, H).ravel()
+        w[held] = world.coordinates.compute_prescribed_velocity(0.0, H).ravel()
         w[q] = -inverse @ K[np.ix_(q, held)] @ w[held]
     S = np.diag(M) - BETA * H**2 * K
     v0 = world.coordinates.spread(state.u, None).ravel()

@@ -7,7 +7,7 @@ import pytest
 from small_jobs import write_job
 from worlds import quiet
 
-from solver.build.fields import fused_of
+from solver.build.fields import find_fused_lines_of_body
 from solver.build.soft_bodies import prepare_all
 from solver.cli import main
 from solver.job.load import load
@@ -40,7 +40,7 @@ def test_what_moves_as_one_is_named_with_its_place(tmp_path, gap, inside_out):
     one = prepare_all(job, quiet)[0]
     told = [note for note in one.fields.notes if "move as one" in note]
     assert len(told) == 1 and f"{gap:.2g} m apart" in told[0]
-    ends, apart = fused_of(job, one.body, one.volume)
+    ends, apart = find_fused_lines_of_body(job, one.body, one.volume)
     assert apart == pytest.approx(gap, rel=1e-6)
     # all of them lie in the air between, all along the bars
     middle = ends.mean(axis=1)
@@ -52,7 +52,7 @@ def test_what_has_tetrahedra_of_its_own_is_not_named(tmp_path):
     job = fingers(tmp_path, 1e-4, False)
     one = prepare_all(job, quiet)[0]
     assert not any("move as one" in note for note in one.fields.notes)
-    assert not len(fused_of(job, one.body, one.volume)[0])
+    assert not len(find_fused_lines_of_body(job, one.body, one.volume)[0])
 
 
 def test_a_thin_part_has_no_air_inside(tmp_path):
@@ -63,7 +63,7 @@ def test_a_thin_part_has_no_air_inside(tmp_path):
     time = {"start": 1, "end": 2, "fps": 24, "step": 1 / 96}
     job = load(write_job(tmp_path, {"version": 1, "name": "plate", "time": time, "bodies": [body]}, arrays))
     one = prepare_all(job, quiet)[0]
-    assert not len(fused_of(job, one.body, one.volume)[0])
+    assert not len(find_fused_lines_of_body(job, one.body, one.volume)[0])
 
 
 def test_the_command_that_fills_a_body_says_so_before_a_bake(tmp_path, capsys):

@@ -137,7 +137,7 @@ def the_fourth_step_is_dense(joined_up, held=None, damped=None):
     state, joints = steps(world, chain, *start, H, 3)
     w = np.zeros_like(world.rest)
     if held is not None:
-        w[held] = world.coordinates.prescribed_velocity(state.time, H)[: held.sum()]
+        w[held] = world.coordinates.compute_prescribed_velocity(state.time, H)[: held.sum()]
     u, v = by_dense_algebra(world, chain, state, joints, damped, w)
     after, then = carried_step(world, chain, state, joints, H)
     assert np.abs(then.u - u).max() <= 1e-9 * np.abs(u).max()

@@ -142,7 +142,7 @@ def test_a_part_that_nothing_steps_is_refused(tmp_path):
 def test_a_part_is_stepped_by_another_integrator_as_another_subsystem(tmp_path):
     """The first one keeps its own."""
     [part] = world_of(load(SCENES["bdf2"](tmp_path / "job"))).parts
-    other = part.stepped_by(SSDIRK2({}), None)
+    other = part.with_integrator(SSDIRK2({}), None)
     before = part.initial_state()
     by_first, by_other = (one.step(before, H) for one in (part, other))
     part.forget_past()

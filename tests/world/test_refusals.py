@@ -112,7 +112,7 @@ def test_a_command_says_it_so_too(job, capfdbinary):
 
 def test_frames_that_the_scene_does_not_have_point_at_its_time(job):
     with pytest.raises(BadInput, match=r"1 to 9 were asked for.* - at `\$.time`\.$"):
-        simulate.requested_frames(load(job), (1, 9))
+        simulate.select_frames(load(job), (1, 9))
 
 
 def test_what_is_not_the_jobs_fault_gets_a_name_and_no_path(job):

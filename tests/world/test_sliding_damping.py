@@ -70,9 +70,9 @@ def test_time_of_sliding_goes_on_over_a_hop_and_is_bounded(tmp_path):
     mean, none = np.array([[0.4, 0.0, 0.0]]), np.zeros((1, 3))
     slid = none
     for _ in range(100):
-        slid = sliding._slid(slid, mean, np.array([0.4]), wave)
+        slid = sliding._update_duration(slid, mean, np.array([0.4]), wave)
     assert slid[0] == pytest.approx([SlidingDampers.full_duration * wave, 0.0, 0.0])
-    hopped = sliding._slid(slid, none, np.zeros(1), wave)
+    hopped = sliding._update_duration(slid, none, np.zeros(1), wave)
     assert 0.9 * slid[0, 0] < hopped[0, 0] < slid[0, 0]
 
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 from bodies import box, make, nearest, positions, rows, run, stiffness
 
-from solver.coordinates.floating import rigid_field
+from solver.coordinates.floating import evaluate_rigid_field
 from solver.nonlinear.equilibrium import equilibrium
 from solver.parts.stage import NodeStage
 from solver.state import State
@@ -29,7 +29,7 @@ def shaken(world, seed=0, size=1e-3):
 
 def stage_of(world, lin, time, h):
     """Semi-implicit Euler's stage."""
-    w = world.coordinates.prescribed_velocity(time, h)
+    w = world.coordinates.compute_prescribed_velocity(time, h)
     return NodeStage(h, 1.0, 1.0, time + h, None, lin.v, w, beta=world.condensation.beta)
 
 
@@ -74,7 +74,7 @@ def test_conjac_step_is_the_dense_step(linear, held):
     # a, the rigid part of the step's acceleration: least squares over six motions, weighted by mass
     rigid = np.zeros(len(K))
     if held == "free":
-        field = rigid_field(x, x.mean(axis=0), 1.0).reshape(-1, 6)
+        field = evaluate_rigid_field(x, x.mean(axis=0), 1.0).reshape(-1, 6)
         rigid = field @ np.linalg.solve(field.T @ (M[:, None] * field), field.T @ (M * (v - v0) / H))
     b = np.zeros(len(K))
     b[q] = -np.linalg.solve(K[np.ix_(q, q)], (f - M * rigid)[q]) / H
@@ -119,7 +119,7 @@ def test_reduced_stiffness_is_the_schur_complement():
     q = np.setdiff1d(rows(world.coordinates.free), d)
     schur = K[np.ix_(d, d)] - K[np.ix_(d, q)] @ np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, d)])
     lin, step = posed(world, state)
-    got = world.condensation._retained_rows(lin, step.motion.jacobian, np.eye(step.motion.jacobian.shape[1]))
+    got = world.condensation._multiply_retained_rows(lin, step.motion.jacobian, np.eye(step.motion.jacobian.shape[1]))
     assert np.abs(got - got.T).max() <= 1e-9 * np.abs(got).max()
     assert np.abs(got - schur).max() <= 1e-9 * np.abs(schur).max()
     assert np.linalg.eigvalsh(got).max() < 0.0  # K = ∂f/∂x keeps its sign

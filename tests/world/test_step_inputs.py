@@ -45,10 +45,10 @@ def test_each_part_of_a_world_has_its_own_external_force_in_steps_and_rescues():
     parts, force = [Listed(0), Listed(0), Listed(0)], np.ones((2, 3))
     states = [part.initial_state() for part in parts]
     world = Subsystems(parts, [])
-    world.advanced(states, stepping(0.01), {2}, {1: force})
+    world.advance(states, stepping(0.01), {2}, {1: force})
     failure = StepFailed("lost")
     failure.part = 1
-    world.advanced(states, rescuing(0.01, failure), {2}, {1: force})
+    world.advance(states, rescuing(0.01, failure), {2}, {1: force})
     assert [len(part.seen) for part in parts] == [2, 2, 0]
     assert all(inputs.external_forces == {} for inputs in parts[0].seen)
     assert all(inputs.external_forces[0] is force for inputs in parts[1].seen)

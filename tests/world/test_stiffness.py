@@ -8,7 +8,7 @@ from worlds import nodes_of
 
 from benchmarks.half_life import Slowest
 from solver.build.soft_bodies import prepare_all
-from solver.build.stiffness import stiffened
+from solver.build.stiffness import fit_stiffness
 from solver.errors import BadInput
 from solver.job.load import load
 from solver.state import State
@@ -34,7 +34,7 @@ def stiffer(times):
 
 
 def asked(job, hertz):
-    return stiffened(job, prepare_all(job, silent)[0], hertz)
+    return fit_stiffness(job, prepare_all(job, silent)[0], hertz)
 
 
 def swung(world, slowest):

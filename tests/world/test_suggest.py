@@ -12,7 +12,7 @@ from solver.build.volumes import volumes_of
 from solver.build.world import build
 from solver.errors import BadInput
 from solver.fields import suggest as fields_suggest
-from solver.fields.suggest import equal_energy_motion, farthest_nodes
+from solver.fields.suggest import farthest_nodes, scale_to_equal_energy
 from solver.job.load import load
 
 LENGTH, EDGE = 0.4, 0.025
@@ -118,7 +118,7 @@ def test_more_than_there_is_room_for_is_refused(tmp_path):
 
 
 def test_what_moves_without_deforming_counts_as_the_slowest_swing():
-    rows = equal_energy_motion(np.ones((2, 3, 4)), np.array([0.0, 1e-9, 4.0, 16.0]))
+    rows = scale_to_equal_energy(np.ones((2, 3, 4)), np.array([0.0, 1e-9, 4.0, 16.0]))
     assert rows[0, 1] == pytest.approx([0.5, 0.5, 0.5, 0.25])
 
 
@@ -203,7 +203,7 @@ def test_a_body_that_is_turned_is_mirrored_by_its_own_axes(tmp_path):
     job, prepared = block(tmp_path, at_left)
     shapes, stiffness, mass = vibration(job, prepared, 30)
     turn = Rotation.from_euler("zx", [0.4, 0.7]).as_matrix()
-    swing = np.einsum("ij,kjs->kis", turn, equal_energy_motion(shapes, stiffness))
+    swing = np.einsum("ij,kjs->kis", turn, scale_to_equal_energy(shapes, stiffness))
     nodes, tets = prepared.volume.nodes, prepared.volume.tets
     picked = farthest_nodes(nodes @ turn.T, tets, mass, swing, 6, prepared.fields.pinned, NONE)
     assert mirrors_itself(nodes[picked], 1, 0.15)

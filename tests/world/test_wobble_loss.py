@@ -30,13 +30,13 @@ def test_what_flies_loses_no_momentum_at_all(tmp_path):
     x = world.rest + 0.02 * np.sin(30.0 * world.rest[:, ::-1])
     v = np.cross([1.0, -3.0, 2.0], x) + [0.5, 0.0, -4.0] + np.cos(40.0 * x)
     state = replace(world.initial_state(), q=x.ravel(), u=v.ravel())
-    faded, borne = world.damped_start(state, H)
+    faded, borne = world.damp_start(state, H)
     then = faded.u.reshape(-1, 3)
     assert borne is None and np.abs(then - v).max() > 0.2
     for now, left in zip(rigid_momenta(world, v, x), rigid_momenta(world, then, x)):
         assert np.abs(left - now).max() <= 1e-12 * np.abs(now).max()
     rigid = np.cross([1.0, -3.0, 2.0], x) + [0.5, 0.0, -4.0]
-    still, _ = world.damped_start(replace(state, u=rigid.ravel()), H)
+    still, _ = world.damp_start(replace(state, u=rigid.ravel()), H)
     assert np.abs(still.u - rigid.ravel()).max() <= 1e-12
 
 
@@ -48,13 +48,13 @@ def test_only_steps_that_are_cut_short_have_a_stiffness_damping(tmp_path):
     change(job, "bodies.0.wobble_half_life", 0.2)
     world = nodes_of(load(job))
     state = world.initial_state()
-    world.damped_start(state, H)
-    assert world._damped(state, 0.0) is None
-    world.damped_start(state, H / 16)
+    world.damp_start(state, H)
+    assert world._evaluate_damping(state, 0.0) is None
+    world.damp_start(state, H / 16)
     v = np.cos(100.0 * world.rest)
-    force = world._damped(state, 0.0).force(v)
+    force = world._evaluate_damping(state, 0.0).force(v)
     assert np.vdot(force, v) < 0.0 and np.abs(force.sum(axis=0)).max() <= 1e-12 * np.abs(force).max()
-    spinning = world._damped(state, 0.0).force(np.cross([1.0, 2.0, 3.0], world.rest))
+    spinning = world._evaluate_damping(state, 0.0).force(np.cross([1.0, 2.0, 3.0], world.rest))
     assert np.abs(spinning).max() <= 1e-9 * np.abs(force).max()
 
 
@@ -63,14 +63,14 @@ def test_what_is_carried_is_not_left_behind(tmp_path):
     world = carried(tmp_path / "turning", np.cross([0.0, 1.0, 3.0], ends()) + [2.0, 0.0, 0.0])
     x = world.rest
     along = np.cross([0.0, 1.0, 3.0], x) + [2.0, 0.0, 0.0]
-    faded, _ = world.damped_start(replace(world.initial_state(), u=along[world.coordinates.free].ravel()), H)
+    faded, _ = world.damp_start(replace(world.initial_state(), u=along[world.coordinates.free].ravel()), H)
     assert np.abs(faded.u - along[world.coordinates.free].ravel()).max() <= 1e-6
 
     # one end moves alone: what stands between is drawn to neither by more than to the other
     pull = np.where(ends()[:, :1] > 0.1, [[1.0, 0.0, 0.0]], 0.0)
     world = carried(tmp_path / "pulled", pull)
     free = world.coordinates.free
-    faded, _ = world.damped_start(replace(world.initial_state(), u=np.zeros(3 * len(free))), H)
+    faded, _ = world.damp_start(replace(world.initial_state(), u=np.zeros(3 * len(free))), H)
     loss, far = world.losses.parts[0], world.rest[free, 0] / 0.2
     share = faded.u.reshape(-1, 3)[:, 0] / -np.expm1(-2.0 * loss.rate(0.0) * H)
     assert share == pytest.approx(far, abs=0.15) and (0.0 <= share.min()) and share.max() <= 1.0

@@ -37,7 +37,7 @@ class BodyShape:
     rigid: bool = False
 
 
-def bound(shape: BodyShape, points: Vec, rest: Vec, radius: float = 0.0) -> TiedEnd:
+def bind_points(shape: BodyShape, points: Vec, rest: Vec, radius: float = 0.0) -> TiedEnd:
     """Return points (p, 3) [m] bound to a body: to the nearest tetrahedron, extended beyond it where they are outside;
     else to the nearest triangle, edge or node. rest: positions of all nodes, (n, 3) [m]. radius: in a body of
     tetrahedra, the distance within which nodes move a point instead of one tetrahedron; 0: the tetrahedron does [m]."""

@@ -15,6 +15,11 @@ STIFF = 1.0e4  #: of the inertia of the heavier body over a step: how firmly a h
 FADED = 1.0e-8  #: of that: what is left of it as its strength goes to 0, evenly on a logarithmic scale
 
 
+def stiffness_over_step(mass: float, h: float) -> float:
+    """Return k of a hard constraint [N/m]. mass: of the heavier body [kg]. h: step [s]."""
+    return STIFF * mass / h**2
+
+
 @dataclass(frozen=True)
 class NodePairs:
     """Pairs of nodes, of all joints of a constraint, whose weights are not 0. y = Σ w_j x_j with Σ w_j = 0, so each
@@ -173,7 +178,7 @@ class PointConstraint:
         return out
 
 
-def chosen(rows: PointRows, which: Index) -> PointRows:
+def select_rows(rows: PointRows, which: Index) -> PointRows:
     """Return the rows with these numbers, (k,)."""
     return replace(rows, joint=rows.joint[which], value=rows.value[which], direction=rows.direction[which],
                    bend=rows.bend[which], one_sided=rows.one_sided[which])

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ...coordinates.prescribed import Constant
 from ...errors import BadScene
 from ...forces.stencils import ElasticBody
-from ...forces.weld import areas, near, patches, refuse_distant
+from ...forces.weld import areas, find_near_points, patches, refuse_distant
 from ...meshing.closest_kernels import nearest_triangles
 from ...state import Index, Mask, Vec
 from .point_constraint import PointConstraint
@@ -34,7 +34,7 @@ class SlidingWeld(PointConstraint):
         if len(bodies) != 2:
             raise BadScene("a weld joins two bodies", "Name the two soft bodies that slide along each other")
         glued, base = bodies
-        points = near(glued, base, rest, params["distance"])[0] if len(base.skin) else np.zeros(0, np.int32)
+        points = find_near_points(glued, base, rest, params["distance"])[0] if len(base.skin) else np.zeros(0, np.int32)
         kind = DistanceConstraint(points, base.skin, rest)
         points = points[kind.is_over_surface()]
         refuse_distant(glued, base, points, params["distance"])

@@ -14,12 +14,7 @@ from ...coordinates.tree import Posture, Tree
 from ...state import Index, Mask, Vec
 from . import bodies_kernels, convex_kernels
 from .convex import Shapes
-from .ground import NOWHERE, Ground, mixed
-
-NEAR = 1.0e-3  #: relative to a shape's extent: nearer shapes are in contact at any speed
-SEPARATION_SPEED = 1.0  #: [m/s] at which overlapping bodies separate, at most
-
-UNSEEN = 1.0e-3  #: [m/s] that bodies may have after their separation
+from .ground import NOWHERE, Ground, combine_friction
 
 
 @dataclass(frozen=True)
@@ -63,6 +58,9 @@ class RigidContacts:
 class ContactSet:
     """Contacts of rigid bodies, found once at the start of a step, as rows that are constant in all of its stages."""
 
+    negligible_speed = 1.0e-3  #: [m/s] that bodies may have after their separation
+    separation_speed = 1.0  #: [m/s] at which overlapping bodies separate, at most
+
     normals: Rows
     tangents: Rows
     N: Vec  #: Jacobian of the normals, (k, m)
@@ -79,15 +77,15 @@ class ContactSet:
         positions.
 
         The stage ends at `time` [s] at coordinates base + dt u, base (m,), dt [s]. Overlaps at the start of the step
-        separate by position corrections, at most at SEPARATION_SPEED, which do not change velocities; the second return
-        value is None where both are equal. An overlap of an earlier stage's end is not corrected.
+        separate by position corrections, at most at `separation_speed`, which do not change velocities; the second
+        return value is None where both are equal. An overlap of an earlier stage's end is not corrected.
         """
         target_speed = self.normals.target
         gap = self.gap + target_speed * (self.end - time)
-        separation = np.minimum(np.maximum(-self.gap - target_speed * self.h, 0.0) / self.h, SEPARATION_SPEED)
+        separation = np.minimum(np.maximum(-self.gap - target_speed * self.h, 0.0) / self.h, self.separation_speed)
         contact_target: Vec = -(gap + self.N @ (base - self.q)) / dt
-        at_rest_after = np.minimum(contact_target, target_speed + np.minimum(separation, UNSEEN))
-        if float(separation.max(initial=0.0)) <= UNSEEN:
+        at_rest_after = np.minimum(contact_target, target_speed + np.minimum(separation, self.negligible_speed))
+        if float(separation.max(initial=0.0)) <= self.negligible_speed:
             return at_rest_after, None
         return at_rest_after, np.minimum(contact_target, target_speed + separation)
 
@@ -95,6 +93,8 @@ class ContactSet:
 @dataclass(frozen=True)
 class Colliders:
     """All colliding objects: s shapes of bodies and obstacles, and the ground."""
+
+    nearness = 1.0e-3  #: relative to a shape's extent: nearer shapes are in contact at any speed
 
     shapes: Shapes
     body: Index  #: of each shape, −1 for obstacles, (s,)
@@ -144,12 +144,12 @@ class Colliders:
 
         order = np.argsort(box[:, 0], kind="stable")
         link = self.body if self.link is None else self.link
-        pairs = self._filled("pairs", lambda tables: bodies_kernels.near_pairs(
+        pairs = self._fill("pairs", lambda tables: bodies_kernels.find_overlapping_pairs(
             box, order, self.body, link, self.mechanism, self.touches_itself, self.parent, self.excluded, tables[0]),
-            2)[0]
+                           2)[0]
         # the order of the broad phase depends on positions; that of contacts must not
         pairs = np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
-        shape, rows = self._filled("contacts", lambda tables: bodies_kernels.pair_contacts(
+        shape, rows = self._fill("contacts", lambda tables: bodies_kernels.pair_contacts(
             pairs, shapes.radius, slack, (shapes.point_start, shapes.face_start, shapes.corner_start, shapes.corners,
                                           shapes.edges, shapes.edge_start, x, planes), box, tables[0], tables[1]), 2, 7)
         if self.ground.exists and len(shapes.whole) > len(x):
@@ -174,7 +174,7 @@ class Colliders:
                      along.jacobian(tree.parent, tree.dof, at.X, at.S), contacts.gap, contacts.friction,
                      contacts.names(), q, end, h)
 
-    def _filled(self, what: str, fill: Callable[[list[Any]], int], *widths: int) -> list[Any]:
+    def _fill(self, what: str, fill: Callable[[list[Any]], int], *widths: int) -> list[Any]:
         """Return the tables that a kernel fills, enlarged and filled again where they were too short."""
         while True:
             tables = [np.empty((self._capacities[what], width), dtype=np.int32 if width == 2 else float)
@@ -200,7 +200,7 @@ class Colliders:
         for s, motion in self.motion.items():
             rate = motion.velocity(time)
             fast[s] = np.linalg.norm(rate[:3, 3]) + np.linalg.norm(rate[:3, :3]) * self._around[s]
-        slack: Vec = NEAR * self.extent + h * fast
+        slack: Vec = self.nearness * self.extent + h * fast
         return slack
 
     def _table(self, shape: Index, rows: Vec, time: float) -> RigidContacts:
@@ -217,4 +217,4 @@ class Colliders:
                 obstacle[on] = rows[on, :3] @ rate[:3, :3].T + rate[:3, 3]
         return RigidContacts(shape, np.ascontiguousarray(body), np.ascontiguousarray(rows[:, :3]),
                         np.ascontiguousarray(rows[:, 3:6]), np.ascontiguousarray(rows[:, 6]),
-                        mixed(self._frictions[first], self._frictions[second]), obstacle)
+                        combine_friction(self._frictions[first], self._frictions[second]), obstacle)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...threads import kernel
 from .convex_kernels import PLACED
-from .pair_kernels import MANY, polyhedra, reduce_contacts, thin
+from .pair_kernels import MANY, collide_polyhedra, collide_thin, reduce_contacts
 
 
 @kernel("void(i4[::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1])")
@@ -26,7 +26,7 @@ def boxes_around(point_start, x, radius, slack, out):  # type: ignore[no-untyped
 
 
 @kernel("i8(f8[:,::1], i8[::1], i4[::1], i4[::1], i4[::1], b1[::1], i4[::1], i4[:,::1], i4[:,::1])")
-def near_pairs(box, order, body, link, mechanism, touches_itself, parent, excluded, out):  # type: ignore[no-untyped-def]
+def find_overlapping_pairs(box, order, body, link, mechanism, touches_itself, parent, excluded, out):  # type: ignore[no-untyped-def]
     """Write pairs of shapes that may touch and whose boxes overlap to `out`, (k, 2); return their number.
 
     Pairs beyond the room of `out` are only counted; a moving shape is first. box: (s, 6) [m]. order: shapes by the
@@ -87,12 +87,12 @@ def pair_contacts(pairs, radius, slack, placed, box, shape, out):  # type: ignor
             reach = 0.0
             for a in range(3):
                 reach = max(reach, min(box[s, 3 + a] - box[s, a], box[t, 3 + a] - box[t, a]))
-            few = polyhedra(s, t, margin, reach, placed, contacts)
+            few = collide_polyhedra(s, t, margin, reach, placed, contacts)
         elif solid_s or (not solid_t and point_start[t + 1] - point_start[t] < point_start[s + 1] - point_start[s]):
             flipped = -1.0
-            few = thin(t, s, margin, radius[t], radius[s], placed, contacts)
+            few = collide_thin(t, s, margin, radius[t], radius[s], placed, contacts)
         else:
-            few = thin(s, t, margin, radius[s], radius[t], placed, contacts)
+            few = collide_thin(s, t, margin, radius[s], radius[t], placed, contacts)
         few = reduce_contacts(few, contacts)
         for i in range(few):
             if count < out.shape[0]:

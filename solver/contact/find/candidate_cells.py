@@ -8,9 +8,6 @@ from scipy.spatial import cKDTree
 from ...meshing.closest_kernels import triangles_around
 from ...state import Index, Mask, Vec
 
-WIDTH = 0.5  #: of a cell, relative to the spacing of samples
-SLACK = 1.0e-6  #: relative to a cell's width: tolerance of distances
-CANDIDATES = 96  #: triangles of a cell, at most
 CAPACITY = 1024  #: initial capacity in cells
 UNKNOWN, UNSURE = -1, -2  #: rows of cells without a look-up so far, and of cells with too many near triangles
 
@@ -22,17 +19,21 @@ class CandidateCells:
     diagonal. They do not depend on earlier look-ups.
     """
 
+    candidates = 96  #: triangles of a cell, at most
+    slack = 1.0e-6  #: relative to a cell's width: tolerance of distances
+    cell_size = 0.5  #: width of a cell relative to the spacing of samples
+
     def __init__(self, tree: cKDTree, x: Vec, triangles: Index, reach: Vec, spacing: float, around: float) -> None:
         """tree: of sampled positions, at most about `spacing` [m] apart. x: vertices, (n, 3) [m]. triangles: (t, 3).
         reach: largest distance in each triangle from its first corner, or more, (t,) [m]. around: margin of the grid
         beyond the sampled positions [m].
         """
         self._mesh = triangles, x, reach
-        self._width = WIDTH * spacing
+        self._width = self.cell_size * spacing
         self._low = tree.mins - around
         self._shape = np.ceil((tree.maxes + around - self._low) / self._width).astype(np.int64)
         self._row: Index = np.full(int(self._shape.prod()), UNKNOWN, np.int32)
-        self._table: Index = np.empty((CAPACITY, CANDIDATES), np.int32)
+        self._table: Index = np.empty((CAPACITY, self.candidates), np.int32)
         self._squares = np.empty(len(triangles))
         self._known, self._widest = 0, 0
 
@@ -53,13 +54,14 @@ class CandidateCells:
     def _find(self, new: Index) -> None:
         """Find the candidates of new cells, given by flat index, and add them to the table."""
         middles = self._low + self._width * (np.stack(np.unravel_index(new, self._shape), axis=1) + 0.5)
-        triangles, counts = np.empty((len(new), CANDIDATES), np.int32), np.empty(len(new), np.int32)
-        triangles_around(middles, *self._mesh, (np.sqrt(3.0) + SLACK) * self._width, self._squares, triangles, counts)
-        is_sure = counts <= CANDIDATES
+        triangles, counts = np.empty((len(new), self.candidates), np.int32), np.empty(len(new), np.int32)
+        beyond = (np.sqrt(3.0) + self.slack) * self._width
+        triangles_around(middles, *self._mesh, beyond, self._squares, triangles, counts)
+        is_sure = counts <= self.candidates
         self._row[new[~is_sure]] = UNSURE
         last = self._known + int(is_sure.sum())
         if last > len(self._table):
-            self._table = np.concatenate([self._table, np.empty((last, CANDIDATES), np.int32)])
+            self._table = np.concatenate([self._table, np.empty((last, self.candidates), np.int32)])
         self._table[self._known:last] = triangles[is_sure]
         self._row[new[is_sure]] = np.arange(self._known, last)
         self._known, self._widest = last, max(self._widest, int(counts[is_sure].max(initial=0)))

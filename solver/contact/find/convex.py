@@ -12,12 +12,13 @@ from scipy.spatial import ConvexHull
 from ...state import Index, Vec
 
 FLAT = 1.0e-6  #: triangles of a hull whose normals differ by less are one face
-MOST_POINTS = 64  #: of one shape: a finer hull is thinned, since all pairs of edges may be tested
 
 
 @dataclass(frozen=True)
 class Convex:
     """The convex hull of a few points, grown by a radius: a sphere has one, a capsule two, a box eight."""
+
+    most_points = 64  #: of one shape: a finer hull is thinned, since all pairs of edges may be tested
 
     points: Vec  #: in the own frame [m], (p, 3)
     radius: float  #: [m]
@@ -48,10 +49,10 @@ class Convex:
 
     @classmethod
     def hull(cls, points: Vec) -> Convex:
-        """Return the convex hull of points, (n, 3) [m], thinned to MOST_POINTS. Raises scipy's QhullError where the
+        """Return the convex hull of points, (n, 3) [m], thinned to `most_points`. Raises scipy's QhullError where the
         points are in one plane."""
         whole = np.asarray(points, dtype=float)[ConvexHull(points).vertices]
-        corners = whole[_spread_points(whole, MOST_POINTS)]
+        corners = whole[_spread_points(whole, cls.most_points)]
         hull = ConvexHull(corners)
         used, number = np.unique(hull.simplices, return_inverse=True)
         points, triangles = corners[used], number.reshape(-1, 3)
@@ -139,17 +140,17 @@ class Shapes:
         first_face = np.cumsum([0, *(len(shape.faces) for shape in shapes)])
         edges = [(a + first[s], b + first[s], *(f + first_face[s] if f >= 0 else -1 for f in on))
                  for s, shape in enumerate(shapes) for a, b, *on in shape.edges]
-        return cls(_index(first), _stacked(points), _owners(points), _index(first_face),
+        return cls(_index(first), _stack(points), _owners(points), _index(first_face),
                    _index(np.cumsum([0, *(len(face) for face in faces)])), _index([c for face in faces for c in face]),
                    _index(np.cumsum([0, *(len(shape.edges) for shape in shapes)])),
                    _index(edges).reshape(-1, 4), np.array([shape.radius for shape in shapes], dtype=float),
-                   _stacked(whole), _owners(whole))
+                   _stack(whole), _owners(whole))
 
     def __len__(self) -> int:
         return len(self.radius)
 
 
-def _stacked(points: Sequence[Vec]) -> Vec:
+def _stack(points: Sequence[Vec]) -> Vec:
     """Return points of all shapes, (P, 3)."""
     return np.ascontiguousarray(np.concatenate([*points, np.zeros((0, 3))]))
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
-
-FLAT = 1.0e-20  #: relative to |u|² |v|²: below it edges are parallel, without unique nearest points
+from ...threads import inline, kernel
 
 # entries of a pair's row of work: w (4), w'_1 (4), w'_2 (4), number of parameters, r (3), D = |r|²
 WEIGHTS, SLOPES, FREE, DIFFERENCE, SQUARE, WORK = 0, 4, 12, 13, 16, 17
 
 
-@inlined
+@inline
 def _measure(x, nodes, out):  # type: ignore[no-untyped-def]
     """Write r and D = |r|² of a pair to its row of work, `out`, (WORK,), from the weights in it."""
     square = 0.0
@@ -91,9 +89,9 @@ def nearest_on_edges(x, nodes, out):  # type: ignore[no-untyped-def]
     r0, r1, r2 = x[a, 0] - x[c, 0], x[a, 1] - x[c, 1], x[a, 2] - x[c, 2]
     uu, vv, uv = u0 * u0 + u1 * u1 + u2 * u2, v0 * v0 + v1 * v1 + v2 * v2, u0 * v0 + u1 * v1 + u2 * v2
     ur, vr = u0 * r0 + u1 * r1 + u2 * r2, v0 * r0 + v1 * r1 + v2 * r2
-    across = uu * vv - uv * uv
+    across = uu * vv - uv * uv  # 0 of parallel edges, which have no unique nearest points
     s = 0.0
-    if across > FLAT * uu * vv:
+    if across > 0.0:
         s = min(max((uv * vr - ur * vv) / across, 0.0), 1.0)
     t = (uv * s + vr) / vv
     if t < 0.0:
@@ -107,7 +105,7 @@ def nearest_on_edges(x, nodes, out):  # type: ignore[no-untyped-def]
     if 0.0 < s < 1.0:
         out[SLOPES], out[SLOPES + 1] = -1.0, 1.0
         free = 1
-    if 0.0 < t < 1.0 and (free == 0 or across > FLAT * uu * vv):
+    if 0.0 < t < 1.0 and (free == 0 or across > 0.0):
         out[SLOPES + 4 * free + 2], out[SLOPES + 4 * free + 3] = 1.0, -1.0
         free += 1
     out[FREE] = free

@@ -63,7 +63,7 @@ class Features:
         return start + t * span, (1.0 - t) * self.velocity[first] + t * self.velocity[second]
 
 
-def joined(several: Sequence[Features]) -> Features:
+def join_features(several: Sequence[Features]) -> Features:
     """Return the features of several objects in one table; the numbers of objects do not change."""
     most = max((features.point_normals.shape[1] for features in several), default=1)
     points = np.cumsum([0, *(len(features.points) for features in several)])

@@ -35,7 +35,7 @@ class Ground:
 
     def __init__(self, point: Vec, normal: Vec, friction: float = 0.0, motion: OverTime | None = None) -> None:
         """point: on the plane, (3,) [m], ignored if its `motion` is given. normal: (3,), not zero, out of the ground.
-        friction: μ, combined by `mixed` with the coefficient of nodes that have one, and alone for all others."""
+        friction: μ, with the coefficient of nodes that have one as of `combine_friction`, and alone for all others."""
         self.motion: OverTime = Constant(point) if motion is None else motion  #: of the reference point
         self.normal: Vec = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
         self.friction = friction
@@ -79,7 +79,7 @@ class Ground:
 NOWHERE = Ground(np.array([0.0, 0.0, -np.inf]), np.array([0.0, 0.0, 1.0]))
 
 
-def mixed(one: Vec, other: Vec | float) -> Vec:
+def combine_friction(one: Vec, other: Vec | float) -> Vec:
     """Return Coulomb's coefficients of pairs, the geometric means of those of both sides, (k,)."""
     both: Vec = np.sqrt(one * other)
     return both

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 from .distance_kernels import DIFFERENCE, FREE, SQUARE, WORK, nearest_in_triangle, nearest_on_edges
 from .near_kernels import REMAINING
 
-MOST = 100_000  #: advances of a pair at most
 BY_SPEED = 200  #: advances after which a separating plane is used: most pairs need a few
 ROUNDING = 1.0e-15  #: relative to coordinates: rounding of a distance along a direction
 
 
-@inlined
+@inline
 def _separating_direction(position, is_point, work, out):  # type: ignore[no-untyped-def]
     """Write a separating direction of a pair to `out`, (3,): the unit normal of a triangle, or of two edges, with
     nearest points inside; else the direction between the nearest points, inaccurate where they are very near."""
@@ -34,8 +33,8 @@ def _separating_direction(position, is_point, work, out):  # type: ignore[no-unt
         out[axis] *= scale
 
 
-@inlined
-def _separated(position, step, is_point, work, near, direction):  # type: ignore[no-untyped-def]
+@inline
+def _separate(position, step, is_point, work, near, direction):  # type: ignore[no-untyped-def]
     """Return the fraction of a displacement, at most 1, in which a plane separates the two sides by the mean of their
     distance and `near` [m]; 0 if the plane does not separate them.
 
@@ -60,14 +59,15 @@ def _separated(position, step, is_point, work, near, direction):  # type: ignore
     return fraction
 
 
-@kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, f8[::1])")
-def impact_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-untyped-def]
+@kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8, i8, f8[::1])")
+def impact_times(start, stop, x, end, nodes, points, most, out):  # type: ignore[no-untyped-def]
     """Write to `out`, (k,), the fractions of straight displacements after which pairs start to stop nearly touch.
 
     The fraction is infinite for pairs that do not touch. x, end: positions before and after, (n, 3) [m]. nodes: (k, 4),
-    of which the first `points` pairs are of a point and a triangle. Each advance is as long as no contact is possible
-    at the largest speed of corners: additive continuous collision detection, as in ipctk. After BY_SPEED advances it is
-    as long as a plane separates the two sides, which is far longer where they slide along each other.
+    of which the first `points` pairs are of a point and a triangle. Each advance, of which there are `most` at most, is
+    as long as no contact is possible at the largest speed of corners: additive continuous collision detection, as in
+    ipctk. After BY_SPEED advances it is as long as a plane separates the two sides, which is far longer where they
+    slide along each other.
     """
     position, initial, step, speed = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
     own = np.arange(4).astype(np.int32)
@@ -92,12 +92,12 @@ def impact_times(start, stop, x, end, nodes, points, out):  # type: ignore[no-un
         distances = np.sqrt(work[SQUARE])
         near, time = REMAINING * distances, 0.0
         out[k] = np.inf
-        for count in range(MOST):
+        for count in range(most):
             if (1.0 - time) * fastest <= (1.0 - REMAINING) * distances:
                 break
             advance = (1.0 - REMAINING) * distances / fastest
             if count >= BY_SPEED:
-                advance = max(advance, _separated(position, step, k < points, work, near, plane))
+                advance = max(advance, _separate(position, step, k < points, work, near, plane))
                 if time + advance >= 1.0:
                     break
             for a in range(4):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...state import Index, Mask, Vec
 from ...threads import parallel_for
-from .isolated_bodies_kernels import body_boxes, measure_own_displacements, near_others
+from .isolated_bodies_kernels import body_boxes, mark_near_others, measure_own_displacements
 
 
 class IsolatedBodies:
@@ -32,7 +32,7 @@ class IsolatedBodies:
         self._triangles = np.ascontiguousarray(triangles[order])
         self._starts = np.searchsorted(of_triangles[order], np.arange(len(which) + 1))  #: of each body among these
 
-    def isolated(self, before: Vec, after: Vec, distance: float, fraction: float) -> Mask:
+    def find_isolated_nodes(self, before: Vec, after: Vec, distance: float, fraction: float) -> Mask:
         """Return which nodes, (s,), are of a body with no other colliding body near it on straight displacements.
 
         before, after: positions, (s, 3) [m]. Bodies are near within `distance` [m] plus `fraction` times the longest
@@ -43,8 +43,8 @@ class IsolatedBodies:
         parallel_for(body_boxes, count, before, after, self._nodes, self._first, distance, fraction, box, more)
         size = (box[:, 3:] - box[:, :3]).sum(axis=1)
         near[:] = False
-        parallel_for(near_others, count, before, after, self._triangles, self._starts, self._collide, box, more, size,
-                     near)
+        parallel_for(mark_near_others, count, before, after, self._triangles, self._starts, self._collide, box, more,
+                     size, near)
         isolated: Mask = ~near[self._of]
         return isolated
 

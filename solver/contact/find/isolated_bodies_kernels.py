@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[::1], i8[::1], f8, f8, f8[:,::1], f8[::1])")
@@ -32,7 +32,7 @@ def body_boxes(start, stop, before, after, nodes, first, distance, fraction, out
             out[b, 3 + a] += more[b]
 
 
-@inlined
+@inline
 def _disjoint(box, a, b):  # type: ignore[no-untyped-def]
     """Return whether the boxes a and b of (m, 6) are disjoint."""
     return ((box[a, 0] > box[b, 3]) | (box[b, 0] > box[a, 3]) | (box[a, 1] > box[b, 4]) | (box[b, 1] > box[a, 4])
@@ -40,7 +40,7 @@ def _disjoint(box, a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], i4[:,::1], i8[::1], b1[:,::1], f8[:,::1], f8[::1], f8[::1], b1[::1])")
-def near_others(start, stop, before, after, triangles, starts, collide, box, more, size, out):  # type: ignore[no-untyped-def]
+def mark_near_others(start, stop, before, after, triangles, starts, collide, box, more, size, out):  # type: ignore[no-untyped-def]
     """Mark in `out`, (b,), which of bodies start to stop, and which bodies before them, are near a colliding body.
 
     Triangles' boxes of one body are tested against the box of the other, the smaller one, since a bowl's box contains

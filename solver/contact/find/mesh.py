@@ -23,9 +23,9 @@ from .diagonals import other_diagonals
 from .distance_kernels import squares
 from .impact_times_kernels import impact_times
 from .isolated_bodies import IsolatedBodies, with_groups_of_bodies
-from .near import NEARER, near_rows, overlapping_rows, swept_rows
+from .near import NEARER, find_near_rows, find_swept_rows, overlapping_rows
 from .neighbours import Neighbours, lengths
-from .swept_pairs import SweptPairs, swept_pairs
+from .swept_pairs import SweptPairs, find_swept_pairs
 from .taking_kernels import mark_reduced, reduce_fractions, take_pairs
 from .through_kernels import may_intersect
 
@@ -33,8 +33,6 @@ ROUNDING = 1.0e-9  #: relative to lengths: larger differences are not due to rou
 REBUILD = 0.1  #: fraction of the nodes: a list is rebuilt if more are outside the skin
 SHORT = 0.15  #: fraction of the requested skin, for near pairs that are required at a few positions only
 LISTS = 2  #: number of cached lists: for the start of a stage and its predicted end
-ROUNDS = 24  #: in which nodes block each other; after these all nodes have one fraction
-FREE_ROUNDS = 4  #: first rounds, in which a node moves on until it touches a blocked node
 
 
 @dataclass(frozen=True)
@@ -55,6 +53,10 @@ class NearPairs:
 
 class Surfaces:
     """One mesh of all surfaces that may touch."""
+
+    most_advances = 100_000  #: of a pair in the search for its contact time; then it may move that far
+    rounds = 24  #: in which nodes block each other; after these all nodes have one fraction
+    free_rounds = 4  #: first rounds, in which a node moves on until it touches a blocked node
 
     def __init__(self, rest: Vec, triangles: Index, group: Index, owner: Index | None = None, collide: Any = None,
                  serves_long: bool = True, wires: Index | None = None, quads: Index | None = None,
@@ -115,32 +117,32 @@ class Surfaces:
         """Return ipctk's bounding volume hierarchy, which each search for intersections rebuilds."""
         return ipctk.LBVH()
 
-    def near(self, x: Vec, distance: float, margin: float = 0.0) -> NearPairs:
+    def find_near_pairs(self, x: Vec, distance: float, margin: float = 0.0) -> NearPairs:
         """Return all pairs within `distance` [m] at positions x of all nodes, (n, 3) [m], in a deterministic order.
 
         margin: displacement of nodes up to which the Verlet list is reused [m].
         """
         positions = np.ascontiguousarray(x[self.nodes])
         self._margin = max(self._margin, self._skin_fraction * margin)
-        listed, moved = self._listed(positions, distance)
-        within, square = listed.near(positions, moved, distance)
+        listed, moved = self._find_list(positions, distance)
+        within, square = listed.select_near(positions, moved, distance)
         count, points = len(within), int(np.searchsorted(within, listed.points))
         pairs = NearPairs(np.empty((count, 4), np.int32), points, np.empty((count, 2), np.int32), np.empty(count))
         threads.parallel_for(take_pairs, count, within, listed.pairs, square, self.nodes, self._body, pairs.nodes,
                              pairs.bodies, pairs.square)
         return pairs
 
-    def _listed(self, positions: Vec, distance: float) -> tuple[Neighbours, Vec]:
+    def _find_list(self, positions: Vec, distance: float) -> tuple[Neighbours, Vec]:
         """Return a list that is valid at positions (s, 3) [m], and distances from the listed positions, (s,) [m].
 
         Where few nodes are outside the skin of the best cached list, only pairs of these nodes are searched.
         """
-        if self._lists and not self._lists[0].outside(moved := self._lists[0].moved(positions)[0], distance).any():
+        if self._lists and not self._lists[0].outside(moved := self._lists[0].measure(positions)[0], distance).any():
             return self._lists[0], moved
         best, fewest = None, REBUILD * len(positions)
-        isolated = self._isolated(positions, positions, distance, 0.0)
+        isolated = self._isolate(positions, positions, distance, 0.0)
         for listed in self._lists:
-            moved = self._moved(listed, positions, isolated)[0]
+            moved = self._measure(listed, positions, isolated)[0]
             outside = listed.outside(moved, distance)
             if (count := np.count_nonzero(outside)) <= fewest:
                 best, fewest = (listed, moved, outside), count
@@ -151,24 +153,24 @@ class Surfaces:
         others = [listed for listed in self._lists if listed is not valid]
         if best is not None and fewest:
             # where those within the skin would be with the mean motion
-            common = self._moved(valid, positions, isolated)[1]()
+            common = self._measure(valid, positions, isolated)[1]()
             listed_positions = np.where(outside[:, None], positions - common, valid.positions)
             others, moved = [valid, *others], np.where(outside, 0.0, moved)
             valid = valid.after(listed_positions, outside, *self._within(listed_positions, valid.distance, outside))
         self._lists = [valid, *others[: LISTS - 1]]
         return valid, moved
 
-    def _isolated(self, before: Vec, after: Vec, distance: float, fraction: float) -> Mask | None:
-        """Return which nodes, (s,), are of isolated bodies, see `IsolatedBodies.isolated`; None if they are few."""
+    def _isolate(self, before: Vec, after: Vec, distance: float, fraction: float) -> Mask | None:
+        """Return which nodes, (s,), are of isolated bodies, see `find_isolated_nodes`; None if they are few."""
         if self._bodies is None:
             return None
-        isolated = self._bodies.isolated(before, after, distance, fraction)
+        isolated = self._bodies.find_isolated_nodes(before, after, distance, fraction)
         return isolated if np.count_nonzero(isolated) > REBUILD * len(isolated) else None
 
-    def _moved(self, listed: Neighbours, positions: Vec, isolated: Mask | None) -> tuple[Vec, Callable[[], Vec]]:
+    def _measure(self, listed: Neighbours, positions: Vec, isolated: Mask | None) -> tuple[Vec, Callable[[], Vec]]:
         """Return distances of nodes at (s, 3) [m] from the listed positions, (s,) [m], and a function that returns
         their common displacements, (s, 3) [m]: distances are relative to these, for an isolated body to its own."""
-        moved, common = listed.moved(positions)
+        moved, common = listed.measure(positions)
         if self._bodies is None or isolated is None:
             return moved, lambda: np.broadcast_to(common, positions.shape)
         own, own_common = self._bodies.measure_own_displacements(listed.positions, positions)
@@ -181,11 +183,11 @@ class Surfaces:
 
     def _within(self, positions: Vec, distance: float, moved: Mask | None) -> tuple[Index, int, Index, Vec]:
         """Return pairs within `distance` [m], (k, 4), the number of those of a point and a triangle, keys that ascend
-        among pairs of one kind, (k,), and squared distances, (k,) [m²]. moved: (s,), see `near_rows`."""
+        among pairs of one kind, (k,), and squared distances, (k,) [m²]. moved: (s,), see `find_near_rows`."""
         count = len(self.nodes)
         within, keys = [], []
         for corners, points in ((self._points_and_triangles, count), (self.edges, 0)):
-            rows = near_rows(positions, corners, points, self._group, distance, self._capacity, moved)
+            rows = find_near_rows(positions, corners, points, self._group, distance, self._capacity, moved)
             self._capacity = max(self._capacity, 2 * len(rows))
             rows = rows if points else self._not_of_one_quad(rows)
             collide = self._that_collide(pairs := self._nodes_of(rows, points))
@@ -221,7 +223,7 @@ class Surfaces:
 
         x: positions, (n, 3) [m]. bodies: number of bodies.
         """
-        near, same = self._measured(x, distance)
+        near, same = self._find_connected_pairs(x, distance)
         least = np.full(bodies, distance)
         np.minimum.at(least, near.bodies[same, 0], np.sqrt(near.square[same]))
         return least
@@ -232,15 +234,15 @@ class Surfaces:
         x: positions, (n, 3) [m]. thickness: of each node, subtracted from gaps between bodies, (n,) [m]. bodies: number
         of bodies.
         """
-        near, same = self._measured(x, distance + 2.0 * float(thickness.max(initial=0.0)))
+        near, same = self._find_connected_pairs(x, distance + 2.0 * float(thickness.max(initial=0.0)))
         thick = np.where(near.is_self, 0.0, thickness[near.nodes[:, 0]] + thickness[near.nodes[:, 3]])
         least = np.full((bodies, bodies), distance)
         np.minimum.at(least, tuple(near.bodies[~same].T), (np.sqrt(near.square) - thick)[~same])
         return np.minimum(least, least.T)
 
-    def _measured(self, x: Vec, distance: float) -> tuple[NearPairs, Mask]:
+    def _find_connected_pairs(self, x: Vec, distance: float) -> tuple[NearPairs, Mask]:
         """Return pairs within `distance` [m], and whether both sides of each are on one connected piece, (k,)."""
-        near = self.near(x, distance)
+        near = self.find_near_pairs(x, distance)
         piece = np.full(len(x), -1)
         piece[self.nodes] = self._pieces
         return near, piece[near.nodes[:, 0]] == piece[near.nodes[:, 3]]
@@ -267,18 +269,16 @@ class Surfaces:
         """
         steps = np.ones(int(alike.max(initial=0)) + 1)
         number, positions = alike[self.nodes].astype(np.int64), start[self.nodes]
-        displacement = (end - start)[self.nodes]
-        pairs, points = self._candidates(positions, end[self.nodes])
-        when = np.empty(len(pairs))
-        tested = np.arange(len(pairs))
-        for count in range(ROUNDS):
+        displacement, (pairs, points) = (end - start)[self.nodes], self._candidates(positions, end[self.nodes])
+        when, tested = np.empty(len(pairs)), np.arange(len(pairs))
+        for count in range(self.rounds):
             # displacements get shorter from round to round: no other pairs come near, and those whose nodes move as
             # before
             when[tested] = self._times(positions, positions + steps[number, None] * displacement, pairs[tested],
                                       int(np.searchsorted(tested, points)))
             cut = np.empty_like(steps)
             # continue until contact, or as far as the most blocked node of the pair: until there nothing touched before
-            if not reduce_fractions(when, pairs, number, steps, count < FREE_ROUNDS, cut):
+            if not reduce_fractions(when, pairs, number, steps, count < self.free_rounds, cut):
                 break
             less, before, steps = np.empty(len(pairs), dtype=bool), steps, cut
             threads.parallel_for(mark_reduced, len(pairs), pairs, number, before, steps, less)
@@ -300,32 +300,32 @@ class Surfaces:
     def _times(self, before: Vec, after: Vec, pairs: Index, points: int) -> Vec:
         """Return the fractions of straight displacements after which pairs (k, 4) touch, (k,), see `impact_times`."""
         when = np.empty(len(pairs))
-        threads.parallel_for(impact_times, len(when), before, after, pairs, points, when)
+        threads.parallel_for(impact_times, len(when), before, after, pairs, points, self.most_advances, when)
         return when
 
     def _candidates(self, before: Vec, after: Vec) -> tuple[Index, int]:
         """Return candidate pairs for contact on straight displacements, (k, 4), and the number of those of a point and
         a triangle. before, after: positions, (s, 3) [m]."""
         if not self._lists:
-            return self._swept_by(before, after, None)
-        listed, length, isolated = self._lists[0], lengths(after - before), self._isolated(before, after, 0.0, NEARER)
+            return self._sweep(before, after, None)
+        listed, length, isolated = self._lists[0], lengths(after - before), self._isolate(before, after, 0.0, NEARER)
         if self._bodies is not None and isolated is not None:
             length = np.where(isolated, self._bodies.measure_own_displacements(before, after)[0], length)
-        may, outside = listed.may_touch(self._moved(listed, before, isolated)[0], length)
+        may, outside = listed.may_touch(self._measure(listed, before, isolated)[0], length)
         points = int(np.searchsorted(may, listed.points))
         if not outside.any():
             return listed.pairs[may], points
-        self._last_swept = swept = swept_pairs(self._last_swept, before, after, outside, self._swept_by)
+        self._last_swept = swept = find_swept_pairs(self._last_swept, before, after, outside, self._sweep)
         more, points_more, known = swept.pairs, swept.points, listed.pairs[may]
         return (np.concatenate([known[:points], more[:points_more], known[points:], more[points_more:]]),
                 points + points_more)
 
-    def _swept_by(self, before: Vec, after: Vec, moved: Mask | None) -> tuple[Index, int]:
+    def _sweep(self, before: Vec, after: Vec, moved: Mask | None) -> tuple[Index, int]:
         """Return candidate pairs by swept boxes, as `_candidates`. moved: nodes of which each pair has one, (s,); None
         for all that move."""
         candidates = []
         for corners, points in ((self._points_and_triangles, len(self.nodes)), (self.edges, 0)):
-            rows = swept_rows(before, after, corners, points, self._group, self._swept, moved)
+            rows = find_swept_rows(before, after, corners, points, self._group, self._swept, moved)
             self._swept = max(self._swept, 2 * len(rows))
             rows = rows if points else self._not_of_one_quad(rows)
             pairs = self._nodes_of(rows, points)

@@ -6,7 +6,15 @@ import numpy as np
 
 from ... import threads
 from ...state import Index, Mask, Vec
-from .near_kernels import REMAINING, all_pairs, boxes, enter_columns, near_moved, near_pairs, sort_into_columns
+from .near_kernels import (
+    REMAINING,
+    all_pairs,
+    boxes,
+    enter_columns,
+    find_near_pairs,
+    mark_near_moved,
+    sort_into_columns,
+)
 
 BRUTE = 200_000  #: pairs of rows: fewer are tested faster without a grid
 WIDE = 2.0  #: width of a column of the grid relative to the boxes' mean width
@@ -16,8 +24,8 @@ PIECES = 16  #: of the grid's columns, one task of a thread each; they do not de
 NEARER = 1.01 * REMAINING / (1.0 - REMAINING)  #: relative to displacements: includes all pairs that nearly touch
 
 
-def near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, capacity: int = 1024,
-              moved: Mask | None = None, first_group: int = 0) -> Index:
+def find_near_rows(x: Vec, corners: Index, points: int, group: Index, distance: float, capacity: int = 1024,
+                   moved: Mask | None = None, first_group: int = 0) -> Index:
     """Return pairs of rows of `corners` within `distance` [m], (k, 2), in an order that is independent of positions.
 
     x: positions, (n, 3) [m]. corners: nodes of each row, (m, c). points: number of rows that are points, each its node
@@ -61,12 +69,12 @@ def _brute_force(box: Vec, x: Vec, corners: Index, points: int, first: int, grou
         capacity = count
 
 
-def swept_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, capacity: int = 1024,
-                  moved: Mask | None = None) -> Index:
+def find_swept_rows(x: Vec, end: Vec, corners: Index, points: int, group: Index, capacity: int = 1024,
+                    moved: Mask | None = None) -> Index:
     """Return pairs of rows of `corners` that may nearly touch on straight displacements from x to end, (k, 2).
 
     x, end: positions, (n, 3) [m]. moved: nodes of which each pair has one, (n,); None for all that move. The other
-    arguments are those of `near_rows`.
+    arguments are those of `find_near_rows`.
     """
     box = _boxes(x, end, corners, 0.0, NEARER)
     return _of_moved(box, x, corners, points, group, np.inf, capacity,
@@ -77,7 +85,7 @@ def overlapping_rows(x: Vec, corners: Index, edges: int, group: Index, capacity:
     """Return pairs of a row of an edge and one of a triangle whose boxes overlap, (k, 2).
 
     x: positions, (n, 3) [m]. corners: nodes of each row, (m, 3): first edges, their second node twice, then triangles.
-    edges: number of edges. group, capacity: as in `near_rows`.
+    edges: number of edges. group, capacity: as in `find_near_rows`.
     """
     box = _boxes(x, x, corners, 0.0, 0.0)
     return _of_moved(box, x, corners, edges, group, np.inf, capacity, None)
@@ -87,7 +95,7 @@ def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, dista
               moved: Mask | None) -> Index:
     """Return pairs of rows whose boxes, (m, 6), overlap, (k, 2), and of which one has a node that moved, (n,).
 
-    moved: None for all pairs. The other arguments are those of `near_rows`.
+    moved: None for all pairs. The other arguments are those of `find_near_rows`.
     """
     many = points * (len(corners) - points) if points else len(corners) ** 2 // 2
     if not len(box):
@@ -98,7 +106,7 @@ def _of_moved(box: Vec, x: Vec, corners: Index, points: int, group: Index, dista
     if moved is None or moved.all():
         return _overlapping(box, np.ones(len(box), dtype=bool), x, corners, points, group, distance, capacity)
     has_moved, near_moved_row = np.empty(len(box), dtype=bool), np.empty(len(box), dtype=bool)
-    near_moved(box, corners, moved, has_moved, near_moved_row)
+    mark_near_moved(box, corners, moved, has_moved, near_moved_row)
     rows = np.flatnonzero(near_moved_row)
     if not len(rows):
         return np.empty((0, 2), dtype=np.int32)
@@ -135,8 +143,8 @@ def _overlapping(box: Vec, requested: Mask, x: Vec, corners: Index, points: int,
     capacity = max(capacity, CAPACITY * len(box)) // PIECES
     while True:
         near, counts = np.empty((PIECES, capacity, 2), dtype=np.int32), np.empty(PIECES, dtype=np.int64)
-        threads.parallel_for(near_pairs, PIECES, borders, requested, order, ends, cell, start, entry, of_group, after,
-                             int(shape[1]), points, x, corners, group, distance, near, counts)
+        threads.parallel_for(find_near_pairs, PIECES, borders, requested, order, ends, cell, start, entry, of_group,
+                             after, int(shape[1]), points, x, corners, group, distance, near, counts)
         if counts.max() <= capacity:
             return np.concatenate([some[:count] for some, count in zip(near, counts.tolist())])
         capacity = 2 * int(counts.max())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 from .distance_kernels import SQUARE, WORK, nearest_in_triangle, nearest_on_edges
 
 REMAINING = 0.1  #: distance relative to that at the start of a displacement, below which a pair counts as touching
@@ -39,14 +39,14 @@ def boxes(start, stop, x, end, corners, grown, fraction, out):  # type: ignore[n
             out[k, a], out[k, 3 + a] = low - more, high + more
 
 
-@inlined
+@inline
 def _cell(value, low, inverse, count):  # type: ignore[no-untyped-def]
     """Return the number of the column, in [0, count), in which a coordinate lies along one axis."""
     return min(max(int((value - low) * inverse), 0), count - 1)
 
 
 @kernel("void(f8[:,::1], i4[:,::1], b1[::1], b1[::1], b1[::1])")
-def near_moved(box, corners, moved, has_moved, out):  # type: ignore[no-untyped-def]
+def mark_near_moved(box, corners, moved, has_moved, out):  # type: ignore[no-untyped-def]
     """Write which rows have a node that moved, has_moved (m,), and which rows may touch such a row, out (m,).
 
     box: of each row, (m, 6) [m]. corners: nodes of each row, (m, c). moved: which nodes moved, (n,). Two rows may touch
@@ -147,15 +147,15 @@ def enter_columns(order, cell, shape, points, corners, group, start, cursor, ent
 
 
 # nodes are separate arguments, as reference counts of an array argument would take longer than the whole test
-@inlined
+@inline
 def _have_common_node(a, b, c, d, e):  # type: ignore[no-untyped-def]
     """Return whether two rows have a node in common: a and b, equal for a point, and c, d and e, of which d and e are
     equal for an edge."""
     return (a == c) | (a == d) | (a == e) | (b == c) | (b == d) | (b == e)
 
 
-@inlined
-def _squared_distance(x, points, a, b, c, d, e, nodes, work):  # type: ignore[no-untyped-def]
+@inline
+def _square_distance(x, points, a, b, c, d, e, nodes, work):  # type: ignore[no-untyped-def]
     """Return the squared distance of two rows as in `_have_common_node`: a point and a triangle, or without points two
     edges.
 
@@ -170,7 +170,7 @@ def _squared_distance(x, points, a, b, c, d, e, nodes, work):  # type: ignore[no
     return work[SQUARE]
 
 
-@inlined
+@inline
 def _are_one_group(a, b, c, d, e):  # type: ignore[no-untyped-def]
     """Return whether the groups of five nodes are one and the same, and not −1, which is none."""
     return (a >= 0) & (a == b) & (a == c) & (a == d) & (a == e)
@@ -181,7 +181,7 @@ def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ig
     """Write pairs of rows that are within a distance to `out`, and return their number; without a grid.
 
     box: of each row, (m, 6) [m]. first: number of first rows, which pair with the others alone; 0 for all pairs.
-    points, x, corners, group, distance: see `near_pairs`. out: (room, 2), ascending; further pairs are only counted.
+    points, x, corners, group, distance: see `find_near_pairs`. out: (room, 2), ascending; further pairs are counted.
     """
     square, count, many, last = distance * distance, 0, box.shape[0], corners.shape[1] - 1
     work, nodes = np.empty(WORK), np.empty(4, dtype=np.int32)
@@ -193,7 +193,7 @@ def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ig
             a, b, c, d, e = corners[p, 0], corners[p, 1], corners[q, 0], corners[q, 1], corners[q, last]
             if _have_common_node(a, b, c, d, e) or _are_one_group(group[a], group[b], group[c], group[d], group[e]):
                 continue
-            if square < np.inf and _squared_distance(x, points, a, b, c, d, e, nodes, work) > square:
+            if square < np.inf and _square_distance(x, points, a, b, c, d, e, nodes, work) > square:
                 continue
             if count < out.shape[0]:
                 out[count, 0], out[count, 1] = p, q
@@ -203,7 +203,7 @@ def all_pairs(box, points, first, x, corners, group, distance, out):  # type: ig
 
 @kernel("void(i8, i8, i8[::1], b1[::1], i8[::1], f8[:,::1], i4[:,::1], i8[::1], i4[::1], i4[::1], i4[::1], i8, i8, "
         "f8[:,::1], i4[:,::1], i4[::1], f8, i4[:,:,::1], i8[::1])")
-def near_pairs(  # type: ignore[no-untyped-def]
+def find_near_pairs(  # type: ignore[no-untyped-def]
     first_piece, stop_piece, borders, requested, order, ends, cell, start, entry, of_group, after, across, points, x,
     corners, group, distance, out, counts,
 ):
@@ -257,7 +257,7 @@ def near_pairs(  # type: ignore[no-untyped-def]
                 if (_have_common_node(a, b, c, d, e) or not (requested[s] or requested[t])
                         or _are_one_group(group[a], group[b], group[c], group[d], group[e])):
                     continue
-                if square < np.inf and _squared_distance(x, points, a, b, c, d, e, nodes, work) > square:
+                if square < np.inf and _square_distance(x, points, a, b, c, d, e, nodes, work) > square:
                     continue
                 if count < out.shape[1]:
                     out[piece, count, 0], out[piece, count, 1] = p, q
@@ -295,7 +295,7 @@ def measure_displacements(x, before, common, out):  # type: ignore[no-untyped-de
         out[k] = np.sqrt((p - common[0]) ** 2 + (q - common[1]) ** 2 + (r - common[2]) ** 2)
 
 
-@inlined
+@inline
 def _of_sides(each, nodes, k, points):  # type: ignore[no-untyped-def]
     """Return the largest values among the nodes of both sides of pair k. each: of nodes, (n,). points: number of pairs
     of a point and a triangle, before those of edges."""

@@ -31,7 +31,7 @@ class Neighbours:
     keys: Index  #: unique number of each pair, ascending among pairs of one kind, (k,)
     distances: Vec  #: of the pairs when the list was built, (k,) [m]
 
-    def moved(self, positions: Vec) -> tuple[Vec, Vec]:
+    def measure(self, positions: Vec) -> tuple[Vec, Vec]:
         """Return distances of nodes from the listed positions, (s,) [m], and their common displacement, (3,) [m].
 
         Distances are relative to the common displacement, which changes no pair; it is zero where it does not reduce
@@ -65,7 +65,7 @@ class Neighbours:
                                 of_points))
         return Neighbours(positions, self.distance, both[0][:count], of_points, both[1][:count], both[2][:count])
 
-    def near(self, positions: Vec, moved: Vec, distance: float) -> tuple[Index, Vec]:
+    def select_near(self, positions: Vec, moved: Vec, distance: float) -> tuple[Index, Vec]:
         """Return which listed pairs are within `distance` [m], (m,), and squared distances, (k,) [m²], else infinite.
 
         positions: positions of nodes, (s, 3) [m]. moved: their distances from the listed positions, (s,) [m].

@@ -17,11 +17,6 @@ from ...meshing.sheets import border_edges
 from ...state import Index, Mask, Vec
 from .candidate_cells import CandidateCells
 
-FINE = 30.0  #: samples along the diagonal of a mesh
-CANDIDATES = 8  #: nearest samples of a point, whose triangles may be nearest
-DEPTH = 0.15  #: relative to the diagonal: a point that is deeper inside is not found
-ON = 1.0e-9  #: relative to the diagonal: nearer points are on the surface
-
 
 @dataclass(frozen=True)
 class ObstaclePlanes:
@@ -68,12 +63,17 @@ class _Nearest:
 class ObstacleMesh:
     """An obstacle's triangle mesh at rest or in prescribed motion."""
 
+    candidates = 8  #: nearest samples of a point, whose triangles may be nearest
+    samples_of_diagonal = 30.0  #: samples along the diagonal of a mesh
+    depth = 0.15  #: relative to the diagonal: a point that is deeper inside is not found
+    on_surface = 1.0e-9  #: relative to the diagonal: nearer points are on the surface
+
     def __init__(self, triangles: Index, motion: OverTime) -> None:
         """triangles: (t, 3). motion: positions of the vertices over time, (n, 3) [m]."""
         self.triangles, self._motion = np.ascontiguousarray(triangles, dtype=np.int32), motion
         rest = motion.at(0.0)
         self.diagonal = max(float(np.linalg.norm(np.ptp(rest[self.triangles.ravel()], axis=0))), 1.0e-300)
-        self._spacing = self.diagonal / FINE
+        self._spacing = self.diagonal / self.samples_of_diagonal
         self._sampled_triangles, self._sampled = _sample(rest, self.triangles, self._spacing)
         ends, of = border_edges(self.triangles)
         #: whether the side opposite each corner has no other triangle, (t, 3)
@@ -106,7 +106,7 @@ class ObstacleMesh:
         moves = 0.0 if before is after else float(np.sqrt(((after.x - before.x) ** 2).sum(axis=1).max()))
         displacements = end - start
         lengths = np.sqrt(np.einsum("ij,ij->i", displacements, displacements))
-        reach = float(lengths.max(initial=0.0)) + moves + margin + self._spacing + DEPTH * self.diagonal
+        reach = float(lengths.max(initial=0.0)) + moves + margin + self._spacing + self.depth * self.diagonal
         off = _off_box(start, *(edge(before.x, axis=0) for edge in (np.min, np.max)))
         # no point outside the box of a closed mesh is inside the mesh
         is_near = off < (margin + lengths + moves if self._is_closed and side > 0.0 else reach)
@@ -123,7 +123,7 @@ class ObstacleMesh:
         normals = self._normals(away, near, side)
         above = np.einsum("ij,ij->i", away, normals)
         if clear is not None:
-            clear[some] = np.where(near.is_near, np.maximum(above, 0.0), DEPTH * self.diagonal)
+            clear[some] = np.where(near.is_near, np.maximum(above, 0.0), self.depth * self.diagonal)
         # a point farther away than point and obstacle move in the step is not constrained
         rows = np.flatnonzero(near.is_near & (above < margin + lengths[some] + moves))
         if not len(rows):
@@ -133,7 +133,7 @@ class ObstacleMesh:
         # the end position does not decide on points in contact already, which other forces may drive in again
         is_within = above < margin
         if moves:
-            normals = _rotated(normals, before.normals[near.triangles], after.normals[near.triangles])
+            normals = _rotate(normals, before.normals[near.triangles], after.normals[near.triangles])
         gaps = np.einsum("ij,ij->i", end - positions, normals)
         beyond, outward = end - self._positions(after, later), side * later.outward
         is_inside = np.einsum("ij,ij->i", beyond, outward) < 0.0
@@ -156,7 +156,7 @@ class ObstacleMesh:
         distance = np.linalg.norm(away, axis=1)
         outward = side * near.outward
         normals = np.where((np.einsum("ij,ij->i", away, outward) >= 0.0)[:, None], away, -away)
-        on = distance <= ON * self.diagonal
+        on = distance <= self.on_surface * self.diagonal
         normals[on] = outward[on]
         unit: Vec = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1.0e-300)
         return unit
@@ -170,9 +170,9 @@ class ObstacleMesh:
             samples = np.einsum("pc,pcd->pd", self._sampled, x[self.triangles[self._sampled_triangles]])
             tree = cKDTree(samples, balanced_tree=False, compact_nodes=False)
             sides = x[self.triangles[:, 1:]] - x[self.triangles[:, :1]]
-            reach = (1.0 + ON) * np.sqrt((sides**2).sum(axis=2).max(axis=1))
+            reach = (1.0 + self.on_surface) * np.sqrt((sides**2).sum(axis=2).max(axis=1))
             cells = None if self._motion.moves else CandidateCells(tree, x, self.triangles, reach, self._spacing,
-                                                                   DEPTH * self.diagonal)
+                                                                   self.depth * self.diagonal)
             placed = _Placed(x, tree, cells, unit_normals(x, self.triangles), reach)
         self._placed[key] = placed
         while len(self._placed) > 2:
@@ -185,26 +185,26 @@ class ObstacleMesh:
         outward = np.zeros((len(points), 3))
         candidates = self._candidates(placed, points, reach)
         nearest_candidates(np.ascontiguousarray(points), candidates, self.triangles, placed.x, placed.reach,
-                           placed.normals, (ON * self.diagonal) ** 2, reach**2, np.empty(candidates.shape[1]),
-                           triangles, weights, outward)
+                           placed.normals, (self.on_surface * self.diagonal) ** 2, reach**2,
+                           np.empty(candidates.shape[1]), triangles, weights, outward)
         return _Nearest(triangles, weights, outward)
 
     def _candidates(self, placed: _Placed, points: Vec, reach: float) -> Index:
         """Return triangles that may be nearest to each point, (k, c); −1 where none is within `reach` [m]."""
         if placed.cells is None:
-            return self._sampled_near(placed, points, reach)
+            return self._find_near_triangles(placed, points, reach)
         is_known, known = placed.cells.of(points)
         if is_known.all():
             return known
-        others = self._sampled_near(placed, points[~is_known], reach)
+        others = self._find_near_triangles(placed, points[~is_known], reach)
         candidates: Index = np.full((len(points), max(known.shape[1], others.shape[1])), -1, np.int32)
         candidates[np.flatnonzero(is_known), :known.shape[1]] = known
         candidates[np.flatnonzero(~is_known), :others.shape[1]] = others
         return candidates
 
-    def _sampled_near(self, placed: _Placed, points: Vec, reach: float) -> Index:
+    def _find_near_triangles(self, placed: _Placed, points: Vec, reach: float) -> Index:
         """Return the triangles of the samples nearest to each point, (k, c); −1 where none is within `reach` [m]."""
-        count = min(CANDIDATES, len(self._sampled_triangles))
+        count = min(self.candidates, len(self._sampled_triangles))
         _, which = placed.tree.query(points, k=count, distance_upper_bound=reach)
         candidates: Index = np.append(self._sampled_triangles, np.int32(-1))[which.reshape(len(points), count)]
         return candidates
@@ -216,7 +216,7 @@ class ObstacleMesh:
 
     def _on_border(self, near: _Nearest) -> Mask:
         """Return whether the nearest positions are on a border of the mesh, (k,)."""
-        mask: Mask = ((near.weights <= ON) & self._border[near.triangles]).any(axis=1)
+        mask: Mask = ((near.weights <= self.on_surface) & self._border[near.triangles]).any(axis=1)
         return mask
 
 
@@ -229,7 +229,7 @@ def _off_box(points: Vec, low: Vec, high: Vec) -> Vec:
     return off
 
 
-def _rotated(normals: Vec, before: Vec, after: Vec) -> Vec:
+def _rotate(normals: Vec, before: Vec, after: Vec) -> Vec:
     """Return unit vectors, (k, 3), rotated by the smallest rotations from unit normals `before` to `after`, (k, 3)."""
     axis = np.cross(before, after)
     cosine = np.einsum("ij,ij->i", before, after)[:, None]

@@ -102,7 +102,7 @@ def clip_faces(f, g, margin, placed, contacts):  # type: ignore[no-untyped-def]
 
 
 @kernel(f"i8(i8, i8, f8, f8, {PLACED}, f8[:,::1])")
-def polyhedra(s, t, margin, reach, placed, contacts):  # type: ignore[no-untyped-def]
+def collide_polyhedra(s, t, margin, reach, placed, contacts):  # type: ignore[no-untyped-def]
     """Write contacts of two polyhedra s and t along their best separating direction; return their number.
 
     Directions are the normals of faces and of pairs of edges. margin: largest gap of a contact [m]. reach: extent of
@@ -182,7 +182,7 @@ def polyhedra(s, t, margin, reach, placed, contacts):  # type: ignore[no-untyped
 
 
 @kernel(f"i8(i8, i8, f8, f8, f8, {PLACED}, f8[:,::1])")
-def thin(s, t, margin, radius_s, radius_t, placed, contacts):  # type: ignore[no-untyped-def]
+def collide_thin(s, t, margin, radius_s, radius_t, placed, contacts):  # type: ignore[no-untyped-def]
     """Write contacts of s, a point or a segment with a radius, with shape t; return their number.
 
     Contacts are at the ends of s and where it passes over edges of t. margin: largest gap of a contact [m]. radius_s,

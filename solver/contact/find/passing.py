@@ -9,7 +9,7 @@ import numpy as np
 
 from ...state import Index, Mask, Vec
 from .features import Features
-from .sharp_kernels import edges_passing, points_passing, swept_boxes
+from .sharp_kernels import edges_passing, points_passing, write_swept_boxes
 
 SHALLOW = 0.25  #: of a feature's edge: cloth that is deeper inside has not entered over it
 
@@ -40,8 +40,8 @@ def passing_edges(x: Vec, step: Vec, edges: Index, features: Features, h: float,
     moves = h * features.velocity
     deep = np.minimum(depth, SHALLOW * features.shortest_runs[1])
     grown = max(thickness, depth)
-    swept_boxes(x, step, edges, grown, box)
-    swept_boxes(features.points, moves, features.edges, 0.0, feature_box)
+    write_swept_boxes(x, step, edges, grown, box)
+    write_swept_boxes(features.points, moves, features.edges, 0.0, feature_box)
     pair, fractions = _with_enough_capacity(
         lambda pair, fractions: edges_passing(x, step, edges, box, features.points, moves, features.edges,
                                               features.edge_normals, feature_box, deep, thickness, pair, fractions), 3)
@@ -60,8 +60,8 @@ def passing_points(x: Vec, step: Vec, faces: Index, features: Features, requeste
     moves, outward = h * features.velocity, np.ascontiguousarray(features.point_normals.sum(axis=1)[points])
     deep = np.minimum(depth, SHALLOW * features.shortest_runs[0][points])
     grown = max(thickness, depth)
-    swept_boxes(x, step, faces, grown, box)
-    swept_boxes(features.points, moves, points[:, None], 0.0, point_box)
+    write_swept_boxes(x, step, faces, grown, box)
+    write_swept_boxes(features.points, moves, points[:, None], 0.0, point_box)
     pair, fractions = _with_enough_capacity(
         lambda pair, fractions: points_passing(x, step, faces, box, features.points, moves, points, outward, point_box,
                                                deep, thickness, pair, fractions), 4)

@@ -10,7 +10,6 @@ from ...meshing.normals import area_vectors, unit_normals
 from ...state import Index, Mask, Vec
 from .features import Features, steep_normals
 
-ANGLE = np.deg2rad(30.0)  #: between the normals of two faces of a sharp edge, and between two edges at a corner
 EVEN = np.deg2rad(0.5)  #: bend angle below which an edge is in a plane
 FLAT = np.deg2rad(1.0)  #: least bend angle of a marked edge
 
@@ -74,8 +73,8 @@ class SharpFeatures:
         return normals
 
 
-def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index | None = None,
-                  borders: bool = True) -> SharpFeatures:
+def find_sharp_features(x: Vec, triangles: Index, angle: float, marked: Index | None = None,
+                        borders: bool = True) -> SharpFeatures:
     """Return the sharp features of a surface: convex edges with an angle between their faces' normals above `angle`
     [rad], borders if requested, and `marked` edges, (k, 2), unless they are flat or concave.
 
@@ -106,7 +105,7 @@ def sharp_surface(x: Vec, triangles: Index, angle: float = ANGLE, marked: Index 
     return _with_sectors(made, triangles)
 
 
-def bends_softly(x: Vec, triangles: Index, angle: float = ANGLE) -> bool:
+def bends_softly(x: Vec, triangles: Index, angle: float) -> bool:
     """Return whether a surface is round anywhere: has adjacent faces at an angle from EVEN to `angle` [rad].
 
     x: vertices, (n, 3) [m]. triangles: (m, 3).
@@ -126,7 +125,7 @@ def nails(ends: Index) -> SharpFeatures:
                          np.full(count, 4, np.int32), empty, heads)
 
 
-def wires(x: Vec, segments: Index, angle: float = ANGLE) -> SharpFeatures:
+def wires(x: Vec, segments: Index, angle: float) -> SharpFeatures:
     """Return the sharp features of wires along segments, (k, 2), between vertices x, (n, 3) [m].
 
     Corners are where a wire ends, forks or turns by more than `angle` [rad].

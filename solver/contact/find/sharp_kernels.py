@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 EXACT = 1.0e-9  #: relative to an edge: a point no farther beyond its end is on the edge
 PARALLEL = 1.0e-10  #: squared sine of the angle below which edges have no unique nearest points
@@ -16,13 +16,13 @@ RECEDES = 1.0e-3  #: of the thickness: cloth that moves away by more in a step s
 HALVINGS = 50  #: bisections of the contact time of two primitives
 
 
-@inlined
+@inline
 def _dot(a, b):  # type: ignore[no-untyped-def]
     """Return the scalar product of two vectors, (3,) each."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@inlined
+@inline
 def _products(a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     """Return u·u, v·v, u·v, u·r and v·r of the vectors u from a to b, v from c to d, and r from e to f."""
     uu = vv = uv = ur = vr = 0.0
@@ -36,7 +36,7 @@ def _products(a, b, c, d, e, f):  # type: ignore[no-untyped-def]
     return uu, vv, uv, ur, vr
 
 
-@inlined
+@inline
 def _nearest(p, q, a, b, out):  # type: ignore[no-untyped-def]
     """Write the nearest points of lines p-q and a-b to `out`, (6,): fractions s and t, the vector from the second point
     to the first, (3,), and the squared sine of the angle between the lines."""
@@ -52,13 +52,13 @@ def _nearest(p, q, a, b, out):  # type: ignore[no-untyped-def]
         out[2 + i] = p[i] + out[0] * (q[i] - p[i]) - a[i] - out[1] * (b[i] - a[i])
 
 
-@inlined
+@inline
 def _within(s):  # type: ignore[no-untyped-def]
     """Return whether a fraction is in [0, 1] up to rounding."""
     return -EXACT <= s <= 1.0 + EXACT
 
 
-@inlined
+@inline
 def _volume(a, b, c, d, A, B, C, D, t):  # type: ignore[no-untyped-def]
     """Return six times the volume of points a, b, c, d after a fraction t of their displacements A, B, C, D."""
     o0, o1, o2 = a[0] + t * A[0], a[1] + t * A[1], a[2] + t * A[2]
@@ -68,7 +68,7 @@ def _volume(a, b, c, d, A, B, C, D, t):  # type: ignore[no-untyped-def]
     return u0 * (v1 * w2 - v2 * w1) + u1 * (v2 * w0 - v0 * w2) + u2 * (v0 * w1 - v1 * w0)
 
 
-@inlined
+@inline
 def _time_of_contact(a, b, c, d, A, B, C, D):  # type: ignore[no-untyped-def]
     """Return the fraction of displacements A to D at which points a to d are coplanar, −1 if they stay on one side."""
     start, end = _volume(a, b, c, d, A, B, C, D, 0.0), _volume(a, b, c, d, A, B, C, D, 1.0)
@@ -85,7 +85,7 @@ def _time_of_contact(a, b, c, d, A, B, C, D):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], f8[:,::1], i4[:,::1], f8, f8[:,::1])")
-def swept_boxes(x, step, corners, grown, out):  # type: ignore[no-untyped-def]
+def write_swept_boxes(x, step, corners, grown, out):  # type: ignore[no-untyped-def]
     """Write the boxes around rows of points before and after their displacements to `out`, (k, 6) [m].
 
     x, step: positions and displacements, (n, 3) [m]. corners: points of each row, (k, c). grown: margin [m].
@@ -100,14 +100,14 @@ def swept_boxes(x, step, corners, grown, out):  # type: ignore[no-untyped-def]
             out[k, a], out[k, 3 + a] = low - grown, high + grown
 
 
-@inlined
+@inline
 def _disjoint(one, two):  # type: ignore[no-untyped-def]
     """Return whether two boxes, (6,) each, are disjoint."""
     return (one[0] > two[3] or two[0] > one[3] or one[1] > two[4] or two[1] > one[4] or one[2] > two[5]
             or two[2] > one[5])
 
 
-@inlined
+@inline
 def _around_all(box, out):  # type: ignore[no-untyped-def]
     """Write the box around all boxes (k, 6) to `out`, (6,)."""
     for a in range(3):
@@ -116,7 +116,7 @@ def _around_all(box, out):  # type: ignore[no-untyped-def]
             out[a], out[3 + a] = min(out[a], box[k, a]), max(out[3 + a], box[k, 3 + a])
 
 
-@inlined
+@inline
 def _cuts(p, q, a, normals, slack):  # type: ignore[no-untyped-def]
     """Return whether edge p-q starts outside of one of the two faces at a and ends outside of the other, up to
     slack."""
@@ -231,7 +231,7 @@ def edges_passing(x, step, edges, box, positions, moves, ends, normals, feature_
     return count
 
 
-@inlined
+@inline
 def _weights(p, a, b, c, out):  # type: ignore[no-untyped-def]
     """Write the barycentric weights of the projection of point p onto the plane of triangle a, b, c, and the vector
     from p to the projection to `out`, (6,)."""
@@ -244,13 +244,13 @@ def _weights(p, a, b, c, out):  # type: ignore[no-untyped-def]
         out[3 + i] = a[i] + out[1] * (b[i] - a[i]) + out[2] * (c[i] - a[i]) - p[i]
 
 
-@inlined
+@inline
 def _inside(weights):  # type: ignore[no-untyped-def]
     """Return whether no barycentric weight, (3,), is negative beyond rounding."""
     return weights[0] >= -EXACT and weights[1] >= -EXACT and weights[2] >= -EXACT
 
 
-@inlined
+@inline
 def _nearest_weights(p, x, face, out):  # type: ignore[no-untyped-def]
     """Write the weights of a triangle's nearest point to p and the vector to it to `out`, (6,); return the distance
     [m]."""
@@ -275,7 +275,7 @@ def _nearest_weights(p, x, face, out):  # type: ignore[no-untyped-def]
     return np.sqrt(_dot(out[3:6], out[3:6]))
 
 
-@inlined
+@inline
 def _point_passing(x, step, face, p, dp, f, n, pair, fractions, count):  # type: ignore[no-untyped-def]
     """Write a passing where point p touches a face within the step; return the number of passings so far."""
     i, j, k = face[0], face[1], face[2]

@@ -27,7 +27,7 @@ class SweptPairs:
     pairs: Index  #: (k, 4)
     points: int  #: number of pairs of a point and a triangle, which come first
 
-    def searched_again(self, after: Vec, outside: Mask) -> Mask | None:
+    def find_nodes_to_search(self, after: Vec, outside: Mask) -> Mask | None:
         """Return the nodes whose pairs are not known for displacements to other positions, (s,).
 
         These are nodes that move otherwise, and those that are outside the skin only now. None where they are so many
@@ -45,15 +45,16 @@ class SweptPairs:
         return self.pairs[others], int(np.count_nonzero(others[: self.points]))
 
 
-def swept_pairs(last: SweptPairs | None, before: Vec, after: Vec, outside: Mask,
-                search: Callable[[Vec, Vec, Mask], tuple[Index, int]]) -> SweptPairs:
+def find_swept_pairs(last: SweptPairs | None, before: Vec, after: Vec, outside: Mask,
+                     search: Callable[[Vec, Vec, Mask], tuple[Index, int]]) -> SweptPairs:
     """Return the pairs that may touch on straight displacements and have a node outside the skin of a list.
 
     last: pairs of the search before this one, None without one. before, after: positions at the start and at the end,
     (s, 3) [m]. outside: nodes outside the skin, (s,). search: returns pairs with one of some nodes, (k, 4), and the
     number of those of a point and a triangle, which come first.
     """
-    again = None if last is None or not np.array_equal(last.before, before) else last.searched_again(after, outside)
+    again = (None if last is None or not np.array_equal(last.before, before)
+             else last.find_nodes_to_search(after, outside))
     if last is None or again is None:
         return SweptPairs(before, after, outside, *search(before, after, outside))
     unchanged, points = last.without(again)

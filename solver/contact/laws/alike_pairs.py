@@ -14,7 +14,7 @@ import numpy as np
 from ...state import Index, Vec
 from ...threads import kernel
 from ..find.distance_kernels import FREE
-from .barrier_kernels import mollified
+from .barrier_kernels import mollify
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def find_first(x, nodes, points, rest, work, keys, table, first):  # type: ignor
         if many != 2 + int(work[k, FREE]) or a0 < 0 or b0 < 0:
             continue
         if k >= points:
-            mollified(x, nodes[k], rest[k], soft)
+            mollify(x, nodes[k], rest[k], soft)
             if soft[0] < 1.0:
                 continue
         # the vertex and then the edge, or both vertices

@@ -132,13 +132,13 @@ class Barrier:
 
         x: positions of all nodes, (n, 3) [m].
         """
-        near = self._near_pairs(x)
+        near = self._find_near_pairs(x)
         inside = near.square - self._pair_thickness(near) ** 2
         return near.nodes[int(inside.argmin())] if inside.min(initial=np.inf) <= 0.0 else None
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Return barrier forces [N] and energy [J] at positions x, (n, 3) [m], without blocks."""
-        pairs = self.active_pairs(x)
+        pairs = self.find_active_pairs(x)
         return Stencils(pairs.nodes, pairs.forces, np.zeros((0, 6, 9)), pairs.energy)
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
@@ -166,7 +166,7 @@ class Barrier:
         """Whether any node has friction."""
         return bool(self._friction.any())
 
-    def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> LaggedFriction | None:
+    def lag_friction(self, x: Vec, base: Vec, seconds: float) -> LaggedFriction | None:
         """Return the friction of a stage with the normal forces and normals at positions x, (n, 3) [m]; None if no pair
         has friction.
 
@@ -190,12 +190,12 @@ class Barrier:
         couples[self.surfaces.is_prescribed[nodes].any(axis=1)] = 0.0
         return LaggedFriction(nodes, weights, couples, normal, load[loaded], self.creep_speed, base, seconds)
 
-    def active_pairs(self, x: Vec) -> ActivePairs:
+    def find_active_pairs(self, x: Vec) -> ActivePairs:
         """Return the pairs nearer than t + δ at positions x, (n, 3) [m], in a deterministic order."""
         for positions, known in self._last:
             if np.array_equal(x, positions):
                 return known
-        near = self._near_pairs(x)
+        near = self._find_near_pairs(x)
         is_active, pair_thickness, activation = self._reach(near, 1.0)
         active = np.flatnonzero(is_active)
         nodes, points = near.nodes[active], int(np.searchsorted(active, near.points))
@@ -213,7 +213,7 @@ class Barrier:
     def _distinct_pairs(self, x: Vec) -> tuple[ActivePairs, AlikePairs, ActivePairs]:
         """Return the active pairs at positions x, (n, 3) [m], their groups with the same nearest points, and one pair
         for each group."""
-        pairs = self.active_pairs(x)
+        pairs = self.find_active_pairs(x)
         if self._grouped is None or self._grouped[0] is not pairs:
             alike = alike_pairs(x, pairs.nodes, pairs.points, pairs.rest, pairs.work)
             self._grouped = pairs, alike, pairs.one_for(alike)
@@ -221,7 +221,7 @@ class Barrier:
 
     def node_pairs_within(self, x: Vec, times: float) -> Index:
         """Return one node of each side of all pairs nearer than t + `times` δ at positions x, (n, 3) [m], (k, 2)."""
-        near = self._near_pairs(x, times)
+        near = self._find_near_pairs(x, times)
         nodes: Index = near.nodes[self._reach(near, times)[0]]
         return nodes[:, [0, 3]]
 
@@ -230,7 +230,7 @@ class Barrier:
 
         x: positions of all nodes, (n, 3) [m].
         """
-        pairs = self.active_pairs(x)
+        pairs = self.find_active_pairs(x)
         return pairs.nodes[: pairs.points], np.abs(pairs.work[: pairs.points, :4]), pairs.thickness[: pairs.points]
 
     def slips(self, x: Vec, v: Vec) -> tuple[Index, Vec]:
@@ -239,7 +239,7 @@ class Barrier:
         The slip is the tangential velocity of the point relative to the triangle. x, v: positions and velocities of all
         nodes, (n, 3) [m, m/s].
         """
-        pairs = self.active_pairs(x)
+        pairs = self.find_active_pairs(x)
         nodes, weights = pairs.nodes[: pairs.points], pairs.work[: pairs.points, :4]
         between, rate = (np.einsum("kc,kci->ki", weights, of[nodes]) for of in (x, v))
         normal = between / np.linalg.norm(between, axis=1, keepdims=True)
@@ -251,13 +251,13 @@ class Barrier:
         The midpoint is that of the closest points; the force on the second side is opposite. x: positions of all nodes,
         (n, 3) [m].
         """
-        pairs = self.active_pairs(x)
+        pairs = self.find_active_pairs(x)
         middle = 0.5 * np.einsum("kc,kci->ki", np.abs(pairs.work[:, :4]), x[pairs.nodes])
         return np.column_stack([middle, _on_first_side(pairs), np.sqrt(pairs.work[:, SQUARE])])
 
-    def _near_pairs(self, x: Vec, times: float = 1.0) -> NearPairs:
+    def _find_near_pairs(self, x: Vec, times: float = 1.0) -> NearPairs:
         """Return candidates that include all pairs nearer than t + `times` δ at positions x, (n, 3) [m]."""
-        return self.surfaces.near(x, times * self.activation + self._thickest, SKIN * self.edge)
+        return self.surfaces.find_near_pairs(x, times * self.activation + self._thickest, SKIN * self.edge)
 
     def _reach(self, near: NearPairs, times: float) -> tuple[Mask, Vec, Vec]:
         """Return which pairs are nearer than t + `times` δ, (k,), and t and δ of each pair, (k,) [m]."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...forces.definite_kernels import eigen, make_definite
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 from ..find.distance_kernels import (
     DIFFERENCE,
     FREE,
@@ -55,7 +55,7 @@ def pair_stiffness(start, stop, nodes, points, each, area, areal_mass, x, stiffn
 
 
 @kernel("void(f8[:,::1], i4[::1], f8, f8[::1])")
-def mollified(x, nodes, rest, out):  # type: ignore[no-untyped-def]
+def mollify(x, nodes, rest, out):  # type: ignore[no-untyped-def]
     """Write the mollifier m of two edges, its first and second derivative in c = |u × v|², and c itself to `out`, (4,).
 
     x: positions, (n, 3) [m]. nodes: two ends of each edge, (4,). rest: c [m⁴] below which m is less than 1, for nearly
@@ -116,7 +116,7 @@ def add_cross_hessian(x, nodes, factor, out):  # type: ignore[no-untyped-def]
                     out[6 + 3 * m + i, 3 * n + j] += sign * of_vu
 
 
-@inlined
+@inline
 def _barrier(fraction):  # type: ignore[no-untyped-def]
     """Return b(s) = −(s − 1)² ln s and its first two derivatives, s a relative squared distance. [Ascher 31]"""
     log, less = np.log(fraction), fraction - 1.0
@@ -129,7 +129,7 @@ def barrier_forces(start, stop, x, nodes, points, stiffness, rest, thickness, ac
     """Write forces (k, 4, 3) [N] and energies κ δ² m b((D − t²)/(δ² + 2 t δ)), (k,) [J], of pairs start to stop.
 
     x: positions, (n, 3) [m]. nodes: (k, 4), of which the first `points` pairs are of a point and a triangle. stiffness:
-    κ [N/m], (k,). rest: of edges, see `mollified`, (k,) [m⁴]. thickness: t, the distance of infinite energy [m], (k,).
+    κ [N/m], (k,). rest: of edges, see `mollify`, (k,) [m⁴]. thickness: t, the distance of infinite energy [m], (k,).
     activation: δ beyond t [m], (k,). work: (k, WORK), output for the other kernels. [Ascher 33]
     """
     soft, slope = np.empty(4), np.empty(12)
@@ -140,7 +140,7 @@ def barrier_forces(start, stop, x, nodes, points, stiffness, rest, thickness, ac
             soft[0] = 1.0
         else:
             nearest_on_edges(x, nodes[k], work[k])
-            mollified(x, nodes[k], rest[k], soft)
+            mollify(x, nodes[k], rest[k], soft)
         inside = thickness[k] * thickness[k]
         width = square + 2.0 * thickness[k] * activation[k]
         if not work[k, SQUARE] > inside:
@@ -366,7 +366,7 @@ def barrier_stiffness(start, stop, x, nodes, points, stiffness, rest, thickness,
                 known[WORK + 3 * i + c] = end
         soft[0] = 1.0
         if k >= points:
-            mollified(x, nodes[k], rest[k], soft)
+            mollify(x, nodes[k], rest[k], soft)
         is_soft = k >= points and soft[0] < 1.0
         of_first, of_second = stiffness[k] * soft[0] * first, stiffness[k] * soft[0] * second / width
         if project and not is_soft:

@@ -9,12 +9,7 @@ import numpy as np
 from ...state import Vec
 from .interface import Respond, SlidingNodes
 
-LOAD_ROUNDS = 3  #: updates of the normal impulses, which friction changes, as it tips the body
-ITERATIONS = 100  #: of each update; the impulses are within Coulomb's bound after any number
-LOOSE_FACTOR = 5.0  #: ratio of the tolerances of successive updates
-TOLERANCE = 1.0e-3  #: remaining slip relative to what friction can change
 SATURATED = 1.0e3  #: relative to a step that saturates all significant slip: a longer one has no other effect
-SLOWEST = 1.0e-9  #: [m/s]: slip that is negligible
 
 
 class Coulomb:
@@ -27,6 +22,11 @@ class Coulomb:
     to their normal impulses, so a rigid body's friction is distributed like its weight. [Kaufman 2008] [Birgin 2000]
     """
 
+    load_updates = 3  #: updates of the normal impulses, which friction changes, as it tips the body
+    iterations = 100  #: of each update; the impulses are within Coulomb's bound after any number
+    loosening = 5.0  #: ratio of the tolerances of successive updates
+    tolerance = 1.0e-3  #: remaining slip relative to what friction can change
+    negligible_slip = 1.0e-9  #: [m/s]: slip that is negligible
     has_static_friction = True  #: sticking contacts have anchors
 
     def __init__(self, params: dict[str, float]) -> None:
@@ -44,12 +44,12 @@ class Coulomb:
         bound = self.coefficient * contacts.normal_impulse
         # the solution if all contacts slide, and otherwise an initial guess
         impulse: Vec = -(bound / np.maximum(speed, np.finfo(float).tiny))[:, None] * contacts.slip
-        if float(speed.max(initial=0.0)) <= SLOWEST or not bound.any():
+        if float(speed.max(initial=0.0)) <= self.negligible_slip or not bound.any():
             return np.zeros_like(impulse)
         moved = respond(impulse)
         if not moved.any():  # nothing has inertia, so all contacts slide as prescribed
             return impulse
-        tolerance = TOLERANCE * min(float(speed.max()), float(np.linalg.norm(moved, axis=1).max()))
+        tolerance = self.tolerance * min(float(speed.max()), float(np.linalg.norm(moved, axis=1).max()))
         fraction = min(1.0, -float(np.vdot(impulse, contacts.slip)) / _positive(np.vdot(impulse, moved)))
         impulse, moved = fraction * impulse, fraction * moved
         guess = within(contacts.along(contacts.guess), bound)
@@ -58,14 +58,14 @@ class Coulomb:
             if _work(contacts, guess, guess_response) < _work(contacts, impulse, moved):
                 impulse, moved = guess, guess_response
         length = 0.0
-        for rounds_left in range(LOAD_ROUNDS - 1, -1, -1):
+        for rounds_left in range(self.load_updates - 1, -1, -1):
             lifted = np.einsum("ka,ka->k", moved, contacts.normal)
             bound = self.coefficient * np.maximum(contacts.normal_impulse - contacts.normal_inertia * lifted, 0.0)
             inside = within(impulse, bound)
             moved = moved if np.array_equal(inside, impulse) else respond(inside)
             # intermediate updates need a loose tolerance only
             impulse, moved, length = self._minimise(contacts, respond, bound, inside, moved,
-                                                    LOOSE_FACTOR**rounds_left * tolerance,
+                                                    self.loosening**rounds_left * tolerance,
                                                     length)
         return impulse
 
@@ -85,7 +85,7 @@ class Coulomb:
         if length == 0.0:
             downhill = fraction * slip
             length = float(np.vdot(slip, downhill)) / _positive(np.vdot(downhill, respond(downhill)))
-        for iteration in range(ITERATIONS):
+        for iteration in range(self.iterations):
             length = min(length, longest)
             change = within(impulse - length * fraction * slip, bound) - impulse
             left = np.linalg.norm(change[loaded], axis=1) / (length * fraction[loaded, 0])

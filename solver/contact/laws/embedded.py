@@ -19,7 +19,6 @@ from ...state import Index, Vec
 from .embedded_kernels import add_pairs, carry_values, gather_forces
 from .interface import Bounds, ContactLaw, FrictionForce, Gaps
 
-BODY_ROUNDS = 4  #: rounds in which fractions are reduced body by body; after these all bodies have the same
 CAPACITY = 16  #: initial capacity: pairs of nodes for each stencil
 
 
@@ -149,6 +148,8 @@ class EmbeddedFriction(EmbeddedForce):
 class Embedded(EmbeddedForce):
     """A contact law between surfaces with embedded vertices, as a law of the nodes alone."""
 
+    body_rounds = 4  #: rounds in which fractions are reduced body by body; after these all bodies have the same
+
     def __init__(self, inner: ContactLaw, embedded: EmbeddedVertices) -> None:
         """inner: contact law of the nodes followed by the embedded vertices."""
         super().__init__(inner, embedded)
@@ -213,13 +214,13 @@ class Embedded(EmbeddedForce):
         """Whether any node has friction."""
         return self.inner.has_friction
 
-    def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> EmbeddedFriction | None:
+    def lag_friction(self, x: Vec, base: Vec, seconds: float) -> EmbeddedFriction | None:
         """Return the friction of a stage with the normal forces and normals at positions x, (n, 3) [m]; None without
         friction.
 
         base: positions of nodes at v = 0, (n, 3) [m]. seconds: time from base to the stage's end [s].
         """
-        friction = self.inner.lagged_friction(self._embedded.positions(x), self._embedded.positions(base), seconds)
+        friction = self.inner.lag_friction(self._embedded.positions(x), self._embedded.positions(base), seconds)
         return None if friction is None else EmbeddedFriction(friction, self._embedded)
 
     def largest_step(self, start: Vec, end: Vec) -> float:
@@ -238,7 +239,7 @@ class Embedded(EmbeddedForce):
         numbers = int(alike.max(initial=-1)) + 1
         of_all = np.concatenate([alike, numbers + np.arange(len(step_start) - count)]).astype(np.int32)
         steps = np.ones(numbers)
-        for _ in range(BODY_ROUNDS):
+        for _ in range(self.body_rounds):
             reached = self._embedded.positions(start + steps[alike, None] * (end - start))
             fractions = self.inner.largest_steps(step_start, reached, of_all)
             if fractions.min() == 1.0:

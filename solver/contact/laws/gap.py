@@ -15,8 +15,6 @@ from ..find.mesh import Surfaces
 from .barrier import Barrier
 from .interface import Gaps, LoadsOnCloth
 
-OPEN_FRACTION = 0.5  #: enforced gap relative to the distance of detection
-NEGLIGIBLE_STEP = 1.0e-9  #: relative to an edge: smaller displacements since the stage's end are rounding
 NO_BLOCKS = np.zeros((0, 6, 9))
 
 
@@ -28,6 +26,7 @@ class Gap:
     unsigned, so the path is bounded as well]
     """
 
+    negligible_step = 1.0e-9  #: relative to an edge: smaller displacements since the stage's end are rounding
     linear_at_start = False  #: whether gaps are linearised at a stage's start, and not at the iterate
 
     def __init__(self, surfaces: Surfaces, rest: Vec, stiffness: Vec, friction: Vec, activation: float | Vec,
@@ -52,7 +51,7 @@ class Gap:
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Return the near pairs at positions x, (n, 3) [m], with zero forces and energy."""
-        nodes = self.near.active_pairs(x).nodes
+        nodes = self.near.find_active_pairs(x).nodes
         return Stencils(nodes, np.zeros((len(nodes), 4, 3)), NO_BLOCKS, 0.0)
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
@@ -85,12 +84,12 @@ class Gap:
         """Whether any node has friction: False, gap constraints have none."""
         return False
 
-    def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> None:
+    def lag_friction(self, x: Vec, base: Vec, seconds: float) -> None:
         """Return None: gap constraints have no friction."""
 
-    def active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
+    def find_active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
         """Return the near pairs at positions x, (n, 3) [m], with forces of a barrier in place of the multipliers."""
-        return self.near.active_pairs(x)
+        return self.near.find_active_pairs(x)
 
     def record_contact_forces(self, nodes: Index, positions: Vec, forces: Vec) -> None:
         """Record the contact forces at a stage's end, which `contact_forces` returns.
@@ -125,12 +124,14 @@ class Gap:
         if self._last is None:
             return np.zeros((0, 7))
         nodes, positions, forces = self._last
-        is_at_end = np.abs(x[nodes] - positions).max(initial=0.0) <= NEGLIGIBLE_STEP * self.edge
+        is_at_end = np.abs(x[nodes] - positions).max(initial=0.0) <= self.negligible_step * self.edge
         return forces if is_at_end else np.zeros((0, 7))
 
 
 class GapBounds:
     """Gap constraints on all pairs that were detected during one stage."""
+
+    open_fraction = 0.5  #: enforced gap relative to the distance of detection
 
     def __init__(self, law: Gap, about: Vec | None) -> None:
         """law: of the pairs. about: positions at which gaps are linearised, (n, 3) [m]; None for each iterate."""
@@ -145,11 +146,11 @@ class GapBounds:
 
     def add_near_pairs(self, x: Vec) -> None:
         """Add the pairs that are near at positions (n, 3) [m] to the gaps."""
-        near = self._law.near.active_pairs(x)
+        near = self._law.near.find_active_pairs(x)
         is_edges = (np.arange(len(near.nodes)) >= near.points).astype(np.int32)
         pairs = np.concatenate([self._pairs, np.column_stack([is_edges, near.nodes])])
         required = np.concatenate([self._required,
-                                   np.column_stack([near.thickness, OPEN_FRACTION * near.activation])])
+                                   np.column_stack([near.thickness, self.open_fraction * near.activation])])
         names = np.concatenate([self._names, len(self._names) + np.arange(len(near.nodes))])
         self._pairs, which = np.unique(pairs, axis=0, return_index=True)
         self._required = required[which]

@@ -80,17 +80,17 @@ class GroundPenalty:
             out[memory[STUCK_NODES].astype(np.int64)] = memory[ANCHORS].reshape(-1, 3)
         return out
 
-    def static_friction(self, x: Vec, time: float, anchors: Vec) -> StaticFriction | None:
+    def build_static_friction(self, x: Vec, time: float, anchors: Vec) -> StaticFriction | None:
         """Return friction as a force of positions, with the normal forces at positions x; None if no node has friction.
 
         x: positions of all nodes, (n, 3) [m]. time: [s]. anchors: of all nodes, as `anchors` returns them, (n, 3) [m].
         """
         contacts = self.find(x, time).of(self.is_free)
         load = self.stiffness[contacts.nodes] * -contacts.gap
-        return self.static_friction_under_load(load, contacts.nodes, contacts.normal, time, anchors)
+        return self.build_static_friction_under_load(load, contacts.nodes, contacts.normal, time, anchors)
 
-    def static_friction_under_load(self, load: Vec, nodes: Index, normal: Vec, time: float,
-                                   anchors: Vec) -> StaticFriction | None:
+    def build_static_friction_under_load(self, load: Vec, nodes: Index, normal: Vec, time: float,
+                                         anchors: Vec) -> StaticFriction | None:
         """Return friction as a force of positions under given normal forces; None if no node has friction.
 
         load: normal forces of `nodes` (k,), not negative, (k,) [N]. normal: unit, (k, 3). time: [s]. anchors: of all
@@ -104,8 +104,8 @@ class GroundPenalty:
         return StaticFriction(nodes, normal, anchors[nodes] + point, bound, STIFFNESS_RATIO * self.stiffness[nodes],
                               point)
 
-    def lagged_friction(self, x: Vec, time: float, base: Vec, seconds: float,
-                        creep: float) -> LaggedGroundFriction | None:
+    def lag_friction(self, x: Vec, time: float, base: Vec, seconds: float,
+                     creep: float) -> LaggedGroundFriction | None:
         """Return the friction of a stage with the normal forces at positions x, (n, 3) [m]; None without friction.
 
         base: positions of all nodes at v = 0, (n, 3) [m]. seconds: time from base to the stage's end [s], which is at

@@ -172,7 +172,7 @@ class ContactLaw(StencilForce, Protocol):
     def has_friction(self) -> bool:
         """Whether any node has friction."""
 
-    def lagged_friction(self, x: Vec, base: Vec, seconds: float) -> FrictionForce | None:
+    def lag_friction(self, x: Vec, base: Vec, seconds: float) -> FrictionForce | None:
         """Return the friction of a stage with the normal forces and normals at positions x, (n, 3) [m]; None without
         friction.
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...forces.stencils import Stencils
 from ...state import Index, Vec
 from ...threads import parallel_for
-from .lagged_friction_kernels import smoothed_friction
+from .lagged_friction_kernels import evaluate_smoothed_friction
 
 FEW = 256  #: fewer pairs are not worth a second thread
 
@@ -59,7 +59,7 @@ class LaggedFriction:
         arrays = (x, self.base, self.seconds, self.nodes, self.weights, self.couples, self.normal,
                   self.load, self.creep, 1.0 / self.seconds, above, forces, energy, blocks)
         if count <= FEW:
-            smoothed_friction(0, count, *arrays)
+            evaluate_smoothed_friction(0, count, *arrays)
         else:
-            parallel_for(smoothed_friction, count, *arrays)
+            parallel_for(evaluate_smoothed_friction, count, *arrays)
         return Stencils(self.nodes, forces, blocks, self.seconds * float(energy.sum()))

@@ -69,7 +69,7 @@ def couple_weights(  # type: ignore[no-untyped-def]
 
 @kernel("void(i8, i8, f8[:,::1], f8[:,::1], f8, i4[:,::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8[::1], f8, f8, b1, "
         "f8[:,:,::1], f8[::1], f8[:,:,::1])")
-def smoothed_friction(  # type: ignore[no-untyped-def]
+def evaluate_smoothed_friction(  # type: ignore[no-untyped-def]
     start, stop, x, base, seconds, nodes, weights, couples, normal, load, creep, scale, above, forces, energy, blocks,
 ):
     """Write friction forces (k, 4, 3) [N] and dissipation potential `energy` (k,) [W] of pairs start to stop.

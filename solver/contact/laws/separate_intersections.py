@@ -17,17 +17,6 @@ from ..find.distance_kernels import SQUARE, WORK, nearest_in_triangle, squares
 from ..find.mesh import Surfaces
 from .interface import Bounds, ContactLaw
 
-SPRING_RATIO = 30.0  #: relative to the contact stiffness: springs move their bodies most of the way in a step
-TIME_LIMIT = 2.0  #: relative to the given time: bodies that intersect by then are not separated
-EXIT_TIME = 0.75  #: relative to the given time: all bodies are separated after it and decelerate in the rest
-#: relative to the given time: time constant of the dashpots by which bodies lag their springs
-DASHPOT_TIME = 0.05
-#: mean exit direction relative to the depths: a larger one is the exit direction of the whole body
-COMMON_DIRECTION = 0.3
-EXIT_COSINE = 0.7  #: cosine of the angle to that direction: faces at a larger angle are no exit
-SEARCH_MARGIN = 1.5  #: relative to the largest depth: search distance for faces
-ROUNDING = 1.0e-9  #: [m]: distance from a face below which its normal is the exit direction
-
 
 @dataclass(frozen=True)
 class IntersectingBodies:
@@ -70,6 +59,16 @@ class SeparateIntersections:
     bodies leave about as slowly as they emerge and gain no speed.
     """
 
+    on_face = 1.0e-9  #: [m]: distance from a face below which its normal is the exit direction
+    exit_cosine = 0.7  #: cosine of the angle to that direction: faces at a larger angle are no exit
+    #: mean exit direction relative to the depths: a larger one is the exit direction of the whole body
+    common_direction = 0.3
+    time_limit = 2.0  #: relative to the given time: bodies that intersect by then are not separated
+    spring_ratio = 30.0  #: relative to the contact stiffness: springs move their bodies most of the way in a step
+    exit_time = 0.75  #: relative to the given time: all bodies are separated after it and decelerate in the rest
+    dashpot_time = 0.05  #: relative to the given time: time constant of the dashpots by which bodies lag their springs
+    search_margin = 1.5  #: relative to the largest depth: search distance for faces
+
     def __init__(self, separated_law: ContactLaw, complete_law: ContactLaw, intersecting: IntersectingBodies) -> None:
         """separated_law: between bodies that do not intersect at the start. complete_law: between all bodies."""
         self._separated_law, self._complete_law, self._intersecting = separated_law, complete_law, intersecting
@@ -81,19 +80,19 @@ class SeparateIntersections:
         self._exit_directions, self._deepest = np.zeros((count, count, 3)), np.zeros((count, count))
         self._depth = float(np.ptp(intersecting.start_positions, axis=0).max())
         # the exit direction of most points of a body is that of all of them, also near its sides
-        springs, gap = self._near_springs(intersecting.start_positions)
+        springs, gap = self._find_near_springs(intersecting.start_positions)
         depth = np.maximum(-gap, 0.0)
         direction, size = np.zeros_like(self._exit_directions), np.zeros((count, count))
         np.add.at(direction, tuple(springs.pair.T), (depth**2)[:, None] * springs.normal)
         np.add.at(size, tuple(springs.pair.T), depth**2)
         direction, size = direction - direction.transpose(1, 0, 2), size + size.T
         length = np.linalg.norm(direction, axis=2)
-        agrees = length > COMMON_DIRECTION * size
+        agrees = length > self.common_direction * size
         self._exit_directions[agrees] = direction[agrees] / length[agrees, None]
-        springs, gap = self._near_springs(intersecting.start_positions)
+        springs, gap = self._find_near_springs(intersecting.start_positions)
         np.maximum.at(self._deepest, tuple(springs.pair.T), -gap)
         self._deepest = np.maximum(self._deepest, self._deepest.T)
-        self._depth = SEARCH_MARGIN * float((self._deepest + intersecting.gap).max())
+        self._depth = self.search_margin * float((self._deepest + intersecting.gap).max())
         self._step_time, self._distance_at_start = 0.0, np.zeros(0)
         self.begin(intersecting.start_positions, 0.0)
 
@@ -120,13 +119,13 @@ class SeparateIntersections:
         if intersecting is None and near is None and time >= case.seconds:  # before that bodies may still be too fast
             self._separated_since, self._springs = time, None
             return
-        if time > TIME_LIMIT * case.seconds:
+        if time > self.time_limit * case.seconds:
             first, second = (intersecting[0][0], intersecting[1][0]) if intersecting is not None else (near[0], near[3])  # type: ignore[index]
             where = ", ".join(f"{c:.4g}" for c in x[second])
             raise StepFailed(f'it is not pushed apart from "{case.names[case.owner[second]]}" after {time:.3g} s, near '
                              f"({where}) m", case.names[case.owner[first]],
                              "Give it more frames, move them apart by hand, or let them not collide with each other")
-        self._springs = self._near_springs(x)[0]
+        self._springs = self._find_near_springs(x)[0]
         self._step_time, self._distance_at_start = time, self._springs.out(x)
 
     def measure(self, x: Vec, time: float) -> Stencils:
@@ -199,16 +198,16 @@ class SeparateIntersections:
         """Whether any node has friction."""
         return self._complete_law.has_friction
 
-    def active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
+    def find_active_pairs(self, x: Vec):  # type: ignore[no-untyped-def]
         """Return the active pairs of the present law at positions x, (n, 3) [m]."""
-        return self._current.active_pairs(x)  # type: ignore[attr-defined]
+        return self._current.find_active_pairs(x)  # type: ignore[attr-defined]
 
-    def lagged_friction(self, x: Vec, base: Vec, seconds: float):  # type: ignore[no-untyped-def]
+    def lag_friction(self, x: Vec, base: Vec, seconds: float):  # type: ignore[no-untyped-def]
         """Return the friction of a stage with the normal forces of the present law at positions x, (n, 3) [m]; or None.
 
         base: positions of all nodes at v = 0, (n, 3) [m]. seconds: time from base to the stage's end [s].
         """
-        return self._current.lagged_friction(x, base, seconds)
+        return self._current.lag_friction(x, base, seconds)
 
     def _with_springs(self, table: Stencils, x: Vec, time: float, with_blocks: bool) -> Stencils:
         """Return a table of contact forces with the springs that separate intersecting bodies at positions x (n, 3) [m]
@@ -218,16 +217,17 @@ class SeparateIntersections:
             return table
         elapsed = time / case.seconds
         # smooth at both ends, and continuing after the given time where weight resists the separation
-        fraction = min(elapsed / EXIT_TIME, 1.0)
+        fraction = min(elapsed / self.exit_time, 1.0)
         eased = fraction * fraction * (3.0 - 2.0 * fraction) + max(elapsed - 1.0, 0.0) ** 2
         goal = elapsed * case.gap[tuple(springs.pair.T)] - (1.0 - eased) * self._deepest[tuple(springs.pair.T)]
         out = springs.out(x)
         shortfall = np.maximum(goal - out, 0.0)
-        # a dashpot of DASHPOT_TIME · seconds · k where bodies are not separated, whose force is constant over the
+        # a dashpot of `dashpot_time` · seconds · k where bodies are not separated, whose force is constant over the
         # elapsed step
         late = time - self._step_time
         is_damped = (self._distance_at_start < case.gap[tuple(springs.pair.T)]) & (late > 0.0)
-        dashpot = np.where(is_damped, springs.stiffness * DASHPOT_TIME * case.seconds / max(late, ROUNDING), 0.0)
+        dashpot = np.where(
+            is_damped, springs.stiffness * self.dashpot_time * case.seconds / max(late, self.on_face), 0.0)
         moved = out - self._distance_at_start
         normal_force = springs.stiffness * shortfall - dashpot * moved
         forces = (springs.weights * normal_force[:, None])[:, :, None] * springs.normal[:, None, :]
@@ -242,13 +242,13 @@ class SeparateIntersections:
         return Stencils(np.concatenate([table.nodes, springs.nodes]).astype(np.int32),
                         np.concatenate([table.forces, forces]), blocks, table.energy + energy)
 
-    def _near_springs(self, x: Vec) -> tuple[_Springs, Vec]:
+    def _find_near_springs(self, x: Vec) -> tuple[_Springs, Vec]:
         """Return a spring for each point near an intersecting body's surface, and the signed distances, (k,) [m]."""
         case = self._intersecting
-        near = case.surfaces.near(x, self._depth)
+        near = case.surfaces.find_near_pairs(x, self._depth)
         bodies, nodes = near.bodies[: near.points], near.nodes[: near.points]
         out, face = self._exit_directions[tuple(bodies.T)], _normals(x[nodes[:, 1:]])
-        faces_it = (np.einsum("ki,ki->k", out, face) > EXIT_COSINE) | ~out.any(axis=1)
+        faces_it = (np.einsum("ki,ki->k", out, face) > self.exit_cosine) | ~out.any(axis=1)
         bodies, nodes = bodies[faces_it], nodes[faces_it]
         square = np.empty(len(nodes))
         squares(0, len(nodes), x, nodes, len(nodes), square)
@@ -270,9 +270,10 @@ class SeparateIntersections:
             if is_closed and len(rows):
                 is_inside[rows] = winding_numbers(x[nodes[rows, 0]], x, triangles) > 0.5
         sign = np.where(is_inside, -1.0, 1.0)
-        normal = np.where((far > ROUNDING)[:, None], sign[:, None] * away / np.maximum(far, ROUNDING)[:, None], face)
+        outward = sign[:, None] * away / np.maximum(far, self.on_face)[:, None]
+        normal = np.where((far > self.on_face)[:, None], outward, face)
         each = case.stiffness[nodes]
-        stiffness = SPRING_RATIO * np.minimum(each[:, 0], each[:, 1:].mean(axis=1))
+        stiffness = self.spring_ratio * np.minimum(each[:, 0], each[:, 1:].mean(axis=1))
         return _Springs(nodes, np.ascontiguousarray(work[:, :4]), normal, bodies, stiffness), sign * far
 
 

@@ -57,7 +57,7 @@ class StaticFriction:
         stiffness = self._secant_stiffness(self._offset(x)[1])
         blocks[self.nodes] -= stiffness[:, None, None] * (np.eye(3) - self.normal[:, :, None] * self.normal[:, None, :])
 
-    def remembered(self, x: Vec) -> dict[str, Vec]:
+    def record_anchors(self, x: Vec) -> dict[str, Vec]:
         """Return the entries of memory at positions x of all nodes, (n, 3) [m]: nodes in contact and their anchors.
 
         Sliding nodes have dragged their anchors along.
@@ -82,4 +82,4 @@ def with_anchors(memory: Mapping[str, Vec], friction: StaticFriction | None, x: 
     """Return a copy of memory with the anchors of friction at positions x of all nodes, (n, 3) [m], in place of the
     earlier ones; without anchors if friction is None."""
     others = {key: value for key, value in memory.items() if key not in (STUCK_NODES, ANCHORS)}
-    return others if friction is None else others | friction.remembered(x)
+    return others if friction is None else others | friction.record_anchors(x)

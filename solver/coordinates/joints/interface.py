@@ -31,12 +31,12 @@ class Charted(JointType, Protocol):
     def is_far(self, q: Vec) -> Mask:
         """Return a mask of the joints whose charts should be re-centred, (k,), from their coordinates (k, d)."""
 
-    def recentred(self, q: Vec, centre: Vec) -> Vec:
+    def recentre(self, q: Vec, centre: Vec) -> Vec:
         """Return the centres of charts on which joints with coordinates q (k, d) about centres (k, c) are at zero,
         (k, c)."""
 
     def centre_in_place(self, entries: Index, centre_entries: Index, q: Vec, u: Vec, centres: Vec) -> None:
-        """Centre the chart of every joint at its present rotation, with q = 0, in place: the effect of `recentred` and
+        """Centre the chart of every joint at its present rotation, with q = 0, in place: the effect of `recentre` and
         `carry` in one call.
 
         entries: indices in q and u (m,), (k, d). centre_entries: indices in centres (s,), (k, c).

@@ -56,7 +56,7 @@ class MovingChart:
         far: Mask = (r * r).sum(axis=1) > FAR * FAR
         return far
 
-    def recentred(self, q: Vec, centre: Vec) -> Vec:
+    def recentre(self, q: Vec, centre: Vec) -> Vec:
         """Return the centres R_c exp([r]) at which joints with coordinates q (k, d) about `centre` (k, 4) are at zero,
         (k, 4)."""
         rotation = product(centre, quaternion(q[:, :3]))

@@ -11,14 +11,14 @@ import math
 import numpy as np
 
 from ...state import Vec
-from ...threads import inlined
+from ...threads import inline
 
 #: series in θ² below 1, where the closed forms cancel: (−1)^k/(2k+2)! and (−1)^k/(2k+3)!
 _A = tuple((-1.0) ** k / math.factorial(2 * k + 2) for k in range(9))
 _B = tuple((-1.0) ** k / math.factorial(2 * k + 3) for k in range(9))
 
 
-@inlined
+@inline
 def coefficients(square):  # type: ignore[no-untyped-def]
     """Return s, a, b, and a', b' with ȧ = a' r·ṙ, ḃ = b' r·ṙ, from θ²."""
     if square < 1.0:
@@ -36,13 +36,13 @@ def coefficients(square):  # type: ignore[no-untyped-def]
     return s, a, b, (s - 2.0 * a) / square, (a - 3.0 * b) / square
 
 
-@inlined
+@inline
 def cross3(ax, ay, az, bx, by, bz):  # type: ignore[no-untyped-def]
     """Return a × b of two vectors, as three numbers."""
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
-@inlined
+@inline
 def fill_rotation(i, first, q, u, centre, centres, pose, subspace, bend):  # type: ignore[no-untyped-def]
     """Write R = R_c exp([r]), the three columns of J(r), and J̇ ṙ of joint i, whose r starts at `first` of q."""
     x, y, z = q[first], q[first + 1], q[first + 2]

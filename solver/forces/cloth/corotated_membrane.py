@@ -34,7 +34,7 @@ class CorotatedMembrane:
         self._gradients, self._areas = np.ascontiguousarray(sheet.gradients), sheet.areas
         self.energies = np.zeros(len(self.nodes))  #: of the elements at the last `measure` [J], (e,)
 
-    def stretched(self, x: Vec) -> Vec:
+    def measure_stretch(self, x: Vec) -> Vec:
         """Return (‖F‖² − 2) / 2 of each element, (e,), at positions x (n, 3) [m]: the sum of both strains where they
         are small."""
         F = np.einsum("eai,eaj->eij", x[self.nodes], self._gradients)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 
-@inlined
+@inline
 def cotangent(material, t, at, one, two):  # type: ignore[no-untyped-def]
     """Return the cotangent of the angle of triangle t at corner `at`, between the edges to corners `one` and `two`."""
     u0, u1 = material[t, one, 0] - material[t, at, 0], material[t, one, 1] - material[t, at, 1]

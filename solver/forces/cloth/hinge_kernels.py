@@ -69,7 +69,7 @@ def angles(x, nodes, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("f8(f8, f8)")
-def opened(theta, rest):  # type: ignore[no-untyped-def]
+def measure_opening(theta, rest):  # type: ignore[no-untyped-def]
     """Return θ − θ̄ [rad], wrapped to at most half a turn."""
     return theta - rest - 2.0 * np.pi * np.round((theta - rest) / (2.0 * np.pi))
 
@@ -82,7 +82,7 @@ def measure(start, stop, x, nodes, stiffness, rest, squares, forces, energies): 
     """
     work = np.empty((9, 3))
     for h in range(start, stop):
-        bend = opened(slope(x, nodes[h], squares[h], work), rest[h])
+        bend = measure_opening(slope(x, nodes[h], squares[h], work), rest[h])
         energies[h] = 0.5 * stiffness[h] * bend * bend
         for a in range(4):
             for i in range(3):
@@ -138,7 +138,7 @@ def fill(start, stop, x, nodes, stiffness, rest, squares, project, forces, block
     work, bends = np.empty((9, 3)), np.zeros((5, 3, 3))
     for h in range(start, stop):
         k = stiffness[h]
-        bend = opened(slope(x, nodes[h], squares[h], work), rest[h])
+        bend = measure_opening(slope(x, nodes[h], squares[h], work), rest[h])
         if not project:
             bend_of_angle(x, nodes[h], work, bends)
         pair = 0

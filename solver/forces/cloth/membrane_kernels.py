@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 from ..definite_kernels import eigen
 
 FLAT = 1.0e-12  #: |f₁ × f₂|² below which a triangle is a line and has no normal of its own
@@ -31,14 +31,14 @@ DIAGONAL_FACTOR = 2.0  #: factor of the limit along diagonals, where threads rot
 SOFTLY = 0.1  #: of the limit: additional stretch over which the stiffness rises to its full value
 
 
-@inlined
+@inline
 def _stress(strain, constants):  # type: ignore[no-untyped-def]
     """Return T = C : ε by (11, 22, 12)."""
     a, b = strain[0] - 1.0, strain[1] - 1.0
     return (constants[0] * a + constants[2] * b, constants[2] * a + constants[1] * b, 2.0 * constants[3] * strain[2])
 
 
-@inlined
+@inline
 def _direction(k):  # type: ignore[no-untyped-def]
     """Return e of warp, weft or a diagonal, and a factor of the limit along it."""
     if k == 0:
@@ -48,16 +48,16 @@ def _direction(k):  # type: ignore[no-untyped-def]
     return HALF, HALF if k == 2 else -HALF, DIAGONAL_FACTOR
 
 
-@inlined
-def _stretched(strain, k):  # type: ignore[no-untyped-def]
+@inline
+def _measure_stretch(strain, k):  # type: ignore[no-untyped-def]
     """Return e of the k-th direction, S e, its length, and a factor of the limit along it."""
     e0, e1, factor = _direction(k)
     l0, l1 = strain[0] * e0 + strain[2] * e1, strain[2] * e0 + strain[1] * e1
     return e0, e1, l0, l1, np.sqrt(l0 * l0 + l1 * l1), factor
 
 
-@inlined
-def _limited(length, limit, stiffness):  # type: ignore[no-untyped-def]
+@inline
+def _evaluate_limit(length, limit, stiffness):  # type: ignore[no-untyped-def]
     """Return w of a stretch past a limit and its first two derivatives: a cubic, then a parabola, twice
     differentiable."""
     past, width = length - 1.0 - limit, SOFTLY * limit
@@ -68,7 +68,7 @@ def _limited(length, limit, stiffness):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], i4[::1], f8[:,::1], f8[::1], f8[::1])")
-def rotated_strain(x, nodes, gradients, frame, strain):  # type: ignore[no-untyped-def]
+def split_rotation_and_strain(x, nodes, gradients, frame, strain):  # type: ignore[no-untyped-def]
     """Write R and n, by columns, into frame (9,), and S by (11, 22, 12) into strain (3,), of F = Σ x ∇N.
 
     x: (n, 3) [m]. nodes: (3,). gradients: (3, 2) [1/m]. Where F has no area, n is any normal; where F is zero, R is any
@@ -129,7 +129,7 @@ def rotated_strain(x, nodes, gradients, frame, strain):  # type: ignore[no-untyp
 def measure_triangle(frame, strain, constants, gradients, area, forces):  # type: ignore[no-untyped-def]
     """Return the energy of a triangle [J]; write its forces −A P ∇N, (4, 3) [N].
 
-    frame, strain: from `rotated_strain`. constants: (CONSTANTS,). gradients: (3, 2) [1/m]. area: A [m²].
+    frame, strain: from `split_rotation_and_strain`. constants: (CONSTANTS,). gradients: (3, 2) [1/m]. area: A [m²].
     """
     s11, s22, s12 = strain[0], strain[1], strain[2]
     t11, t22, t12 = _stress(strain, constants)
@@ -141,9 +141,9 @@ def measure_triangle(frame, strain, constants, gradients, area, forces):  # type
     limit = constants[4]
     if limit > 0.0 and s11 + s22 > 1.0 + limit:  # no stretch is more than the trace
         for k in range(DIRECTIONS):
-            e0, e1, l0, l1, length, factor = _stretched(strain, k)
+            e0, e1, l0, l1, length, factor = _measure_stretch(strain, k)
             if length > 1.0 + factor * limit:
-                value, slope, _ = _limited(length, factor * limit, constants[5 + min(k, 2)])
+                value, slope, _ = _evaluate_limit(length, factor * limit, constants[5 + min(k, 2)])
                 energy += value
                 slope /= length
                 p11, p12 = p11 + slope * l0 * e0, p12 + slope * l0 * e1
@@ -197,7 +197,7 @@ def definite(matrix, size, scratch, vectors, values):  # type: ignore[no-untyped
 def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, values):  # type: ignore[no-untyped-def]
     """Write ∂²ψ/∂d² by (d₁₁, d₂₁, d₁₂, d₂₂) into plane (4, 4), and ∂²ψ/∂w² into the first 2 × 2 entries of `normal`.
 
-    strain: from `rotated_strain`. constants: (CONSTANTS,). If `project`, both are positive semi-definite.
+    strain: from `split_rotation_and_strain`. constants: (CONSTANTS,). If `project`, both are positive semi-definite.
     """
     s11, s22, s12 = strain[0], strain[1], strain[2]
     t11, t22, t12 = _stress(strain, constants)
@@ -235,9 +235,9 @@ def bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, 
     limit = constants[4]
     if limit > 0.0 and s11 + s22 > 1.0 + limit:
         for k in range(DIRECTIONS):
-            e0, e1, l0, l1, length, factor = _stretched(strain, k)
+            e0, e1, l0, l1, length, factor = _measure_stretch(strain, k)
             if length > 1.0 + factor * limit:
-                _, slope, bend = _limited(length, factor * limit, constants[5 + min(k, 2)])
+                _, slope, bend = _evaluate_limit(length, factor * limit, constants[5 + min(k, 2)])
                 slope /= length
                 bend = (bend - slope) / (length * length)
                 for i in range(2):
@@ -261,7 +261,7 @@ def measure(start, stop, x, nodes, gradients, areas, constants, forces, energies
     """
     frame, strain = np.empty(FRAME), np.empty(STRAIN)
     for e in range(start, stop):
-        rotated_strain(x, nodes[e], gradients[e], frame, strain)
+        split_rotation_and_strain(x, nodes[e], gradients[e], frame, strain)
         energies[e] = measure_triangle(frame, strain, constants, gradients[e], areas[e], forces[e])
 
 
@@ -277,7 +277,7 @@ def fill(start, stop, x, nodes, gradients, areas, constants, project, forces, bl
     plane, normal = np.empty((4, 4)), np.empty((4, 4))
     scratch, vectors, values = np.empty((4, 4)), np.empty((4, 4)), np.empty(4)
     for e in range(start, stop):
-        rotated_strain(x, nodes[e], gradients[e], frame, strain)
+        split_rotation_and_strain(x, nodes[e], gradients[e], frame, strain)
         area = areas[e]
         measure_triangle(frame, strain, constants, gradients[e], area, forces[e])
         bend_of_energy(strain, constants, project, plane, normal, scratch, vectors, values)

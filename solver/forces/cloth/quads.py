@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 LONGER = 1.05  #: least ratio of the edge that divides a quad to the other edges of both triangles
 SQUARE = 0.35  #: largest cosine at the corners opposite to that edge: beyond it, both triangles are no quad
 SAME_LENGTH = 1.0e-6  #: largest relative difference of that edge's length in both triangles, on a seam of a UV map
 
 
-@inlined
+@inline
 def side_of(triangles, t, a, b):  # type: ignore[no-untyped-def]
     """Return the side k of triangle t that is the edge from a to b, between corners k and k + 1; −1 where none is."""
     for k in range(3):
@@ -23,7 +23,7 @@ def side_of(triangles, t, a, b):  # type: ignore[no-untyped-def]
     return -1
 
 
-@inlined
+@inline
 def corner_of(triangles, t, node):  # type: ignore[no-untyped-def]
     """Return the corner of triangle t, 0 to 2, at a node that it has."""
     for k in range(2):
@@ -32,15 +32,15 @@ def corner_of(triangles, t, node):  # type: ignore[no-untyped-def]
     return 2
 
 
-@inlined
+@inline
 def length_of(material, t, k):  # type: ignore[no-untyped-def]
     """Return the length of side k of triangle t in material space [m]."""
     u0, u1 = material[t, (k + 1) % 3, 0] - material[t, k, 0], material[t, (k + 1) % 3, 1] - material[t, k, 1]
     return math.sqrt(u0 * u0 + u1 * u1)
 
 
-@inlined
-def unfolded(triangles, material, t, k, u, corner, position):  # type: ignore[no-untyped-def]
+@inline
+def unfold_corner(triangles, material, t, k, u, corner, position):  # type: ignore[no-untyped-def]
     """Write to `position` where a corner of triangle u, unfolded about side k of t, is in the material space of t
     (2,).
 
@@ -60,7 +60,7 @@ def unfolded(triangles, material, t, k, u, corner, position):  # type: ignore[no
     position[1] = material[t, k, 1] + along * t1 + across * t0
 
 
-@inlined
+@inline
 def cosine(material, t, at):  # type: ignore[no-untyped-def]
     """Return the cosine of the angle of triangle t at corner `at`, in material space."""
     one, two = (at + 1) % 3, (at + 2) % 3
@@ -99,7 +99,7 @@ def pair_triangles(triangles, material, nodes, sides, longest, mates):  # type: 
             mates[s], mates[t] = t, s
 
 
-@inlined
+@inline
 def corners_across(triangles, material, longest, mates, t, a, b, corners, positions):  # type: ignore[no-untyped-def]
     """Return the number of corners that bend about the edge from a to b on the side of triangle t, 1, or 2 of a quad.
 
@@ -122,11 +122,11 @@ def corners_across(triangles, material, longest, mates, t, a, b, corners, positi
             positions[k, 1, axis] = material[t, j, axis]
             positions[k, 2, axis] = material[t, own, axis]
         if k != cut_side:
-            unfolded(triangles, material, t, longest[t], u, opposite, positions[k, 2])
+            unfold_corner(triangles, material, t, longest[t], u, opposite, positions[k, 2])
     return count
 
 
-@inlined
+@inline
 def cotangents_and_area(positions, first, h, side, cotangents, areas):  # type: ignore[no-untyped-def]
     """Write the cotangents at corners a and b and the area of a triangle, positions (3, 2) [m], for bend h."""
     u0, u1 = positions[1, 0] - positions[0, 0], positions[1, 1] - positions[0, 1]

@@ -31,7 +31,7 @@ class Seams:
 
     def measure(self, x: Vec, time: float) -> Stencils:
         """Return forces and the energy ½ k (l − L)² at positions x (n, 3) [m] and `time` [s], without blocks."""
-        along, over, _ = self._stretched(x, time)
+        along, over, _ = self._measure_stretch(x, time)
         return self._table(along, over, np.zeros((0, 1, 9)))
 
     def fill(self, x: Vec, time: float, project: bool) -> Stencils:
@@ -39,7 +39,7 @@ class Seams:
 
         K is −k (u uᵀ + (1 − L/l) (1 − u uᵀ)) of a seam under tension: negative semi-definite whatever `project`.
         """
-        along, over, length = self._stretched(x, time)
+        along, over, length = self._measure_stretch(x, time)
         outer = along[:, :, None] * along[:, None, :]
         across = over / np.maximum(length, SHORT)
         block = outer + across[:, None, None] * (np.eye(3) - outer)
@@ -50,7 +50,7 @@ class Seams:
     def damp(self, x: Vec, v: Vec, time: float) -> None:
         """Return None: the cloth damps its seams."""
 
-    def _stretched(self, x: Vec, time: float) -> tuple[Vec, Vec, Vec]:
+    def _measure_stretch(self, x: Vec, time: float) -> tuple[Vec, Vec, Vec]:
         """Return directions (k, 3), excess lengths, at least 0, (k,) [m], and lengths (k,) [m] of the seams."""
         away = x[self._pairs[:, 0]] - x[self._pairs[:, 1]]
         length = np.linalg.norm(away, axis=1)

@@ -43,5 +43,6 @@ class Threads:
             blocks[:] = 0.0
             self._membrane.fill(x, True, forces[self._threads], blocks[self._threads])
         coefficients = np.full(len(blocks), self._own)
-        coefficients[self._threads] += self._strength(time) * np.clip(self._membrane.stretched(x) / STRETCHED, 0.0, 1.0)
+        stretch = self._membrane.measure_stretch(x) / STRETCHED
+        coefficients[self._threads] += self._strength(time) * np.clip(stretch, 0.0, 1.0)
         blocks *= coefficients[:, None, None]

@@ -77,9 +77,9 @@ class Links:
 
     def multipliers(self, x: Vec, time: float) -> Vec:
         """Return the tension T of each link at positions x (n, 3) [m], (s,) [N]. time: unused."""
-        return np.asarray(self._acting + self._stiffness * self.stretched(x))
+        return np.asarray(self._acting + self._stiffness * self.measure_stretch(x))
 
-    def stretched(self, x: Vec) -> Vec:
+    def measure_stretch(self, x: Vec) -> Vec:
         """Return φ of each link at positions x (n, 3) [m], (s,) [m]."""
         away = x[self.nodes[:, 1]] - x[self.nodes[:, 0]]
         return np.asarray(np.sqrt(np.einsum("si,si->s", away, away)) - self._length)

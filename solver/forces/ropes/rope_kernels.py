@@ -117,7 +117,7 @@ def measure_bends(start, stop, x, nodes, stiffness, forces):  # type: ignore[no-
 
 
 @kernel("void(f8[:,::1], f8, f8, f8, f8[:,:,::1])")
-def curved_truly(work, c, slope, curve, out):  # type: ignore[no-untyped-def]
+def write_bend_hessian(work, c, slope, curve, out):  # type: ignore[no-untyped-def]
     """Write ∂²E/∂e∂e of two links into out (3, 3, 3) [N/m]: of the first, of the second with the first, of the second.
 
     work: from `directions`. c: cos θ. slope, curve: first and second derivative of E by c [J].
@@ -137,20 +137,21 @@ def curved_truly(work, c, slope, curve, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(f8[:,::1], f8, f8, f8[:,:,::1])")
-def bent_truly(work, c, s, out):  # type: ignore[no-untyped-def]
-    """Write ∂²E/∂e∂e of E = s (1 − c)/(1 + c) of two links into out (3, 3, 3) [N/m], ordered as by `curved_truly`.
+def write_straight_bend_hessian(work, c, s, out):  # type: ignore[no-untyped-def]
+    """Write ∂²E/∂e∂e of E = s (1 − c)/(1 + c) of two links into out (3, 3, 3) [N/m].
 
-    work: from `directions`. c: cos θ. s: stiffness [N m].
+    work: from `directions`. c: cos θ. s: stiffness [N m]. Ordered as by `write_bend_hessian`.
     """
     open_ = max(1.0 + c, FOLDED)
-    curved_truly(work, c, -2.0 * s / (open_ * open_), 4.0 * s / (open_ * open_ * open_), out)
+    write_bend_hessian(work, c, -2.0 * s / (open_ * open_), 4.0 * s / (open_ * open_ * open_), out)
 
 
 @kernel("void(f8[:,::1], f8, f8, f8[:,:,::1], f8[:,:,::1])")
-def bent_definitely(work, c, s, slopes, out):  # type: ignore[no-untyped-def]
+def write_definite_bend_hessian(work, c, s, slopes, out):  # type: ignore[no-untyped-def]
     """Write ½ s JᵀJ into out (3, 3, 3): ∂²E/∂e∂e without second derivatives of the curvature κb = 2 t₀ × t₁/(1 + c).
 
-    work: from `directions`. c: cos θ. s: stiffness [N m]. slopes: J, (2, 3, 3), written. Ordered as by `curved_truly`.
+    work: from `directions`. c: cos θ. s: stiffness [N m]. slopes: J, (2, 3, 3), written. Ordered as by
+    `write_bend_hessian`.
     """
     open_ = max(1.0 + c, FOLDED)
     for k in range(2):
@@ -192,9 +193,9 @@ def fill_bends(start, stop, x, nodes, stiffness, project, blocks):  # type: igno
     for s in range(start, stop):
         c = directions(x, nodes[s], work)
         if project:
-            bent_definitely(work, c, stiffness[s], slopes, curves)
+            write_definite_bend_hessian(work, c, stiffness[s], slopes, curves)
         else:
-            bent_truly(work, c, stiffness[s], curves)
+            write_straight_bend_hessian(work, c, stiffness[s], curves)
         for a in range(6):
             for b in range(9):
                 blocks[s, a, b] = 0.0

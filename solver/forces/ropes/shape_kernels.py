@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ...threads import kernel
-from .rope_kernels import FOLDED, SHORT, bent_definitely, curved_truly, directions
+from .rope_kernels import FOLDED, SHORT, directions, write_bend_hessian, write_definite_bend_hessian
 
 ROUNDED = 0.1  #: ε relative to the curvature at rest: smooths magnitude and direction of small curvatures
 NEAR = 1.0e-5  #: of a link: step of the finite differences of forces for the true K of torsion
 
 
 @kernel("void(f8, f8, f8, f8[::1])")
-def bent_energy(c, s, rest, out):  # type: ignore[no-untyped-def]
+def write_bend_energy(c, s, rest, out):  # type: ignore[no-untyped-def]
     """Write the energy [J] of a bend with cos θ = c, and its first two derivatives by c, into out (3,).
 
     E = ½ s (σ − σ̄)², σ² = |κb|² + ε², |κb|² = 4 (1 − c)/(1 + c); σ̄ is σ at rest, and ε a fraction of |κb| at rest. s:
@@ -38,7 +38,7 @@ def measure_curved(start, stop, x, nodes, stiffness, rest, forces):  # type: ign
     energy, work, of = 0.0, np.empty((4, 3)), np.empty(3)
     for s in range(start, stop):
         c = directions(x, nodes[s], work)
-        bent_energy(c, stiffness[s], rest[s], of)
+        write_bend_energy(c, stiffness[s], rest[s], of)
         energy += of[0]
         for a in range(3):
             first = of[1] * (work[1, a] - c * work[0, a]) / work[2, 0]
@@ -59,13 +59,13 @@ def fill_curved(start, stop, x, nodes, stiffness, rest, project, blocks):  # typ
     work, slopes, curves, of = np.empty((4, 3)), np.empty((2, 3, 3)), np.empty((3, 3, 3)), np.empty(3)
     for s in range(start, stop):
         c = directions(x, nodes[s], work)
-        bent_energy(c, stiffness[s], rest[s], of)
+        write_bend_energy(c, stiffness[s], rest[s], of)
         if project:
             soft = ROUNDED * rest[s]
             open_ = max(1.0 + c, FOLDED)
             size = max(np.sqrt(4.0 * (1.0 - c) / open_ + soft * soft), SHORT)
             over = max(1.0 - np.sqrt(rest[s] * rest[s] + soft * soft) / size, 0.0)
-            bent_definitely(work, c, 2.0 * stiffness[s] * over, slopes, curves)
+            write_definite_bend_hessian(work, c, 2.0 * stiffness[s] * over, slopes, curves)
             along = (1.0 - over) * stiffness[s] * (4.0 / (open_ * open_ * size)) ** 2
             for a in range(3):
                 pa, qa = (work[1, a] - c * work[0, a]) / work[2, 0], (work[0, a] - c * work[1, a]) / work[2, 1]
@@ -75,7 +75,7 @@ def fill_curved(start, stop, x, nodes, stiffness, rest, project, blocks):  # typ
                     curves[1, a, b] += along * qa * pb
                     curves[2, a, b] += along * qa * qb
         else:
-            curved_truly(work, c, of[1], of[2], curves)
+            write_bend_hessian(work, c, of[1], of[2], curves)
         for a in range(6):
             for b in range(9):
                 blocks[s, a, b] = 0.0

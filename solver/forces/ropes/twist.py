@@ -97,13 +97,13 @@ class RodTwist(WithMultipliers):
             twist_blocks(self._t, self._lengths, moment[self._path], blocks)
 
 
-def wound(angle: float, seconds: float = 0.0) -> Callable[[float], float]:
+def build_winding(angle: float, seconds: float = 0.0) -> Callable[[float], float]:
     """Return Θ [rad] as a function of time [s] that rises linearly to `angle` in `seconds`, or is `angle` at once for
     0."""
     return lambda time: angle * min(time / seconds, 1.0) if seconds > 0.0 else angle
 
 
-def pinned_strands(edges: Index, pinned: Index, rest: Vec) -> TwistedStrands:
+def find_pinned_strands(edges: Index, pinned: Index, rest: Vec) -> TwistedStrands:
     """Return the strands that are pinned at both ends, or closed; components in which more than two edges meet have
     none.
 
@@ -119,7 +119,7 @@ def pinned_strands(edges: Index, pinned: Index, rest: Vec) -> TwistedStrands:
     for start in (*ends, *sorted(around)):
         if start in seen:
             continue
-        strand = _walked(around, start, seen)
+        strand = _walk(around, start, seen)
         is_plain = all(len(around[node]) <= 2 for node in strand)
         is_closed = is_plain and len(strand) > 2 and strand[0] in around[strand[-1]]
         if not is_plain or len(strand) < 3 or not (is_closed or {strand[0], strand[-1]} <= pinned_nodes):
@@ -133,7 +133,7 @@ def pinned_strands(edges: Index, pinned: Index, rest: Vec) -> TwistedStrands:
     return TwistedStrands(np.concatenate(nodes), np.array(path, np.int32), np.array(length))
 
 
-def _walked(around: dict[int, list[int]], start: int, seen: set[int]) -> list[int]:
+def _walk(around: dict[int, list[int]], start: int, seen: set[int]) -> list[int]:
     """Return the nodes from `start` along edges to an end, or to a node where more than two edges meet."""
     strand = [start]
     seen.add(start)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...threads import inlined
+from ...threads import inline
 
 #: name, library of scipy, what its arguments have to be; x stands for s and d
 ROUTINES = (
@@ -85,19 +85,19 @@ def _intrinsic() -> Any:
 call = _intrinsic()
 
 
-@inlined
+@inline
 def bytes_of(array):  # type: ignore[no-untyped-def]
     """Return the size of one entry of an array [bytes]."""
     return np.int64(array.itemsize)
 
 
-@inlined
+@inline
 def at(array, index):  # type: ignore[no-untyped-def]
     """Return the address of an entry of a flat array."""
     return np.int64(array.ctypes.data) + bytes_of(array) * np.int64(index)
 
 
-@inlined
+@inline
 def cholesky(blas, matrix, ints):  # type: ignore[no-untyped-def]
     """Overwrite the lower triangle at the address `matrix` by its factor L (xPOTRF), column-major.
 
@@ -106,7 +106,7 @@ def cholesky(blas, matrix, ints):  # type: ignore[no-untyped-def]
     call(blas[0], (blas[4], at(ints, 0), matrix, at(ints, 2), at(ints, 3)))
 
 
-@inlined
+@inline
 def solve_right(blas, matrix, below, ints):  # type: ignore[no-untyped-def]
     """Overwrite B by B L⁻ᵀ (xTRSM). matrix, below: addresses of L and B.
 
@@ -116,7 +116,7 @@ def solve_right(blas, matrix, below, ints):  # type: ignore[no-untyped-def]
                    at(ints, 2)))
 
 
-@inlined
+@inline
 def less_square(blas, rows, target, ints):  # type: ignore[no-untyped-def]
     """Subtract B Bᵀ from the lower triangle of C (xSYRK). rows, target: addresses of B and C.
 
@@ -126,7 +126,7 @@ def less_square(blas, rows, target, ints):  # type: ignore[no-untyped-def]
                    at(ints, 4)))
 
 
-@inlined
+@inline
 def less_product(blas, left, right, target, ints):  # type: ignore[no-untyped-def]
     """Subtract B Dᵀ from C (xGEMM). left, right, target: addresses of B, D and C.
 

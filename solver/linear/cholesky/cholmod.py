@@ -26,7 +26,7 @@ class Cholmod(Library):
 
         On sheets of a thousand nodes AMD takes a quarter of METIS' time, for a factor as sparse.
         """
-        return _ordered(graph, *(("metis", "amd") if lasts else ("amd",)))
+        return _order(graph, *(("metis", "amd") if lasts else ("amd",)))
 
     def _analyse(self, lower: sp.csc_matrix) -> None:
         self._made = analyze(lower, mode="supernodal", ordering_method="natural")
@@ -50,7 +50,7 @@ class Cholmod(Library):
         return _address(self._made)
 
 
-def _ordered(graph: sp.csc_matrix, *methods: str) -> Index:
+def _order(graph: sp.csc_matrix, *methods: str) -> Index:
     """Return the order of a graph's nodes, (n,), by the first method that this CHOLMOD knows, else their own order."""
     if graph.shape[0] == 0:
         return np.zeros(0, dtype=np.int32)

@@ -17,7 +17,7 @@ _CAPSULE = b"CHOLMOD FACTOR D L"  # double, lower
 _SOLVE_ALL, _SOLVE_LT, _PERMUTE = 0, 5, 7  # CHOLMOD's codes
 
 
-def _sparse(lower: sp.csc_matrix) -> Any:
+def _convert(lower: sp.csc_matrix) -> Any:
     columns = np.repeat(np.arange(lower.shape[1]), np.diff(lower.indptr))
     return spmatrix(matrix(lower.data), matrix(lower.indices.astype(np.int64)), matrix(columns), lower.shape)
 
@@ -38,7 +38,7 @@ class CvxoptCholmod(Library):
             return np.zeros(0, dtype=np.int32)
         cholmod.options.update(supernodal=2, nmethods=0)
         edges = sp.csc_matrix((np.ones(graph.nnz), graph.indices, graph.indptr), graph.shape)
-        dominant = _sparse(sp.tril(edges + sp.identity(count) * count, format="csc"))
+        dominant = _convert(sp.tril(edges + sp.identity(count) * count, format="csc"))
         factor = cholmod.symbolic(dominant)
         cholmod.numeric(dominant, factor)
         numbers = matrix(np.arange(count, dtype=float))
@@ -46,7 +46,7 @@ class CvxoptCholmod(Library):
         return np.array(numbers).ravel().astype(np.int32)
 
     def _analyse(self, lower: sp.csc_matrix) -> None:
-        self._matrix = _sparse(lower)
+        self._matrix = _convert(lower)
         # 1: the order given and no other; else CHOLMOD takes AMD's where that has less fill
         cholmod.options.update(supernodal=2, nmethods=1)
         self._made = cholmod.symbolic(self._matrix, p=matrix(np.arange(lower.shape[0], dtype=np.int64)))

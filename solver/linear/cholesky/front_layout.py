@@ -67,7 +67,7 @@ class FrontLayout:
 
     @classmethod
     def _in_parts(cls, inside: Supernodes, parts: int) -> FrontLayout:
-        whole, least = _whole(inside, parts)
+        whole, least = _sum_subtrees(inside, parts)
         stores_update = ((inside.parent < 0) | (whole[inside.parent] > least)).astype(np.int8)
         of_values, of_updates = _sizes(inside)
         stacked = int(HEADROOM * stack_updates(inside, of_updates * (1 - stores_update))[1])
@@ -78,7 +78,7 @@ class FrontLayout:
     def _fits(self) -> bool:
         return self.stacked + self.in_updates.most <= MOST_UPDATES * self.in_values.end
 
-    def whole(self) -> FrontLayout:
+    def with_all_fronts(self) -> FrontLayout:
         """Return this layout with all fronts to be factored."""
         return replace(self, made=np.ones_like(self.made))
 
@@ -108,7 +108,7 @@ class FrontLayout:
         made, before, stores_update = np.empty(count, np.int8), np.empty(count, np.int32), np.empty(count, np.int8)
         find_valid_fronts(inside.first, inside.rows_start, inside.rows, inside.permutation, inside.parent, changed,
                           old.first, old.rows_start, old.rows, old.permutation, old.parent, row_of_unknown, owner,
-                          self.stores_update, *_whole(inside, self.parts), made, before, stores_update)
+                          self.stores_update, *_sum_subtrees(inside, self.parts), made, before, stores_update)
         of_values, of_updates = _sizes(inside)
         in_values = self.in_values.after(of_values, before)
         in_updates = self.in_updates.after(of_updates * stores_update, before)
@@ -131,7 +131,7 @@ def stack_updates(inside: Supernodes, sizes: Long) -> tuple[Long, int]:
     return starts, int(size)
 
 
-def _whole(inside: Supernodes, parts: int) -> tuple[Long, int]:
+def _sum_subtrees(inside: Supernodes, parts: int) -> tuple[Long, int]:
     """Return the cost of each supernode with its subtree, (s,), and the least cost of a subtree whose fronts keep their
     values: that of all over `parts`."""
     lengths = np.diff(inside.rows_start).astype(np.int64)

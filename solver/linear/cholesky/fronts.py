@@ -118,10 +118,10 @@ class LaterPatterns:
         if self._first_tree is None:
             self._first_tree = NodeGraph(*self._first, self._retained).tree()
         first = self._first_tree
-        tree = graph.tree(graph.lifted(first if self._own is None else self._own))
+        tree = graph.tree(graph.lift_nodes(first if self._own is None else self._own))
         known = max(self._work, first.work)
         if self._own is not None and tree.work > ENOUGH * known:
-            other = graph.tree(graph.lifted(first))
+            other = graph.tree(graph.lift_nodes(first))
             if other.work < tree.work:
                 tree, self._own = other, None
         self._excess_work += max(0.0, tree.work - ENOUGH * known) / known

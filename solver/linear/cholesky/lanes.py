@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...threads import inlined
+from ...threads import inline
 from ..blocks import LANES
 
 COLUMNS = 4  #: of L that read a row of Y together: with eight, registers would not do where they are short
@@ -118,7 +118,7 @@ _forward_four, _forward_one = _intrinsic(COLUMNS, True), _intrinsic(1, True)
 _backward_four, _backward_one = _intrinsic(COLUMNS, False), _intrinsic(1, False)
 
 
-@inlined
+@inline
 def forward_lanes(values, base, length, columns, work):  # type: ignore[no-untyped-def]
     """Overwrite a supernode's own rows of Y by those of L⁻¹ Y, and subtract their contribution from the rows below.
 
@@ -143,7 +143,7 @@ def forward_lanes(values, base, length, columns, work):  # type: ignore[no-untyp
         j = last
 
 
-@inlined
+@inline
 def backward_lanes(values, base, length, columns, work):  # type: ignore[no-untyped-def]
     """Overwrite a supernode's own rows of Y by those of L⁻ᵀ Y, given the rows below them.
 

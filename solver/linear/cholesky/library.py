@@ -133,7 +133,7 @@ class Library(ABC):
             return self._backward.solve(self._solve_lt, None)
         return self._backward.solve(inside.solve_lt, inside.corner(self._backward.rows))
 
-    def left_of_condense(self) -> Vec | None:
+    def compute_condensation_residual(self) -> Vec | None:
         """Return None: J has the digits of a double precision factor."""
         return None
 

@@ -13,7 +13,7 @@ from ...threads import kernel
 
 
 @kernel("i8(i4[::1], i4[::1], i4[::1], u4[::1], i8, i4[::1])")
-def lifted(order, parent, start, rows, nodes, new_order):  # type: ignore[no-untyped-def]
+def lift_nodes(order, parent, start, rows, nodes, new_order):  # type: ignore[no-untyped-def]
     """Write the elimination order with nodes moved to new_order, (nodes,), and return how many nodes were moved.
 
     order, parent: node and parent of each column of a postordered tree, (n,), −1 for roots. start, rows: another graph

@@ -132,7 +132,7 @@ class Mixed(Bordered):
         if not columns.size:
             return np.zeros((self._spread.inner, count))
         if not self._is_double:
-            solution = self._refined(columns, name)
+            solution = self._refine(columns, name)
             if solution is not None:
                 return block_diagonal(solution, count)
             self._factor_double("its answers do not come near")
@@ -140,7 +140,7 @@ class Mixed(Bordered):
         columns[:] = 0.0
         return solved
 
-    def _refined(self, left: Vec, name: str) -> Vec | None:
+    def _refine(self, left: Vec, name: str) -> Vec | None:
         """Return A_qq⁻¹ times strips of columns, which the next call overwrites; None without convergence.
 
         left: strips (strips, inner, lanes), overwritten by their residuals; unchanged without convergence.

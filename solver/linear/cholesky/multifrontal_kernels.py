@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 from .blas import at, bytes_of, cholesky, less_product, less_square, solve_right
 
 KINDS = ("f4", "f8")  #: single and double precision; `blas` holds the addresses for the same
@@ -24,7 +24,7 @@ def both(signature: str) -> list[str]:
 
 
 
-@inlined
+@inline
 def _assemble(  # type: ignore[no-untyped-def]
     s, begin, end, data, scale, values, updates, first, rows_start, values_start, update_start, children_start,
     children, relative, column_start, source, row_of,

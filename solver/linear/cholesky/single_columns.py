@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...state import Index
-from ...threads import inlined, kernel, parallel_for
+from ...threads import inline, kernel, parallel_for
 from ..blocks import LANES
 from .lanes import backward_lanes, forward_lanes
 from .multifrontal import Single
@@ -73,7 +73,7 @@ class SingleColumns:
 INSIDE = "f4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
 
 
-@inlined
+@inline
 def _take(y, updates, rows_start, target, s, work):  # type: ignore[no-untyped-def]
     """Copy a supernode's rows to work. target: row of y, or of `updates` where it is negative: −1 − row."""
     own = rows_start[s]
@@ -84,7 +84,7 @@ def _take(y, updates, rows_start, target, s, work):  # type: ignore[no-untyped-d
             into[c] = row[c]
 
 
-@inlined
+@inline
 def _put(y, updates, count, rows_start, target, s, work):  # type: ignore[no-untyped-def]
     """Copy the first `count` rows of a supernode back from work."""
     own = rows_start[s]
@@ -95,7 +95,7 @@ def _put(y, updates, count, rows_start, target, s, work):  # type: ignore[no-unt
             row[c] = of[c]
 
 
-@inlined
+@inline
 def _forward(y, updates, values, first, rows_start, values_start, target, s, work):  # type: ignore[no-untyped-def]
     """Overwrite one supernode's own rows of Y by those of L⁻¹ Y, and subtract their contribution from the rows
     below."""
@@ -105,7 +105,7 @@ def _forward(y, updates, values, first, rows_start, values_start, target, s, wor
     _put(y, updates, length, rows_start, target, s, work)
 
 
-@inlined
+@inline
 def _backward(y, values, first, rows_start, values_start, unknowns, s, work):  # type: ignore[no-untyped-def]
     """Overwrite one supernode's own rows of Y by those of L⁻ᵀ Y, given the rows below them."""
     columns = first[s + 1] - first[s]

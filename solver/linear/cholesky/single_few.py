@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...state import Index, Vec
-from ...threads import inlined, kernel, parallel_for
+from ...threads import inline, kernel, parallel_for
 from .single import SingleFactor
 from .supernodal import Supernodes
 
@@ -61,7 +61,7 @@ class SingleFew:
 INSIDE = "f4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"  # L's values, first, rows_start, values_start, rows
 
 
-@inlined
+@inline
 def _less(work, row, a, b, c):  # type: ignore[no-untyped-def]
     """Subtract a, b and c from the three columns of a row of work."""
     work[row] -= a
@@ -91,7 +91,7 @@ def _unload(y, rows, scale, unit, out):  # type: ignore[no-untyped-def]
             out[r, c] = y[c, rows[r]] * (scale[c] * unit)
 
 
-@inlined
+@inline
 def _take(y, work, rows, own, length):  # type: ignore[no-untyped-def]
     """Copy a supernode's rows to work, column by column, so that products run along memory."""
     a, b, c = y[0], y[1], y[2]

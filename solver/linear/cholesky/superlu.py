@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from ...state import Index, Vec
-from ..banded import banded_order
+from ..banded import order_banded
 from ..interface import NotPositiveDefinite, ShowsNothing
 
 
@@ -31,7 +31,7 @@ class SuperLU(ShowsNothing):
     def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
         """Return a banded order of the nodes of a graph (n, n), (n,), in which memory is read; SuperLU finds its own
         fill-reducing order."""
-        return banded_order(graph)
+        return order_banded(graph)
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
         """Take the number of unknowns that `condense` retains; SuperLU analyses each matrix again."""
@@ -79,6 +79,6 @@ class SuperLU(ShowsNothing):
         jacobian: Vec = -self._inner.solve(self._full[:free, free:].toarray())
         return jacobian
 
-    def left_of_condense(self) -> Vec | None:
+    def compute_condensation_residual(self) -> Vec | None:
         """Return None: J has the digits of a double precision factor."""
         return None

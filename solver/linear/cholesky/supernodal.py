@@ -144,7 +144,7 @@ def _integers(raw: CholmodFactor, address: int, count: int) -> Index:
     return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(kind)), (count,)).astype(np.int32)
 
 
-def _nested(raw: CholmodFactor) -> bool:
+def _is_nested(raw: CholmodFactor) -> bool:
     """Whether columns and rows of a factor are within their bounds, so that kernels may use them."""
     first, starts = (_integers(raw, address, raw.nsuper + 1) for address in (raw.super, raw.pi))
     rows = _integers(raw, raw.s, raw.ssize)
@@ -186,7 +186,7 @@ def supernodes(address: int | None, size: int, solve_lt: Callable[[Vec], Vec]) -
         return None
     if raw.itype not in INTEGERS or raw.xsize >= 2**31:
         return None
-    if not _nested(raw):
+    if not _is_nested(raw):
         return None
     inside = OfCholmod(raw)
     probe = np.cos(np.arange(3.0 * size)).reshape(size, 3)

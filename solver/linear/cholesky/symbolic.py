@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ...state import Index
-from .lifting_kernels import lifted
+from .lifting_kernels import lift_nodes
 from .symbolic_kernels import (
     by_columns,
     column_counts,
@@ -84,11 +84,11 @@ class NodeGraph:
         column_counts(start, rows, parent, counts)
         return EliminationTree(self, start, rows, numbers[post], parent, counts)
 
-    def lifted(self, tree: EliminationTree) -> Index:
+    def lift_nodes(self, tree: EliminationTree) -> Index:
         """Return the order of nodes of another graph's tree, (nodes,), with those moved that this graph joins across
         the tree."""
         order = np.empty(self.nodes, np.int32)
-        lifted(tree.order, tree.parent, self.start, self.rows, self.nodes, order)
+        lift_nodes(tree.order, tree.parent, self.start, self.rows, self.nodes, order)
         return order
 
 
@@ -124,14 +124,14 @@ class EliminationTree:
         """Return supernodes of nodes as supernodes of scalar rows."""
         nodes = self.of.nodes
         widths = np.where(self.order < nodes, 3, 1).astype(np.int32)
-        begins = _summed(widths)
+        begins = _sum_up(widths)
         # of each supernode the rows of the nodes that it has
-        ends = _summed(widths[node_rows])
+        ends = _sum_up(widths[node_rows])
         rows_start = ends[node_start]
         rows = np.empty(rows_start[-1], np.int32)
         spread_rows(node_rows, begins[:-1], widths, rows)
         columns = begins[first]
-        values_start = _summed(np.diff(columns).astype(np.int64) * np.diff(rows_start))
+        values_start = _sum_up(np.diff(columns).astype(np.int64) * np.diff(rows_start))
         if values_start[-1] >= 2**31:
             raise OverflowError("a factor of more than two thousand million values")
         unknown = np.where(self.order < nodes, 3 * self.order, self.order + 2 * nodes)
@@ -139,7 +139,7 @@ class EliminationTree:
         return Symbolic(columns, rows_start, values_start.astype(np.int32), rows, permutation.astype(np.int32), nodes)
 
 
-def _summed(counts: Index) -> Index:
+def _sum_up(counts: Index) -> Index:
     """Return 0 and the cumulative sums of counts (n,), (n + 1,)."""
     out: Index = np.zeros(len(counts) + 1, counts.dtype)
     np.cumsum(counts, out=out[1:])

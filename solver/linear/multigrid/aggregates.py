@@ -84,7 +84,7 @@ def _orthonormalise(members, start, modes, coarse):  # type: ignore[no-untyped-d
                     modes[i, r, a] = modes[i, r, a] / length if is_independent else 0.0
 
 
-def rigid_modes(positions: Vec) -> Vec:
+def make_rigid_modes(positions: Vec) -> Vec:
     """Return translations and rotations of nodes at positions (n, 3) [m] as columns, (n, 3, 6), each of about unit
     size."""
     modes = np.zeros((len(positions), 3, MODES))

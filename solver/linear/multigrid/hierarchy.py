@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from ...state import Vec
 from ..blocks import Blocks, smooth_from_zero
-from .aggregates import MODES, aggregates, rigid_modes, tentative
+from .aggregates import MODES, aggregates, make_rigid_modes, tentative
 
 DENSE = 900  #: unknowns that are solved with directly
 POWER = 12  #: iterations towards the largest eigenvalue
@@ -55,7 +55,7 @@ class Hierarchy:
         Raises NotDefinite.
         """
         count = len(matrix.first) - 1
-        modes = rigid_modes(np.zeros((count, 3)) if positions is None else positions)
+        modes = make_rigid_modes(np.zeros((count, 3)) if positions is None else positions)
         self.levels: list[Level] = []
         while (len(matrix.first) - 1) * matrix.height > DENSE:
             number, owner = aggregates(matrix)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from ...errors import StepFailed
 from ...state import Index, Vec
 from ..analysed import Analysed
-from ..banded import banded_order
+from ..banded import order_banded
 from ..bordered import Bordered, block_diagonal
 from ..interface import NotPositiveDefinite
 from ..spread import Spread
@@ -57,7 +57,7 @@ class Multigrid(Bordered):
     def order(graph: sp.csc_matrix, lasts: bool = True) -> Index:
         """Return a banded order of the nodes of a graph (n, n), (n,), in which neighbours are close together in
         memory."""
-        return banded_order(graph)
+        return order_banded(graph)
 
     def analyse(self, lower: sp.csc_matrix, retained: int) -> None:
         """Take the sparsity pattern of a lower triangle (m, m); `condense` is for the last `retained` unknowns."""

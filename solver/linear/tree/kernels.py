@@ -13,12 +13,12 @@ import numpy as np
 
 from ...kernel_structs import struct
 from ...state import Index, Vec
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 TREE = "i4[::1], i4[::1]"
 
 
-@inlined
+@inline
 def _couple(block, first, second, on_first, on_second):  # type: ignore[no-untyped-def]
     """Add the products of a block of B and of its transpose with the twists of two bodies to the wrenches on both."""
     for a in range(6):

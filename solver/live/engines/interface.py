@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...build.filled import filled
+from ...build.filled import replace_meshers
 from ...job.folder import Job
 from ...job.schema import Scene
 from ...state import Vec
@@ -23,7 +23,7 @@ CELLS = 300  #: in the box of a soft body, about
 
 def in_cells(job: Job) -> Job:
     """Return the job with coarse cells in its soft bodies, instead of the tetrahedra of its meshers."""
-    return filled(job, CELLS, by_bake=False)
+    return replace_meshers(job, CELLS, by_bake=False)
 
 
 def nothing_rigid() -> Vec:
@@ -72,7 +72,7 @@ class Inputs:
         return replace(self, bumps=tuple(replace(bump, before=known[id(bump.shape)].before) if id(bump.shape) in known
                                          else bump for bump in self.bumps))
 
-    def reached(self) -> Inputs:
+    def end_step(self) -> Inputs:
         """Return the inputs after a step: colliders start the next one at the end of their motion."""
         return replace(self, bumps=tuple(replace(bump, before=bump.matrix) for bump in self.bumps))
 

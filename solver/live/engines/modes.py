@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from itertools import permutations
 
 from ...build.fields import Prepared
-from ...build.filled import CELLS, filled_quickly
+from ...build.filled import CELLS, fill_quickly
 from ...build.soft_bodies import prepare_all
 from ...errors import BadInput
 from ...job.folder import Job
+from ...job.kinds import kind_of
 from ...job.schema import Scene
 from ...state import Mask
 from ..body_contact import resolve_contact
@@ -28,12 +29,12 @@ class ModesEngine(SeparateBodiesEngine[LiveBody]):
     def plays(scene: Scene) -> bool:
         """Whether a scene has only volumetric soft bodies, without attachments, mechanisms, forces or constraints."""
         return bool(scene.bodies) and not (scene.mechanisms or scene.forces or scene.constraints) and not any(
-            body.cloth is not None or body.rope is not None or body.attach for body in scene.bodies)
+            not kind_of(body).is_filled or body.attach for body in scene.bodies)
 
     def _prepare(self, job: Job) -> tuple[Job, Sequence[Prepared]]:
         if not self.plays(job.scene):
             raise BadInput("only soft bodies can be played on skinning eigenmodes", "Play it by Coarse Cells")
-        job, volumes = filled_quickly(job, CELLS, self._report, self._job)
+        job, volumes = fill_quickly(job, CELLS, self._report, self._job)
         self._job = self._job or job
         return job, prepare_all(job, self._report, volumes)
 

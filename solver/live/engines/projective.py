@@ -12,7 +12,8 @@ from ...build.soft_bodies import prepare_all
 from ...build.volumes import volumes_of
 from ...errors import BadInput
 from ...job.folder import Job
-from ...job.schema import Body, Scene
+from ...job.kinds import kind_of
+from ...job.schema import Scene
 from ...job.schema_values import Choice
 from ...parts.projective.body import TargetRows
 from ..layers import Layers
@@ -30,7 +31,7 @@ class ProjectiveEngine(SeparateBodiesEngine[ProjectedBody]):
     @staticmethod
     def plays(scene: Scene) -> bool:
         """Whether a scene has only cloth, without attachments, seams, mechanisms, forces or constraints."""
-        return _is_uncoupled(scene) and all(body.cloth is not None for body in scene.bodies)
+        return _is_uncoupled(scene) and all(kind_of(body).is_sheet for body in scene.bodies)
 
     def _prepare(self, job: Job) -> tuple[Job, Sequence[Prepared]]:
         if not _is_uncoupled(job.scene):
@@ -57,11 +58,7 @@ class ProjectiveEngine(SeparateBodiesEngine[ProjectedBody]):
 def _is_uncoupled(scene: Scene) -> bool:
     """Whether each body moves independently."""
     return bool(scene.bodies) and not (scene.mechanisms or scene.forces or scene.constraints) and not any(
-        body.attach or _is_sewn(body) for body in scene.bodies)
-
-
-def _is_sewn(body: Body) -> bool:
-    return body.cloth is not None and body.cloth.seams is not None
+        body.attach or kind_of(body).is_sewn for body in scene.bodies)
 
 
 def _by_projections(job: Job) -> Job:

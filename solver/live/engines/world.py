@@ -68,7 +68,7 @@ class WorldEngine:
         """Return the initial state, with bodies moved to where their objects are now."""
         parts = self._world.split_state(self._world.initial_state())
         for k, soft in self._soft:
-            parts[k] = soft.moved_to_objects(parts[k], self._inputs)
+            parts[k] = soft.move_to_objects(parts[k], self._inputs)
         return replace(self._world.merge_states(parts), time=0.0)
 
     @property
@@ -125,12 +125,12 @@ class WorldEngine:
             rigid.prepare(inputs)
         self._inputs = inputs
         try:
-            self._state = replace(self._advanced(h, variant), time=self._state.time + h)
+            self._state = replace(self._advance(h, variant), time=self._state.time + h)
         except Diverged as failure:
             if self._soft and variant < 2:
                 self._choose(2)  # the most dissipative step, once
                 with suppress(Diverged):
-                    self._state = replace(self._advanced(h, 2), time=self._state.time + h)
+                    self._state = replace(self._advance(h, 2), time=self._state.time + h)
                     return
             self._notes.append(f"Restarted: {failure.what}")
             self.restarts += 1
@@ -151,7 +151,7 @@ class WorldEngine:
                     self._world = self._world.with_part(k, soft.part)
             self._state = self._world.merge_states(parts, self._state)
 
-    def _advanced(self, h: float, variant: int) -> State:
+    def _advance(self, h: float, variant: int) -> State:
         """Return the state after h seconds, in substeps where one step fails. Raises Diverged where these fail, too."""
         time = self._job.scene.time
         if variant:

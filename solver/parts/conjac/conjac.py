@@ -42,17 +42,15 @@ from .sweeps import ReusedFactorSweeps
 from .unconstrained import UnconstrainedParts
 from .without_contact import follow_without_contact
 
-#: largest relative change of an edge by one correction. A Newton step from far away would exceed it: a soft body on its
-#: feet falls over in one step, beyond the range of the linearisation that started it
-LARGEST_CORRECTION = 0.5
-
-#: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no solution depends on it
-BORDER_PIVOT = 1.0e20
-
 
 class ConJac:
     """Condensation at the velocity level with stabilised positions. [ConJac Alg. 1]"""
 
+    #: diagonal of a border row g over |g|² / stiffness: far above gᵀ K⁻¹ g, and no solution depends on it
+    border_pivot = 1.0e20
+    #: largest relative change of an edge by one correction. A Newton step from far away would exceed it: a soft body on
+    #: its feet falls over in one step, beyond the range of the linearisation that started it
+    largest_correction = 0.5
     whole = None
 
     def __init__(self, mesh: Mesh, linear: LinearSolver, params: dict[str, float]) -> None:
@@ -82,7 +80,8 @@ class ConJac:
         linear.analyse(self._matrix, 3 * len(self.retained) + border)
         self.edges = Edges(mesh.tets, mesh.rest)
         may_sleep = params["adaptive"] and (len(mesh.dynamic) or self.patches.unknowns)
-        self.sleep = Sleep(mesh, params, self.retained, self.edges, self.removed_fraction) if may_sleep else None
+        self.sleep = (Sleep(mesh, params, self.retained, self.edges, self.compute_removed_fraction) if may_sleep
+                      else None)
         self._all_awake = RigidModeBasis(mesh, self.retained, np.arange(len(self.retained)) < len(mesh.dynamic))
         #: whether anchors release the floating parts, since no dynamic node is part of them
         self._lets_go = not len(mesh.dynamic) and len(self.anchors.nodes) > 0
@@ -138,7 +137,8 @@ class ConJac:
         moved = 1 + self.frames.columns
 
         # S = M − ahD − βabh²K
-        reduced = self._inertia(lin, stage, motion.velocities) - stage.damped_stiffness_factor(lin) * motion.product
+        reduced = (self._inertia(lin, stage, motion.velocities)
+                   - stage.compute_damped_stiffness_factor(lin) * motion.product)
         follow = motion.follow(moved) if stage.w is not None else None
         first = motion.static.shape[1] - self.mesh.coordinates.carriers
         carry = None if carried is None else motion.follow(slice(first, None))
@@ -193,12 +193,12 @@ class ConJac:
         """Return the motion of quasistatic nodes, on a new factor unless its columns are known. known: these columns.
         carried, roughly: as in `pose`. Raises NotPositiveDefinite."""
         size, border = 3 * len(self.retained), self._border(lin, stage, frames, carried)
-        columns = self._condensed(lin, border, roughly) if known is None else known
+        columns = self._condense(lin, border, roughly) if known is None else known
         jacobian = columns[:, :size]
 
         # Jᵀ of the rows of K J, and of the residual of the border's vectors, which is next to zero on quasistatic nodes
-        rows = self._retained_rows(lin, columns, np.eye(size, columns.shape[1]))
-        rest = self.linear.left_of_condense()
+        rows = self._multiply_retained_rows(lin, columns, np.eye(size, columns.shape[1]))
+        rest = self.linear.compute_condensation_residual()
         if rest is not None:
             rows += jacobian.T @ rest
         stiffness = 0.5 * (rows[:, :size] + rows[:, :size].T)
@@ -210,7 +210,7 @@ class ConJac:
             components = UnconstrainedParts.of(frames, self.pattern.position, self._mass_rows, columns, stiffness, left,
                                            1 + count)
             static, left = components.balance(responses, left)
-            velocities, stiffness_rows = components.rigid()
+            velocities, stiffness_rows = components.balance_rigid_motions()
         else:
             # along unconstrained rigid motions the anchors are dynamic, across them quasistatic
             basis, own = hold.split(lin.x, stiffness, left)
@@ -229,18 +229,18 @@ class ConJac:
                                  *constrained.with_fixed_patches(static[:, count:], left[:, count:]), constrained,
                                  components)
 
-    def _condensed(self, lin: Linearised, border: Vec, roughly: bool) -> Vec:
+    def _condense(self, lin: Linearised, border: Vec, roughly: bool) -> Vec:
         """Return −A_qq⁻¹ A_qk for all rows that are eliminated last, on a new factor. border: (border, n, 3)."""
         self.pattern.gather(lin.blocks, lin.node_blocks, -1.0, self._retained_pivot, lin.others)
         squares = np.array([float(np.vdot(vector, vector)) for vector in border])
-        self.pattern.put_border(border, self.mesh.stiffness + BORDER_PIVOT * squares / self.mesh.stiffness)
+        self.pattern.put_border(border, self.mesh.stiffness + self.border_pivot * squares / self.mesh.stiffness)
         # sleeping nodes use a factor for long, the constraint of patches cancels most of its digits, and unconstrained
         # parts conserve momentum to the last digit by rigid motions that J has exactly
         few_do = roughly and self.sleep is None and not self.patches.unknowns and not self.frames.columns
         failed = False
         if few_do:
             try:
-                low_precision = self._single.condensed(self._matrix)
+                low_precision = self._single.condense(self._matrix)
             except NotPositiveDefinite:
                 if lin.is_tried:
                     raise
@@ -278,7 +278,7 @@ class ConJac:
         momentum = self.loads.momentum(lin, stage)[self.pattern.order].ravel()
         if follow is not None:
             momentum -= self.weight(lin, stage) * follow.rows
-            momentum += stage.damped_stiffness_factor(lin) * follow.left
+            momentum += stage.compute_damped_stiffness_factor(lin) * follow.left
             if lin.damped is not None and lin.damped.has_blocks:
                 columns = np.zeros((len(lin.mass), 3, 1))
                 columns[self.pattern.order, :, 0] = follow.rows.reshape(-1, 3)
@@ -286,16 +286,16 @@ class ConJac:
                 momentum += stage.a * stage.h * lin.damped.multiply(columns)[self.pattern.order].ravel()
         return replace(posed, impulse=posed.onto_basis(momentum))
 
-    def removed_fraction(self, h: float) -> float:
+    def compute_removed_fraction(self, h: float) -> float:
         """Return the fraction of b_q that a step of h seconds removes: γ, or 1 − 2^(−h/τ) where half of b_q is removed
         in a time τ."""
         return 1.0 - 2.0 ** (-h / self.settle_time) if self.settle_time > 0.0 else self.gamma
 
     def limit_fraction(self, fraction: float, moved: Vec) -> float:
         """Return the largest fraction, `fraction` at most, of a displacement, (n, 3) [m], that changes no edge by more
-        than LARGEST_CORRECTION of its length."""
+        than `largest_correction` of its length."""
         change = self.edges.largest_change(moved)
-        return min(fraction, LARGEST_CORRECTION / change) if change > 0.0 else fraction
+        return min(fraction, self.largest_correction / change) if change > 0.0 else fraction
 
     def _balance_without_contact(self, posed: PosedConJac,
                                  contact_free: QuasistaticMotion) -> Callable[[Vec], Vec] | None:
@@ -330,7 +330,7 @@ class ConJac:
         motion, count = posed.motion, loads.shape[2]
         rows = self.relax(posed, loads[self.inner].reshape(-1, count), solve)
         own = np.zeros((3 * len(self.retained), count))
-        left = self._retained_rows(posed.lin, rows, own) + loads[self.retained].reshape(own.shape)
+        left = self._multiply_retained_rows(posed.lin, rows, own) + loads[self.retained].reshape(own.shape)
         if motion.components is None:
             _, own = posed.hold.split(posed.lin.x, motion.stiffness, left)
             response, left = np.concatenate([rows + motion.jacobian @ own, own]), left + motion.stiffness @ own
@@ -368,7 +368,7 @@ class ConJac:
         border: Vec = np.concatenate(vectors)
         return border
 
-    def _retained_rows(self, lin: Linearised, inner: Vec, own: Vec) -> Vec:
+    def _multiply_retained_rows(self, lin: Linearised, inner: Vec, own: Vec) -> Vec:
         """Return the retained rows of K times columns, K_kq inner + K_kk own, (3 k, c). inner: quasistatic rows of the
         columns, (3 q, c). own: retained ones, (3 k, c).
 

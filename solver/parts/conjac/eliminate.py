@@ -37,10 +37,10 @@ def eliminate(posed: PosedConJac, carried: Vec) -> Eliminated:
         moved[prescribed, :, count] = stage.w
         left[:, count] = posed.follow.left
     rows = owner.weight(lin, stage)[:, None] * moved[order].reshape(-1, count + 1)
-    rows -= stage.damped_stiffness_factor(lin) * left
+    rows -= stage.compute_damped_stiffness_factor(lin) * left
     if lin.damped is not None and lin.damped.has_blocks:
         rows -= stage.a * stage.h * lin.damped.multiply(moved)[order].reshape(-1, count + 1)
-    loaded = owner.loads.loaded_prescribed(lin, stage)
+    loaded = owner.loads.find_loaded_prescribed(lin, stage)
     on_prescribed = owner.loads.on_prescribed(lin, stage, moved, loaded).reshape(-1, count + 1)
 
     whole = carry.rows.T @ rows + carried[loaded].reshape(-1, count).T @ on_prescribed

@@ -23,7 +23,6 @@ from ..stage import NodeStage
 
 NOTHING = 1.0e-9  #: of a velocity's square: what a body has less of is none of its own
 
-REGULARISATION = 0.03  #: of the mass that a factored matrix has at nodes, where the exact one has what follows
 CLOSE = 1.0e-2  #: of a right side: conjugate gradients on that factor stop there
 MOST = 60  #: of their iterations
 
@@ -41,6 +40,8 @@ class Inertia:
     """Inertia of positions ½ uᵀ A u − uᵀ p: u = C (v − F), A = Vᵀ (M − a h D) V, p = Vᵀ (M (v̂ − F) + a h D (F + w)).
     """
 
+    regularisation = 0.03  #: of the mass that a factored matrix has at nodes, where the exact one has what follows
+
     def __init__(self, mesh: Mesh, order: Index, frames: list[Frame], velocities: Vec, patches: Vec, lin: Linearised,
                  stage: NodeStage, is_coupled: bool, follow: Vec | None, carried: Vec | None) -> None:
         """Assemble C, A and p. order: nodes of the rows. frames: rigid motions that nothing constrains. velocities: V
@@ -49,7 +50,7 @@ class Inertia:
         the joints, (3 (q + k), c)."""
         columns = np.zeros((len(mesh.rest), 3, velocities.shape[1]))
         columns[order] = velocities.reshape(len(order), 3, -1)
-        self.regularisation_mass = REGULARISATION * mesh.mass  #: (n,) [kg]
+        self.regularisation_mass = self.regularisation * mesh.mass  #: (n,) [kg]
         self._follow = np.zeros_like(mesh.rest)  #: F
         moving = np.zeros_like(mesh.rest)  #: F + w
         if follow is not None:
@@ -124,7 +125,7 @@ class Inertia:
             out[group.nodes] = rows.reshape(field.shape)
         return out
 
-    def generalised_force(self, loads: Vec) -> Vec:
+    def project_loads(self, loads: Vec) -> Vec:
         """Return generalised forces (V C)ᵀ f on rates of positions, by loads f on all nodes, both (n, 3, c)."""
         out = np.zeros_like(loads)
         for group in self._all:

@@ -28,11 +28,6 @@ from .prescribed_response import PrescribedResponse
 from .quasistatic_motion import QuasistaticMotion
 from .rigid_modes import RigidModeBasis
 
-TRIALS = 4  #: lengths of one further correction, each half of the last
-
-#: of energies that cancel in a correction's merit: smaller changes of it are noise
-ROUNDING = 1.0e-12
-
 
 class Condensed(Protocol):
     """Protocol of the condensation that made a posed stage, with its factor."""
@@ -51,7 +46,7 @@ class Condensed(Protocol):
     def hold_of(self, memory: Mapping[str, Vec]) -> RigidModeBasis:
         """Return the choice of dynamic nodes in a state with this memory."""
 
-    def removed_fraction(self, h: float) -> float:
+    def compute_removed_fraction(self, h: float) -> float:
         """Return the fraction of b_q that a step of h seconds removes."""
 
     def limit_fraction(self, fraction: float, moved: Vec) -> float:
@@ -88,6 +83,9 @@ class Condensed(Protocol):
 class PosedConJac(NoJoints):
     """Reduced stage on a factor. Rows run over quasistatic nodes, then retained ones. [ConJac 11]"""
 
+    relative_noise = 1.0e-12  #: of energies that cancel in a correction's merit: smaller changes of it are noise
+    trials = 4  #: lengths of one further correction, each half of the last
+
     owner: Condensed
     lin: Linearised
     stage: NodeStage
@@ -114,10 +112,10 @@ class PosedConJac(NoJoints):
         is not positive definite. [ConJac 7]"""
         rows = np.zeros(len(self.velocities))
         if len(self.reduced):
-            rows = self.velocities @ self._reduced_velocities()
+            rows = self.velocities @ self._solve_reduced()
         return self.on_free(rows if self.follow is None else rows + self.follow.rows)
 
-    def _reduced_velocities(self) -> Vec:
+    def _solve_reduced(self) -> Vec:
         """Return v_d, (r,). Infinities pass through; the step itself detects them. Raises StepFailed."""
         if self.slope is not None:
             factor = scipy.linalg.lu_factor(self.slope, check_finite=False)
@@ -142,7 +140,7 @@ class PosedConJac(NoJoints):
         owner, rows = self.owner, self.correction_of_rows(u)
         moved = np.zeros(self.lin.x.shape)
         moved[owner.pattern.order] = rows.reshape(-1, 3)
-        fraction = owner.limit_fraction(owner.removed_fraction(self.stage.h), moved)
+        fraction = owner.limit_fraction(owner.compute_removed_fraction(self.stage.h), moved)
         return self.on_free(fraction / (self.stage.b * self.stage.h) * rows)
 
     def correction_of_rows(self, u: Vec) -> Vec:
@@ -193,20 +191,21 @@ class PosedConJac(NoJoints):
 
         def balance_at(trial: Vec, force: Vec, energy: float) -> Balance:
             rest = force - carried
-            return Balance(trial, rest, energy + float(np.vdot(carried, trial)), self._unbalanced(rest))
+            return Balance(trial, rest, energy + float(np.vdot(carried, trial)), self._remove_balanced(rest))
 
         force, energy = evaluate(x, time)
         at = balance_at(x, force, energy)
         # six digits suffice for a direction, and half the bytes are read in half the time; the constraint of patches
         # would cancel most of the digits
         solve = owner.in_single() if self.motion.patches is None else None
-        noise = ROUNDING * (abs(energy) + float(np.abs(carried).sum() + np.abs(force).sum()) * float(np.ptp(x)))
+        forces = float(np.abs(carried).sum() + np.abs(force).sum())
+        noise = self.relative_noise * (abs(energy) + forces * float(np.ptp(x)))
         for _ in range(corrections):
             moved = np.zeros_like(x)
             rows = owner.response(self, at.rest[:, :, None], solve)
             moved[owner.pattern.order] = rows.reshape(-1, 3)
             first = owner.limit_fraction(1.0, moved)
-            accepted = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (TRIALS - 1),
+            accepted = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (self.trials - 1),
                            -float(np.vdot(at.rest, moved)), noise)
             if accepted is None:
                 break
@@ -265,7 +264,7 @@ class PosedConJac(NoJoints):
         """Whether positions follow the reduced unknowns otherwise than velocities do: in contact."""
         return self.positions is not None
 
-    def static_friction(self, friction: StaticFriction, x: Vec) -> PosedConJac:
+    def with_static_friction(self, friction: StaticFriction, x: Vec) -> PosedConJac:
         """Return the stage with static friction of the ground on quasistatic nodes, at positions x, (n, 3) [m], on a
         new factor; velocities remain those of this stage. Raises NotPositiveDefinite."""
         force, blocks = self.lin.force.copy(), self.lin.node_blocks.copy()
@@ -298,7 +297,7 @@ class PosedConJac(NoJoints):
         reduced: Vec = self.velocities.T @ momentum
         return reduced
 
-    def carried(self, retained: Vec) -> Vec:
+    def expand_retained(self, retained: Vec) -> Vec:
         """Return velocities of the free nodes, (3 f,) [m/s], as they follow velocities of the retained nodes, (3 k,)
         [m/s], alone."""
         return self.on_free(np.concatenate([self.motion.jacobian @ retained, retained]))
@@ -308,7 +307,7 @@ class PosedConJac(NoJoints):
         rates: Vec = rows.reshape(-1, 3)[self.owner.to_free].ravel()
         return rates
 
-    def _unbalanced(self, forces: Vec) -> Vec:
+    def _remove_balanced(self, forces: Vec) -> Vec:
         """Return forces, (n, 3) [N], on the quasistatic rows, (3 q,), without the part that constraints of patches
         balance."""
         rows, patches = forces[self.owner.pattern.order].ravel(), self.motion.patches

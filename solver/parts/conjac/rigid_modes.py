@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...coordinates.floating import FloatingParts, Group, rigid_field
+from ...coordinates.floating import FloatingParts, Group, evaluate_rigid_field
 from ...state import Index, Mask, Vec
 from ..interface import Mesh
 
@@ -67,16 +67,16 @@ class RigidModeBasis:
     def _along(self, x: Vec) -> tuple[Vec, int]:
         """Return an orthonormal basis of velocities of the constraining nodes at positions x, (n, 3) [m], and the
         number of its rigid columns, which are the first ones."""
-        along = [self._rigid(group, owned, x) for group, owned in zip(self.floating.groups, self._owned)]
+        along = [self._build_rigid_motions(group, owned, x) for group, owned in zip(self.floating.groups, self._owned)]
         whole, _ = np.linalg.qr(np.concatenate([np.zeros((len(self._rows), 0)), *along], axis=1), mode="complete")
         return whole, sum(field.shape[1] for field in along)
 
-    def _rigid(self, group: Group, owned: list[tuple[Index, list[int]]], x: Vec) -> Vec:
+    def _build_rigid_motions(self, group: Group, owned: list[tuple[Index, list[int]]], x: Vec) -> Vec:
         """Return velocities of all constraining nodes under this group's rigid motions, (3 nodes, modes)."""
         twists, centres = self.floating.twists(group, x)
         out = np.zeros((len(self._nodes), 3, twists.shape[1]))
         for k, ((nodes, rows), centre) in enumerate(zip(owned, centres)):
-            out[rows] = rigid_field(x[nodes], centre, group.size) @ twists[6 * k : 6 * k + 6]
+            out[rows] = evaluate_rigid_field(x[nodes], centre, group.size) @ twists[6 * k : 6 * k + 6]
         return out.reshape(3 * len(self._nodes), -1)
 
 

@@ -27,7 +27,7 @@ class SinglePrecisionFactor:
         self._copy: SingleFew | None = None
         self._without_contact: SingleFew | None = None  #: of K without contacts
 
-    def condensed(self, lower: sp.csc_matrix) -> Vec | None:
+    def condense(self, lower: sp.csc_matrix) -> Vec | None:
         """Return J, (m − retained, retained), on a new single-precision factor, which becomes the linear solver's; None
         where there is none. lower: lower triangle of −K.
 
@@ -52,19 +52,19 @@ class SinglePrecisionFactor:
         (3 q, c); None where there is no such factor."""
         few = None if self._reduced is None else self._reduced.solves(self._linear.factored)
         if few is None:
-            few = self._copy = self._copied(self._copy)
+            few = self._copy = self._copy_factor(self._copy)
         return None if few is None else few.solve
 
     def keep_without_contact(self) -> None:
         """Copy the present factor, which is that of K without contacts."""
-        self._without_contact = self._copied(self._without_contact)
+        self._without_contact = self._copy_factor(self._without_contact)
 
     @property
     def solve_without_contact(self) -> Callable[[Vec], Vec] | None:
         """Return −K_qq⁻¹ as `solve` does, by the factor that `keep_without_contact` has copied; None without a copy."""
         return None if self._without_contact is None else self._without_contact.solve
 
-    def _copied(self, last: SingleFew | None) -> SingleFew | None:
+    def _copy_factor(self, last: SingleFew | None) -> SingleFew | None:
         """Return a copy of the present factor, in the memory of the last copy if that has its pattern; None where it
         cannot be copied."""
         from ...linear.cholesky.single_few import SingleFew  # compiled for stages that are iterated

@@ -22,13 +22,13 @@ from .liveliness import AWAKE, DOZING, DROWSY, LEVEL, MOVED, WAKE, Liveliness
 from .posed import PosedConJac
 from .rigid_modes import RigidModeBasis, rows_of
 
-#: a factor serves sleeping nodes until an edge has changed by this fraction of its length. Relaxing by γ of a
-#: Newton step converges as long as K has not doubled or so
-NEAR = 0.05
-
 
 class Sleep:
     """Choice of the dynamic nodes, stored in State.memory, and the factor of the last step, which only saves time."""
+
+    #: a factor serves sleeping nodes until an edge has changed by this fraction of its length. Relaxing by γ of a
+    #: Newton step converges as long as K has not doubled or so
+    largest_edge_change = 0.05
 
     def __init__(self, mesh: Mesh, params: dict[str, float], retained: Index, edges: Edges,
                  removed_fraction: Callable[[float], float]) -> None:
@@ -90,7 +90,7 @@ class Sleep:
         last = self._last
         if last is None or len(last.reduced) or self.hold(memory) is not last.hold:
             return False
-        return self._edges.largest_change(x - last.lin.x) <= NEAR
+        return self._edges.largest_change(x - last.lin.x) <= self.largest_edge_change
 
     def resting(self, lin: Linearised, stage: NodeStage) -> PosedConJac:
         """Return the stage on the last factor."""
@@ -173,7 +173,7 @@ class Sleep:
         # dynamic nodes come first among the reduced unknowns, in their own order
         single = awake[: len(self._mesh.dynamic)]
         columns = rows_of(np.searchsorted(np.flatnonzero(single), np.flatnonzero(slept)))
-        return replace(state, u=state.u + posed.carried(basis[:, columns] @ gained.ravel()), memory=remaining)
+        return replace(state, u=state.u + posed.expand_retained(basis[:, columns] @ gained.ravel()), memory=remaining)
 
 
 def middle_of(mesh: Mesh, nodes: Index) -> int:
@@ -196,7 +196,7 @@ def _lag(posed: PosedConJac, acceleration: Vec) -> Vec:
         return posed.on_free(posed.owner.response(posed, loads[:, :, None])[:, 0])
     rows = loads[posed.owner.pattern.order].ravel()
     left = posed.motion.jacobian.T @ rows[:size] + rows[size:]
-    return posed.carried(posed.hold.split(posed.lin.x, posed.motion.stiffness, left[:, None])[1][:, 0])
+    return posed.expand_retained(posed.hold.split(posed.lin.x, posed.motion.stiffness, left[:, None])[1][:, 0])
 
 
 def _without(memory: Mapping[str, Vec], keys: tuple[str, ...]) -> dict[str, Vec]:

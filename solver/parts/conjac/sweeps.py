@@ -27,13 +27,13 @@ from .modes_of_step import ModalStepPropagator
 from .posed import PosedConJac
 from .sweeps_kernels import load, rotate, rotate_back, spread, write_momentum
 
-#: a factor serves until an edge has changed by the first fraction of its length, or one that turns with the nodes until
-#: an edge is stretched by the second: from there on the passes that it takes more cost as much as a new one
-NEAR, STRETCHED = 0.2, 0.25
-
 
 class ReusedFactorSweeps:
     """Quasi-Newton sweeps on the factor of one posed stage, over stages of equal inertia and β a b h²."""
+
+    #: a factor serves until an edge has changed by the first fraction of its length, or one that turns with the nodes
+    #: until an edge is stretched by the second: from there on the passes that it takes more cost as much as a new one
+    largest_edge_change, largest_stretch = 0.2, 0.25
 
     def __init__(self, posed: PosedConJac) -> None:
         self.posed, self._order, self._stamp = posed, posed.owner.pattern.order, posed.owner.linear.factored
@@ -77,10 +77,10 @@ class ReusedFactorSweeps:
         if not same or owner.linear.factored != self._stamp or owner.hold_of(start.memory) is not posed.hold:
             return False
         if self._rotations is None or not exactly:
-            return owner.edges.largest_change(x - posed.lin.x) <= NEAR
+            return owner.edges.largest_change(x - posed.lin.x) <= self.largest_edge_change
         self._turning.follow(x)
         np.matmul(self._turning.frames, self._initial_frames, out=self._rotations)
-        return owner.edges.largest_stretch(posed.lin.x, x) <= STRETCHED
+        return owner.edges.largest_stretch(posed.lin.x, x) <= self.largest_stretch
 
     def change(self, at: Products, stage: NodeStage) -> Vec:
         """Return the change by a sweep of x − b h v, b h v and p, (3, n, 3) [m], [m], [m s].
@@ -93,7 +93,7 @@ class ReusedFactorSweeps:
         if at.damped is not None:
             loads[:, :, 1] += ah * at.damped.force(at.v)
         if self.posed.frames:
-            loads[:, :, 2] -= self._carried(at, stage)
+            loads[:, :, 2] -= self._compute_rigid_inertia(at, stage)
 
         if self._rotations is not None:
             rotate_back(self._rotations, loads)
@@ -130,13 +130,13 @@ class ReusedFactorSweeps:
         `ModalStepPropagator.step`."""
         return self._modal_step.step(h, posed_at, is_exact)
 
-    def quasistatic_correction(self, at: Products) -> Vec:
+    def compute_quasistatic_correction(self, at: Products) -> Vec:
         """Return the corrections of positions [m] and velocities [m/s], (2, n, 3), to Π f(x) = Π M a and Π K(x) v = 0,
         with the momentum in the reduced unknowns unchanged. at: the iterate x, v, with K v."""
         stage, out = self.posed.stage, np.zeros((2, *at.x.shape))
         loads = np.stack([at.force, at.columns[0]], axis=2)
         if self.posed.frames:
-            loads[:, :, 0] -= self._carried(at, stage)
+            loads[:, :, 0] -= self._compute_rigid_inertia(at, stage)
         rows = self.posed.owner.response(self.posed, loads, self._solve)
         out[0, self._order] = rows[:, 0].reshape(-1, 3)
         out[1, self._order] = self._modal_step.without_momentum(rows[:, 1]).reshape(-1, 3)
@@ -157,7 +157,7 @@ class ReusedFactorSweeps:
         parts = without_contact(loads[:, :, :2]), owner.response(self.posed, loads[:, :, 2:], self._solve)
         return np.concatenate(parts, axis=1)
 
-    def _carried(self, at: Products, stage: NodeStage) -> Vec:
+    def _compute_rigid_inertia(self, at: Products, stage: NodeStage) -> Vec:
         """Return M a, (n, 3) [N], a the rigid part of the acceleration from v̂ to the velocities of `at`."""
         frames = self.posed.owner.frames
         return frames.inertia(frames.at(at.x), at.mass, stage.acceleration(at, at.v))

@@ -61,21 +61,21 @@ class UnconstrainedParts:
     def balance(self, responses: Vec, left: Vec) -> tuple[Vec, Vec]:
         """Return the displacements z by loads b and K z + b, both (3 (q + k), c). responses: −K_qq⁻¹ b, (3 q, c). left:
         residual of b then on the anchors, (3 k, c)."""
-        return self._solved(responses, left, -(self._weighted[: len(responses)].T @ responses))
+        return self._solve(responses, left, -(self._weighted[: len(responses)].T @ responses))
 
-    def rigid(self) -> tuple[Vec, Vec]:
+    def balance_rigid_motions(self) -> tuple[Vec, Vec]:
         """Return velocities z in equilibrium with inertia for which Rᵀ M z = Rᵀ M R, R the rigid motions, and K z, both
         (3 (q + k), m)."""
         count = len(self._squares)
-        return self._solved(np.zeros((len(self._jacobian), count)), np.zeros((self._jacobian.shape[1], count)),
-                            self._squares)
+        return self._solve(np.zeros((len(self._jacobian), count)), np.zeros((self._jacobian.shape[1], count)),
+                           self._squares)
 
     def amplitudes(self, rows: Vec) -> Vec:
         """Return the coefficients of the velocities `rigid` in velocities on the rows, (3 (q + k),): (m,)."""
         out: Vec = np.linalg.solve(self._squares, self._weighted.T @ rows)
         return out
 
-    def _solved(self, responses: Vec, left: Vec, along: Vec) -> tuple[Vec, Vec]:
+    def _solve(self, responses: Vec, left: Vec, along: Vec) -> tuple[Vec, Vec]:
         """Return z and K z + b, both (3 (q + k), c), with Rᵀ M z = along + Rᵀ M z₀, (m, c). responses, left: as in
         `balance`."""
         solution = scipy.linalg.lu_solve(self._small, np.concatenate([-left, self._size * along]))

@@ -51,7 +51,7 @@ def follow_without_contact(posed: PosedConJac, contact_free: QuasistaticMotion, 
 
     stiffness = stage.stiffness_factor * posed.motion.product
     # the part of D that is a fraction of K acts on velocities
-    damping_factor = stage.damped_stiffness_factor(lin) - stage.stiffness_factor
+    damping_factor = stage.compute_damped_stiffness_factor(lin) - stage.stiffness_factor
     reduced = inertia - damping_factor * contact_free.product - stiffness
     if stage.base is not None:
         impulse -= stiffness @ posed.amplitudes(lin.v)

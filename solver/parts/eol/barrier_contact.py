@@ -22,9 +22,6 @@ from .interface_inertia import InterfaceInertia
 from .obstacles import ObstacleMotion
 from .tangled_region import TangledRegion
 
-TOUCHES = 0.5  #: of the activation distance: a pair that is nearer after remeshing, and was not before, touches
-NEARER = 0.5  #: of the least distance before: pairs that are no nearer count as unchanged
-AS_FAR = 0.8  #: of the least distance: a step's rounds do not begin at a motion that brings pairs nearer
 HARD = 0  #: group of nodes that do not touch each other: those of obstacles
 
 #: the law between surfaces, of nodes of which the first ones are a mesh's, at rest (n, 3) [m]
@@ -51,6 +48,10 @@ class MotionPath:
 @dataclass
 class ContactSettings:
     """Barrier contact of one cloth: its law and surfaces."""
+
+    nearer = 0.5  #: of the least distance before: pairs that are no nearer count as unchanged
+    #: of the activation distance: a pair that is nearer after remeshing, and was not before, touches
+    touch_distance = 0.5
 
     law: Law
     triangles: Index  #: of smooth obstacles, (t, 3), numbers among their vertices
@@ -80,7 +81,7 @@ class ContactSettings:
     def _is_all(tangled: TangledRegion | None, mesh: SheetMesh) -> bool:
         return tangled is not None and bool(tangled.of(mesh)[mesh.faces].any(axis=1).all())
 
-    def tangled_region(self, mesh: SheetMesh, now: ObstacleMotion) -> TangledRegion | None:
+    def find_tangled_region(self, mesh: SheetMesh, now: ObstacleMotion) -> TangledRegion | None:
         """Return the region in which surfaces intersect; None where there is none."""
         if self.intersecting_pair(mesh, now) is None:
             return None
@@ -100,8 +101,8 @@ class ContactSettings:
             last = self._last_query = mesh, now, tangled, self._find_intersecting_pair(mesh, now, tangled)
         return last[3]
 
-    def new_intersecting_pair(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> tuple[str, str,
-                                                                                                      Vec] | None:
+    def find_new_intersecting_pair(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> tuple[str, str,
+                                                                                                           Vec] | None:
         """Return the names of two surfaces that intersect, and where, (3,) [m], without intersections of an earlier
         mesh of the cloth; None where there is none."""
         pair = self.intersecting_pair(mesh, now)
@@ -109,17 +110,17 @@ class ContactSettings:
             return None
         known = self._before  # many meshes are tried in the place of one
         if known is None or known[0] is not before or known[1] is not now:
-            known = self._before = before, now, self.tangled_region(before, now)
+            known = self._before = before, now, self.find_tangled_region(before, now)
         return pair if known[2] is None else self.intersecting_pair(mesh, now, known[2])
 
-    def new_intersection(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
+    def find_new_intersection(self, mesh: SheetMesh, before: SheetMesh, now: ObstacleMotion) -> Vec | None:
         """Return a position, (3,) [m], where another mesh of the cloth intersects a surface, or comes much nearer to it
         than the mesh before: a barrier that begins there has no digits left. None where there is none."""
-        pair = self.new_intersecting_pair(mesh, before, now)
+        pair = self.find_new_intersecting_pair(mesh, before, now)
         if pair is not None:
             return pair[2]
         gap, position = self._nearest(mesh, now)
-        return position if gap < TOUCHES and gap < NEARER * self._nearest(before, now)[0] else None
+        return position if gap < self.touch_distance and gap < self.nearer * self._nearest(before, now)[0] else None
 
     def _nearest(self, mesh: SheetMesh, now: ObstacleMotion) -> tuple[float, Vec]:
         """Return the least distance between two surfaces relative to the activation distance, and where it is, (3,)
@@ -178,6 +179,8 @@ class ContactSettings:
 class BarrierContacts:
     """Barrier forces of one step. [Thesis 2.12, changed: with the second-order expansion of a barrier]"""
 
+    as_far = 0.8  #: of the least distance: a step's rounds do not begin at a motion that brings pairs nearer
+
     law: ContactLaw
     mesh: SheetMesh  #: at the start
     now: ObstacleMotion
@@ -197,7 +200,7 @@ class BarrierContacts:
         """Return the positions of cloth and obstacles at the step's start."""
         return MotionPath(self.mesh.x, self.now.smooth_x)
 
-    def added(self, posed: AssembledSystem, at: MotionPath, h: float) -> tuple[AssembledSystem, Index]:
+    def add_to_system(self, posed: AssembledSystem, at: MotionPath, h: float) -> tuple[AssembledSystem, Index]:
         """Return the step's system with barrier forces and friction at a motion, to second order, and the movers of
         obstacles in it, (k,), whose rates come after the cloth's; the system itself where no pair is near."""
         nodes, forces, blocks = self._at(at, h)
@@ -220,7 +223,7 @@ class BarrierContacts:
             slots = np.searchsorted(unknowns.keys, low[own] << 32 | high[own])
             all_blocks[slots, :3, :3] += h / (self.done + h) * self.interface.inertia[own]
             impulse[len(at.x):, :3] = wrench[used]
-        displacement = np.concatenate([self.mesh.x - at.x, self.predicted_positions(h) - at.obstacles])
+        displacement = np.concatenate([self.mesh.x - at.x, self.predict_positions(h) - at.obstacles])
         add_barrier_forces(nodes, movers, arms, unknowns.keys, np.ascontiguousarray(forces),
                            np.ascontiguousarray(blocks), displacement, h, all_blocks, impulse)
         return AssembledSystem(unknowns, all_blocks, impulse), used
@@ -229,7 +232,7 @@ class BarrierContacts:
         """Return A' δ⁰ − h Jᵀ f of movers, (c, 3), and the numbers of those for which it is not zero."""
         if self.interface is None:
             return np.zeros((0, 3)), np.zeros(0, np.int32)
-        wrench = h / (self.done + h) * self.interface.momentum(self.start_rates) - h * self.interface.gathered(
+        wrench = h / (self.done + h) * self.interface.momentum(self.start_rates) - h * self.interface.gather_impulses(
             self.interface.forces)
         return wrench, np.flatnonzero(wrench.any(axis=1)).astype(np.int32)
 
@@ -254,7 +257,7 @@ class BarrierContacts:
             elements += [straight, np.where(moved[:, :, 1] >= 0, moved[:, :, 1], straight)[rotates]]
         return movers, arms, np.concatenate(elements).astype(np.int32)
 
-    def predicted_positions(self, h: float) -> Vec:
+    def predict_positions(self, h: float) -> Vec:
         """Return predicted positions of smooth obstacles at the step's end, (o, 3) [m]."""
         return self.now.smooth_x + h * self.now.smooth_velocity
 
@@ -264,10 +267,10 @@ class BarrierContacts:
         out[used] = u.reshape(-1, 3)
         return out
 
-    def ended(self, rates: Vec, h: float) -> Vec:
+    def advance_positions(self, rates: Vec, h: float) -> Vec:
         """Return positions of smooth obstacles at the step's end, (o, 3) [m]. rates: δ of their movers, (c, 3)."""
-        return self.predicted_positions(h) if self.interface is None else (
-            self.predicted_positions(h) + h * self.interface.velocities(rates))
+        return self.predict_positions(h) if self.interface is None else (
+            self.predict_positions(h) + h * self.interface.velocities(rates))
 
     def _at(self, at: MotionPath, h: float) -> tuple[Index, Vec, Vec]:
         """Return nodes (k, 4), forces (k, 4, 3) [N] and blocks (k, 6, 9) of all pairs near a motion's end, friction
@@ -276,7 +279,7 @@ class BarrierContacts:
         tables = [self.law.fill(x, 0.0, True)]
         friction = None
         if len(tables[0].nodes):
-            friction = self.law.lagged_friction(x, np.concatenate([self.mesh.x, self.now.smooth_x]), h)
+            friction = self.law.lag_friction(x, np.concatenate([self.mesh.x, self.now.smooth_x]), h)
         if friction is not None:
             tables.append(friction.fill(x, 0.0, True))
         return self._softer(tables)
@@ -296,12 +299,12 @@ class BarrierContacts:
 
     def obstacle_impulses(self, at: MotionPath, end: MotionPath, h: float) -> Vec:
         """Return impulses on smooth obstacles, (o, 3) [N s], in a step that was solved at one motion and ends in
-        another: the reactions to the forces that `added` applies to the cloth."""
-        impulses: Vec = h * self._predicted_forces(self._at(at, h), at, end)[len(at.x):]
+        another: the reactions to the forces that `add_to_system` applies to the cloth."""
+        impulses: Vec = h * self._predict_forces(self._at(at, h), at, end)[len(at.x):]
         return impulses
 
     @staticmethod
-    def _predicted_forces(stencils: tuple[Index, Vec, Vec], at: MotionPath, end: MotionPath) -> Vec:
+    def _predict_forces(stencils: tuple[Index, Vec, Vec], at: MotionPath, end: MotionPath) -> Vec:
         """Return f + K Δx of barrier forces at one motion, (n + o, 3) [N], where the step ends in another."""
         out, displacement = np.zeros((len(at.x) + len(at.obstacles), 3)), np.concatenate([
             end.x - at.x, end.obstacles - at.obstacles])
@@ -314,7 +317,7 @@ class BarrierContacts:
         nodes, forces, _ = self._barrier_forces(self._all(end))
         barrier_forces = np.zeros((len(at.x) + len(at.obstacles), 3))
         np.add.at(barrier_forces, nodes, forces)
-        predicted = self._predicted_forces(self._barrier_forces(self._all(at)), at, end)
+        predicted = self._predict_forces(self._barrier_forces(self._all(at)), at, end)
         return (np.linalg.norm((barrier_forces - predicted)[: len(at.x)], axis=1),
                 np.linalg.norm(barrier_forces[: len(at.x)], axis=1))
 
@@ -330,13 +333,13 @@ class BarrierContacts:
         start, count = self.start, len(self.mesh.x)
         if not self.is_near(start):
             return start, False
-        start_x, end_x = self._all(start), self._all(MotionPath(start.x + h * self.mesh.v, self.predicted_positions(h)))
+        start_x, end_x = self._all(start), self._all(MotionPath(start.x + h * self.mesh.v, self.predict_positions(h)))
         fractions = self.law.largest_steps(start_x, end_x, np.arange(len(start_x)))
         fractions[fractions < 1.0] *= 0.5
         end_x = start_x + fractions[:, None] * (end_x - start_x)
         on = MotionPath(end_x[:count], end_x[count:])
         if self.largest(start, on) == 1.0:
-            if self._nearest(on) >= AS_FAR * self._nearest(start):
+            if self._nearest(on) >= self.as_far * self._nearest(start):
                 return on, True
         return start, True
 
@@ -359,13 +362,13 @@ class BarrierContacts:
         """Return whether any pair is within the activation distance at a motion's end."""
         return len(self.law.measure(self._all(at), 0.0).nodes) > 0
 
-    def near(self, at: MotionPath) -> Index:
+    def find_near_points(self, at: MotionPath) -> Index:
         """Return the numbers of points of smooth obstacles with barrier forces at a motion's end, (k,)."""
         nodes = np.unique(self.law.measure(self._all(at), 0.0).nodes)
         near: Index = nodes[nodes >= len(at.x)] - len(at.x)
         return near
 
-    def touched_names(self, at: MotionPath, owner: Index, names: Sequence[str]) -> str:
+    def name_touched(self, at: MotionPath, owner: Index, names: Sequence[str]) -> str:
         """Return names of the smooth obstacles with contact forces at a motion's end, separated by commas; "" for none.
         owner: of their vertices, (o,)."""
-        return ", ".join(f'"{names[k]}"' for k in np.unique(owner[self.near(at)]))
+        return ", ".join(f'"{names[k]}"' for k in np.unique(owner[self.find_near_points(at)]))

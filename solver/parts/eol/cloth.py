@@ -32,7 +32,7 @@ class Cloth:
         return cls(mesh, pin, np.ones(len(mesh.x), dtype=bool), np.zeros(len(mesh.x), dtype=bool),
                    np.zeros(len(mesh.x)))
 
-    def moved(self, mesh: SheetMesh, was: Index) -> Cloth:
+    def with_mesh(self, mesh: SheetMesh, was: Index) -> Cloth:
         """Return the cloth on another mesh. was: earlier number of each vertex, −1 of new ones, (n,)."""
         if len(was) == len(self.pin) and np.array_equal(was, np.arange(len(was))):
             return Cloth(mesh, self.pin, self.flat, self.free, self.pressing)

@@ -29,7 +29,7 @@ class SheetContacts:
 
     def with_more(self, other: SheetContacts) -> SheetContacts:
         """Return these contacts and others in one table."""
-        return SheetContacts(self.vertex_contacts.joined(other.vertex_contacts),
+        return SheetContacts(self.vertex_contacts.join(other.vertex_contacts),
                              concatenate_tables(self.rows, other.rows),
                              concatenate_tables(self.spread, other.spread))
 
@@ -50,7 +50,7 @@ class VertexContacts:
         """Return some of the pairs. k: their numbers or a mask."""
         return VertexContacts(*(getattr(self, field.name)[k] for field in fields(self)))
 
-    def joined(self, other: VertexContacts) -> VertexContacts:
+    def join(self, other: VertexContacts) -> VertexContacts:
         """Return these pairs and others in one table."""
         return VertexContacts(*(np.concatenate([getattr(self, field.name), getattr(other, field.name)])
                                 for field in fields(self)))
@@ -93,7 +93,7 @@ def edge_key(ends: Index, of: Index, kind: int) -> Names:
     return key
 
 
-def renumbered(warm: Multipliers, was: Index, before: int) -> Multipliers:
+def renumber(warm: Multipliers, was: Index, before: int) -> Multipliers:
     """Return multipliers under the names of their rows after remeshing, without those of removed vertices and of faces
     of the cloth. was: number of each vertex among `before` earlier ones, −1 of new ones, (n,)."""
     renamed: Names = np.empty(len(warm), np.int64)

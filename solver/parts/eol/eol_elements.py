@@ -67,7 +67,7 @@ class AssembledSystem:
     @property
     def rhs(self) -> Vec:
         """Return b, (m,)."""
-        return self.unknowns.flat(self.impulse[:, :3], self.impulse[:, 3:])
+        return self.unknowns.join(self.impulse[:, :3], self.impulse[:, 3:])
 
     def with_resistance(self, vertices: Index, blocks: Vec, towards: Vec) -> AssembledSystem:
         """Return the system with drag on distinct vertices, (k,), by blocks (k, 5, 5) [kg] towards rates (k, 5)."""
@@ -125,7 +125,7 @@ class Assembler:
         """Return the system of a step of h seconds from this state of the cloth on, at `time` [s]."""
         slides, F = sheet.on >= 0, np.ascontiguousarray(sheet.gradients)
         pieces = [ClothPiece(properties, sheet, own)
-                  for properties, own in zip(self.sheet_properties, self._owned(sheet))]
+                  for properties, own in zip(self.sheet_properties, self._split_faces(sheet))]
         unknowns = self._unknowns_of(sheet.faces, slides, pieces)
         blocks, impulse = np.zeros((unknowns.blocks, MOST, MOST)), np.zeros((len(sheet.x), MOST))
         first = 0
@@ -145,7 +145,7 @@ class Assembler:
     def masses(self, sheet: SheetMesh) -> Vec:
         """Return masses of vertices, a third of that of each face, (n,) [kg]."""
         masses = np.zeros(len(sheet.x))
-        for properties, own in zip(self.sheet_properties, self._owned(sheet)):
+        for properties, own in zip(self.sheet_properties, self._split_faces(sheet)):
             np.add.at(masses, sheet.faces[own], (properties.density / 3.0 * sheet.areas[own])[:, None])
         return masses
 
@@ -172,7 +172,7 @@ class Assembler:
         add_hinges(tets[first:], slots[first:], slides, F, hinges.sides, hinges.cotangents, forces[first:],
                    stiffness[first:], stiffness_factor, h, blocks, impulse)
 
-    def _owned(self, sheet: SheetMesh) -> Sequence[slice | Index]:
+    def _split_faces(self, sheet: SheetMesh) -> Sequence[slice | Index]:
         """Return the faces of each sheet."""
         if len(self.sheet_properties) == 1:
             return [slice(None)]

@@ -10,7 +10,7 @@ from math import hypot
 import numpy as np
 
 from ...contact.find.ground import Contacts
-from ...contact.find.near import near_rows
+from ...contact.find.near import find_near_rows
 from ...meshing.normals import unit_normals
 from ...rows.names import Names
 from ...sheet.sheet_mesh import SheetMesh
@@ -21,11 +21,7 @@ from .obstacles import FeatureObstacles, ObstacleMotion
 from .touching_kernels import edge_rows, point_rows
 from .unknowns import Unknowns
 
-LOOKAHEAD = 2.0  #: how many steps' moves away something is looked for
-SLACK = 1.0  #: of an edge's length: least distance of a search, as other triangles may lie in an obstacle
-DEEP = 0.05  #: of an edge's length: what is deeper inside an obstacle is on its other side
 SEPARATION_SPEED = 0.5  #: [m/s]: what is inside comes out no faster
-SWAY = 0.5  #: of its move: by how much a vertex may come nearer than its velocity says
 LIKE = 0.98  #: cosine between two directions at one vertex that are one
 
 
@@ -33,6 +29,11 @@ LIKE = 0.98  #: cosine between two directions at one vertex that are one
 class FeatureContacts:
     """Near pairs of cloth and obstacles at the start of a step. Nodes are those of the cloth, then those of obstacles.
     """
+
+    lookahead = 2.0  #: how many steps' moves away something is looked for
+    search_margin = 1.0  #: of an edge's length: least distance of a search, as other triangles may lie in an obstacle
+    depth_of_edge = 0.05  #: of an edge's length: what is deeper inside an obstacle is on its other side
+    sway = 0.5  #: of its move: by how much a vertex may come nearer than its velocity says
 
     mesh: SheetMesh
     obstacles: FeatureObstacles
@@ -59,8 +60,8 @@ class FeatureContacts:
         count = len(mesh.x)
         return cls(mesh, obstacles, now, np.concatenate([mesh.x, now.x]), np.concatenate([mesh.v, now.velocity]),
                    obstacles.triangles + np.int32(count), np.repeat(np.array([0, 1], np.int32), [count, len(now.x)]),
-                   max(LOOKAHEAD * h * fastest, SLACK * edge) + thickest, DEEP * edge + thickest, h,
-                   h * h * weight)
+                   max(cls.lookahead * h * fastest, cls.search_margin * edge) + thickest,
+                   cls.depth_of_edge * edge + thickest, h, h * h * weight)
 
     def rows(self, unknowns: Unknowns) -> SheetContacts:
         """Return rows of the pairs that may close within the step."""
@@ -98,7 +99,7 @@ class FeatureContacts:
         own = self.mesh.edges
         own = own[(self.mesh.on[own] >= 0).sum(axis=1) < 2]
         both = np.concatenate([own, others + np.int32(len(self.mesh.x))]).astype(np.int32)
-        near = near_rows(self.x, both, 0, self.group, self.reach, first_group=len(own))
+        near = find_near_rows(self.x, both, 0, self.group, self.reach, first_group=len(own))
         return both[near].reshape(-1, 4), near[:, 1] - len(own)
 
     def at_faces(self, pairs: Index, x: Vec) -> tuple[Vec, Vec, Vec, Mask]:
@@ -150,14 +151,14 @@ class FeatureContacts:
         weights, direction, gap, keep = self.faces_at_start
         obstacle_velocity = -np.einsum("ka,kai->ki", weights[:, 1:], self.v[self.faces[pairs[:, 1]]])
         k = (keep & is_free[pairs[:, 0]]).nonzero()[0]
-        k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - obstacle_velocity, SWAY,
+        k = self._coming(k, gap, direction, self.v[pairs[:, 0]] - obstacle_velocity, self.sway,
                          self._depth_behind(pairs[k, 1]), lambda some: self.inside.of_vertices(pairs[some], self.x))
         contacts = self.on_faces(pairs[k], direction[k], gap[k], obstacle_velocity[k], 62)
         relative, ground = self.mesh.v - self.now.ground_velocity, self.obstacles.ground
-        may = self._may(-relative @ ground.normal, relative, SWAY)
+        may = self._may(-relative @ ground.normal, relative, self.sway)
         below = self.on_ground(ground.find(self.mesh.x, self.now.time, self.obstacles.above, may).of(is_free), 62)
         # `detect_tunnelling` detects deeper vertices
-        contacts = contacts.joined(below.of(below.gap > -2.0 * ON_SURFACE))
+        contacts = contacts.join(below.of(below.gap > -2.0 * ON_SURFACE))
         return contacts.of(_distinct(contacts))
 
     @cached_property
@@ -214,7 +215,7 @@ class FeatureContacts:
         if not len(points):
             return np.zeros((0, 2), np.int32)
         corners = np.concatenate([np.repeat(points[:, None], 3, axis=1), faces]).astype(np.int32)
-        near = near_rows(self.x, corners, len(points), self.group, self.reach)
+        near = find_near_rows(self.x, corners, len(points), self.group, self.reach)
         pairs: Index = np.column_stack([points[near[:, 0]], near[:, 1] - len(points)]).astype(np.int32)
         return pairs
 

@@ -9,16 +9,16 @@ import numpy as np
 
 from ...state import Index, Vec
 
-SLOWEST = 1.0e-4  #: [m/s]: what creeps less sticks
-SIGNIFICANT = 0.3  #: of a drag: a smaller change from one solution to the next is not significant
 ALIKE = 2.0  #: drags that differ by less share a factor
-FURTHEST = 4.0  #: times more or less than it asks for is what a vertex is given that goes on slipping
 
 
 @dataclass(frozen=True)
 class SlipState:
     """Drag of vertices in the last two solutions, force over speed, and the drag that Coulomb's law has there, μ p / s;
     NaN where it is not known."""
+
+    significant = 0.3  #: of a drag: a smaller change from one solution to the next is not significant
+    furthest = 4.0  #: times more or less than it asks for is what a vertex is given that goes on slipping
 
     drag: Vec  #: (n,) [kg]
     coulomb_drag: Vec
@@ -36,7 +36,7 @@ class SlipState:
         now[vertices], coulomb_now[vertices] = drag, coulomb_drag
         return SlipState(now, coulomb_now, self.drag, self.coulomb_drag)
 
-    def predicted_drag(self, vertices: Index, coulomb_drag: Vec) -> Vec:
+    def predict_drag(self, vertices: Index, coulomb_drag: Vec) -> Vec:
         """Return predicted drags r of Coulomb's law at vertices, (k,) [kg]; `coulomb_drag` where two solutions do not
         differ enough.
 
@@ -49,14 +49,16 @@ class SlipState:
             slope = (coulomb_drag - before) / (drag - drag_before)
             predicted = np.where(slope < 1.0, (coulomb_drag - slope * drag) / (1.0 - slope),
                            np.where(coulomb_drag > drag, np.inf, 0.0))
-            is_significant = np.abs(drag - drag_before) > SIGNIFICANT * drag
-            low, high = np.minimum(drag, coulomb_drag) / FURTHEST, np.maximum(drag, coulomb_drag) * FURTHEST
+            is_significant = np.abs(drag - drag_before) > self.significant * drag
+            low, high = np.minimum(drag, coulomb_drag) / self.furthest, np.maximum(drag, coulomb_drag) * self.furthest
             return np.where(is_significant, np.clip(predicted, low, high), coulomb_drag)
 
 
 @dataclass(frozen=True)
 class FrictionResult:
     """Contacts of vertices with friction, one for each vertex."""
+
+    slowest = 1.0e-4  #: [m/s]: what creeps less sticks
 
     vertices: Index  #: (k,)
     projectors: Vec  #: projectors of a vertex' five rates onto slip, (k, 5, 5)
@@ -72,14 +74,14 @@ class FrictionResult:
         """Return the drags of Coulomb's law, (k,) [kg]: μ times the normal impulses, (k,) [N s], over the speeds of
         slip. along: slip, (k, 5).
         [Bridson 2002, changed: Coulomb's law within the step, not a factor on velocities after it]"""
-        drag: Vec = self.most(pressing) / np.maximum(np.linalg.norm(along, axis=1), SLOWEST)
+        drag: Vec = self.most(pressing) / np.maximum(np.linalg.norm(along, axis=1), self.slowest)
         return drag
 
-    def predicted_drag(self, pressing: Vec, coulomb_drag: Vec, slips: SlipState) -> tuple[Vec, Vec]:
+    def predict_drag(self, pressing: Vec, coulomb_drag: Vec, slips: SlipState) -> tuple[Vec, Vec]:
         """Return predicted drags of Coulomb's law, (k,) [kg], and the ratio of predicted to present speed of slip,
         (k,), which is limited since impulses of far predictions would throw vertices. pressing: normal impulses, (k,)
         [N s]. coulomb_drag: drags by the method in the last solution, (k,) [kg]."""
-        drag = np.minimum(slips.predicted_drag(self.vertices, coulomb_drag), self.most(pressing) / SLOWEST)
+        drag = np.minimum(slips.predict_drag(self.vertices, coulomb_drag), self.most(pressing) / self.slowest)
         faster = np.divide(coulomb_drag, drag, out=np.ones_like(coulomb_drag),
                            where=(coulomb_drag > 0.0) & (drag > 0.0))
         return drag, np.clip(faster, 1.0 / ALIKE, ALIKE)

@@ -12,7 +12,6 @@ from ...state import Index, Mask, Vec
 from .obstacles import FeatureObstacles
 from .touching_kernels import distances
 
-ALONG = np.arange(1, 8) / 8.0  #: fractions of an edge of the cloth that may be inside an obstacle
 ON_SURFACE = 2.0e-6  #: [m]: a point that is nearer to a surface is neither inside nor outside
 
 
@@ -28,6 +27,8 @@ class SampledPairs:
 @dataclass(frozen=True)
 class InsideObstacles:
     """Test of points of a cloth for being inside its obstacles."""
+
+    parts_of_edge = 8  #: of an edge of the cloth, at whose ends it is tested for being inside an obstacle
 
     obstacles: FeatureObstacles
     count: int  #: number of the cloth's vertices, which are the first nodes
@@ -47,7 +48,8 @@ class InsideObstacles:
         obstacle = self.obstacles.of_vertex[owned - self.count]
         positions = point[:, None]
         if not hard[0, 0]:
-            along = x[nodes[:, 0], None] + ALONG[:, None] * (x[nodes[:, 1]] - x[nodes[:, 0]])[:, None]
+            fractions = np.arange(1, self.parts_of_edge)[:, None] / self.parts_of_edge
+            along = x[nodes[:, 0], None] + fractions * (x[nodes[:, 1]] - x[nodes[:, 0]])[:, None]
             positions = np.concatenate([positions, along], axis=1)
         return SampledPairs(positions, name, obstacle)
 

@@ -54,7 +54,7 @@ class InterfaceInertia:
                        inertia=masses[free, None, None] * np.eye(3), group=own)
 
     @classmethod
-    def coupled(cls, movers: Index, pairs: Index, inertia: Vec) -> InterfaceInertia:
+    def couple(cls, movers: Index, pairs: Index, inertia: Vec) -> InterfaceInertia:
         """Return nodes with movers (k,), −1 for none, all of one group. pairs, inertia: as the fields."""
         none = np.full_like(movers, -1)
         return replace(cls.nothing(len(movers)), movers=np.column_stack([movers, none]), pairs=pairs, inertia=inertia,
@@ -86,7 +86,7 @@ class InterfaceInertia:
         out: Vec = straight + np.cross(angular, self.arms)
         return out
 
-    def gathered(self, impulses: Vec) -> Vec:
+    def gather_impulses(self, impulses: Vec) -> Vec:
         """Return Jᵀ p, impulses on the movers, (c, 3), by impulses p on the points, (o, 3) [N s]."""
         out = np.zeros((self.count + 1, 3))
         np.add.at(out, self.movers[:, 0], impulses)

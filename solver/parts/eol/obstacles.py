@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...contact.find.features import Features, joined
+from ...contact.find.features import Features, join_features
 from ...contact.find.ground import NOWHERE, Ground
 from ...contact.find.sharp import EVEN, SharpFeatures
 from ...coordinates.prescribed import OverTime
@@ -91,8 +91,8 @@ class FeatureObstacles:
             x.append(start)
             velocity.append(velocity_k)
             features.append(obstacle.sharp.at(start, velocity_k, k))
-        now = ObstacleMotion(time, ground_velocity, np.concatenate(x), np.concatenate(velocity), joined(features),
-                             *self._smooth_motion(time, h))
+        now = ObstacleMotion(time, ground_velocity, np.concatenate(x), np.concatenate(velocity),
+                             join_features(features), *self._smooth_motion(time, h))
         if not any(obstacle.motion.moves for obstacle in self.each):
             self._sharp = now
             if not (self.ground.motion.moves or any(surface.motion.moves for surface in self.smooth_surfaces)):

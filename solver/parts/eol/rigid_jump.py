@@ -19,7 +19,7 @@ DRAWN = 20.0
 THROWN = 50.0  #: [m/s]: where pins are faster behind the jump it is not over, and the cloth keeps its own speed
 
 
-def carried(cloth: Cloth, pins: Pins, time: float, h: float, step_log: StepLog) -> tuple[Cloth, Pins]:
+def follow_rigid_jump(cloth: Cloth, pins: Pins, time: float, h: float, step_log: StepLog) -> tuple[Cloth, Pins]:
     """Return the cloth and its pins; where all pins jump alike in the next h seconds, the cloth is displaced rigidly to
     where they jump to, with their velocity there. pins: positions, (p, 3) [m], at a time. time: of the start [s]."""
     pinned = (cloth.pin >= 0).nonzero()[0]
@@ -37,7 +37,7 @@ def carried(cloth: Cloth, pins: Pins, time: float, h: float, step_log: StepLog) 
     step_log.once("carried", f"its pins jumped {np.linalg.norm(displacements.mean(axis=0)):.3g} m in {h:.3g} s from "
               f"{format_position(mesh.x[pinned].mean(axis=0))} on: it was moved rigidly, through anything between")
     # where it is at the step's end without any force; features stay behind
-    made = mesh.replaced(x=mesh.x + (displacements.mean(axis=0) - h * later), v=mesh.v + (later - now))
+    made = mesh.replace(x=mesh.x + (displacements.mean(axis=0) - h * later), v=mesh.v + (later - now))
     arrived = pins(time + h)
     return (Cloth(made, cloth.pin, cloth.flat, cloth.free | (mesh.on >= 0), np.zeros_like(cloth.pressing)),
             lambda t: arrived - (time + h - t) * later)

@@ -52,7 +52,7 @@ class StepRows:
                           remedy="Leave colliders further apart there, or make the cloth thinner")
 
 
-def pinned_rows(cloth: Cloth, pins: Vec, h: float) -> VertexRows:
+def build_pin_rows(cloth: Cloth, pins: Vec, h: float) -> VertexRows:
     """Return rows of pinned vertices. pins: positions of pins at the end of a step of h [s], (p, 3) [m]."""
     vertices = (cloth.pin >= 0).nonzero()[0].astype(np.int32)
     if not len(vertices):
@@ -65,7 +65,7 @@ def pinned_rows(cloth: Cloth, pins: Vec, h: float) -> VertexRows:
                            3 * rows.astype(np.int64) + np.tile(np.arange(3), len(vertices)) + (1 << 59))
 
 
-def widened(rows: SparseRows, unknowns: int) -> SparseRows:
+def widen(rows: SparseRows, unknowns: int) -> SparseRows:
     """Return the rows over as many unknowns, with zeros on those that they do not have."""
     if rows.matrix.shape[1] == unknowns:
         return rows

@@ -10,13 +10,13 @@ import numpy as np
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Vec
 
-ROOM = 2.0  #: of the widest sheet: from where one begins to where the next one does
-BEFORE = 0.25  #: of that: what is so little before a sheet is of it
-
 
 @dataclass(frozen=True)
 class SheetOffsets:
     """Offsets of sheets along u in the common material space of one cloth."""
+
+    spacing = 2.0  #: of the widest sheet: from where one begins to where the next one does
+    margin_before = 0.25  #: of that: what is so little before a sheet is of it
 
     wide: float  #: distance from one sheet's start to the next one's [m]
     moved: Vec  #: offset of each sheet from its own material coordinates [m], (s,)
@@ -30,7 +30,7 @@ class SheetOffsets:
     def of(cls, materials: Sequence[Vec]) -> SheetOffsets:
         """Return offsets of sheets whose vertices have these material coordinates, (n, 2) [m] each; a single sheet
         stays where it is."""
-        wide = ROOM * max(float(np.ptp(material[:, 0])) for material in materials)
+        wide = cls.spacing * max(float(np.ptp(material[:, 0])) for material in materials)
         if len(materials) == 1:
             return cls(wide, np.zeros(1))
         return cls(wide, np.array([k * wide - float(material[:, 0].min()) for k, material in enumerate(materials)]))
@@ -40,13 +40,13 @@ class SheetOffsets:
         if len(self.moved) == 1:
             return np.zeros(len(material), np.int32)
         # a vertex on a border may be a little outside
-        which = np.floor(material[:, 0] / self.wide + BEFORE).astype(np.int32)
+        which = np.floor(material[:, 0] / self.wide + self.margin_before).astype(np.int32)
         sheet: Index = np.clip(which, 0, len(self.moved) - 1).astype(np.int32)
         return sheet
 
     def begins(self, k: int) -> float:
         """Return the least u that `sheet_of` assigns to the k-th sheet [m]."""
-        return (k - BEFORE) * self.wide
+        return (k - self.margin_before) * self.wide
 
     def to_common_space(self, k: int, material: Vec) -> Vec:
         """Return the k-th sheet's own material coordinates, (n, 2) [m], in the common material space."""

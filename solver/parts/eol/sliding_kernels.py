@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 
 @kernel("void(f8[:,::1], f8, f8[:,::1], f8[:,::1], b1, b1, f8[:,::1])")
@@ -129,7 +129,7 @@ def add_turning(faces, slides, F, N, twelfth, v, slide, h, momentum):  # type: i
                     momentum[node, 3 + j] += h * value
 
 
-@inlined
+@inline
 def all_blocks(stiffness, corners, K):  # type: ignore[no-untyped-def]
     """Write the blocks of K of all pairs of an element's corners, (4, 4, 3, 3), on and below the diagonal. stiffness:
     of pairs (1, 0), (2, 0), (2, 1), …, (6, 9) [N/m]; K_aa = −Σ K_ab."""
@@ -145,7 +145,7 @@ def all_blocks(stiffness, corners, K):  # type: ignore[no-untyped-def]
                     K[b, b, j, i] -= value
 
 
-@inlined
+@inline
 def add_lagrangian(block, factor, slot, blocks):  # type: ignore[no-untyped-def]
     """Subtract factor K of a pair of vertices that do not slide, (3, 3), from blocks (b, 5, 5) at a slot; transposed
     where the slot is −1 − slot."""

@@ -21,26 +21,12 @@ from .eol_elements import AssembledSystem, Assembler
 from .feature_contacts import FeatureContacts
 from .friction import ALIKE, FrictionResult, SlipState, along_surface, over_features
 from .obstacles import FeatureObstacles, ObstacleMotion, of_sheets
-from .rows import StepRows, widened
+from .rows import StepRows, widen
 from .sheet_offsets import SheetOffsets
 from .step_log import StepLog, format_position
 from .step_result import StepResult
 from .tangled_region import TangledRegion
 from .tunnelling import detect_tunnelling
-
-MAX_STIFFNESS = 1.0e7  #: of a vertex' own diagonal: stiffer contact leaves too few digits of all other forces
-ROUNDS = 16  #: of barrier contact that end in contact, before the step is tried shorter
-ENOUGH = 30  #: rounds after which a motion without contact is accepted although they do not converge
-SETTLED = 0.3  #: of the activation distance: a round that moves less is the last
-#: largest error of a vertex' barrier force in the last round: over its mass [m/s], and relative to all of its barrier
-#: forces. A displacement would be no measure: near the barrier's wall a hundredth of its range changes all of them
-MISSED, MISSED_FRACTION = 0.02, 0.02
-COMES_BACK, CYCLE = 0.5, 4  #: of its displacement: a round that ends so near to one of so many last ones is halved
-RENEWALS = 4  #: updates of friction in a solution
-AGREES = 0.02  #: of all friction: its largest error where a round ends
-#: of all friction: it is updated while its error is larger. On a slope that is steeper by a twentieth than friction
-#: supports, a twentieth of friction is what moves the cloth, and so is its error
-RENEWED = 1.0e-3
 
 #: whether a solution ends where its round was linearised
 Stays = Callable[[Minimum], bool]
@@ -49,6 +35,21 @@ Stays = Callable[[Minimum], bool]
 @dataclass
 class Solving:
     """Solver of the steps of one cloth on given meshes. Values of earlier steps save time alone."""
+
+    enough_rounds = 30  #: rounds after which a motion without contact is accepted although they do not converge
+    #: largest error of a vertex' barrier force in the last round: over its mass [m/s], and relative to all of its
+    #: barrier forces. A displacement would be no measure: near the barrier's wall a hundredth of its range changes all
+    missed_speed, missed_fraction = 0.02, 0.02
+    #: of its displacement: a round that ends so near to one of so many last ones is halved
+    recurrence, cycle = 0.5, 4
+    settled = 0.3  #: of the activation distance: a round that moves less is the last
+    renewals = 4  #: updates of friction in a solution
+    #: of all friction: it is updated while its error is larger. On a slope that is steeper by a twentieth than friction
+    #: supports, a twentieth of friction is what moves the cloth, and so is its error
+    friction_error = 1.0e-3
+    friction_agreement = 0.02  #: of all friction: its largest error where a round ends
+    rounds = 16  #: of barrier contact that end in contact, before the step is tried shorter
+    stiffest_contact = 1.0e7  #: of a vertex' own diagonal: stiffer contact leaves too few digits of all other forces
 
     assembler: Assembler
     obstacles: FeatureObstacles
@@ -74,7 +75,7 @@ class Solving:
                         on_pins, h * cloth.pressing, np.concatenate([mesh.v, mesh.slide], axis=1),
                         SlipState.unknown(len(mesh.x)))
 
-        def solve_with(one: AssembledSystem, warm: Multipliers | None, renewals: int = RENEWALS,
+        def solve_with(one: AssembledSystem, warm: Multipliers | None, renewals: int = self.renewals,
                        stays: Stays | None = None) -> tuple[Minimum, bool]:
             """Return the solution of a system, and whether friction agrees with its normal forces."""
             nonlocal rows
@@ -98,7 +99,7 @@ class Solving:
         except Singular as failure:
             assert barrier is not None
             # layers so near that their barrier leaves no digit of all other forces; no shorter step helps
-            softer = replace(barrier, max_stiffness=MAX_STIFFNESS * float(
+            softer = replace(barrier, max_stiffness=self.stiffest_contact * float(
                 np.median(posed.blocks[posed.unknowns.diagonal, 0, 0])) / h**2)
             if softer.max_stiffness < barrier.max_stiffness:
                 solved = self.solve_substep(cloth, now, softer, on_pins, free_rates, time, h, warm)
@@ -110,7 +111,7 @@ class Solving:
             return self.solve_substep(cloth, now, without, on_pins, free_rates, time, h, warm)
         if barrier is None:
             solution, _ = solve_with(posed, warm)
-            for _ in range(ROUNDS):
+            for _ in range(self.rounds):
                 if not add_rows(solution):
                     break
                 solution, _ = solve_with(posed, solution.warm)
@@ -148,30 +149,30 @@ class Solving:
         obstacle_impulses, obstacle_rates = np.zeros(
             (len(at.obstacles) if self.needs_reactions else 0, 3)), barrier.start_rates
         own = posed.unknowns.count
-        threshold, masses = SETTLED * barrier.activation, self.assembler.masses(barrier.mesh)
-        for k in range(ENOUGH + ROUNDS):
+        threshold, masses = self.settled * barrier.activation, self.assembler.masses(barrier.mesh)
+        for k in range(self.enough_rounds + self.rounds):
             self.step_log.barrier_iterations += 1
-            with_barrier, used = barrier.added(posed, at, h)
+            with_barrier, used = barrier.add_to_system(posed, at, h)
 
             def end_of(solution: Minimum, used: Index = used) -> MotionPath:
                 return MotionPath(barrier.mesh.x + h * posed.unknowns.split(solution.u[:own])[0],
-                                  barrier.ended(barrier.rates(solution.u[own:], used), h))
+                                  barrier.advance_positions(barrier.rates(solution.u[own:], used), h))
 
             def stays(solution: Minimum, at: MotionPath = at, end_of: Callable[[Minimum], MotionPath] = end_of) -> bool:
                 return at.off(end_of(solution)) <= threshold
 
             # friction is updated once in each round: updates within one would be at positions that are not the last
-            renewals = RENEWALS if not near else 0 if k else 1
+            renewals = self.renewals if not near else 0 if k else 1
             solution, friction_agrees = solve_with(with_barrier, warm, renewals, stays)
             obstacle_rates, end = barrier.rates(solution.u[own:], used), end_of(solution)
             solution, warm, moved = replace(solution, u=solution.u[:own]), solution.warm, at.off(end)
-            back = moved > threshold and k < ENOUGH and any(
-                iterate.off(end) < COMES_BACK * moved for iterate in iterates)
-            was_near, was_at, iterates = near, at, [*iterates[-CYCLE:], at]
+            back = moved > threshold and k < self.enough_rounds and any(
+                iterate.off(end) < self.recurrence * moved for iterate in iterates)
+            was_near, was_at, iterates = near, at, [*iterates[-self.cycle:], at]
             at, fraction = barrier.advance(at, at.half(end) if back else end)
             near = barrier.is_near(at)
             blocked, last = blocked + (fraction < 1.0), None
-            settled = fraction == 1.0 and not back and (k >= ENOUGH or not (near or was_near) or (
+            settled = fraction == 1.0 and not back and (k >= self.enough_rounds or not (near or was_near) or (
                 friction_agrees and moved <= threshold and self._is_as_predicted(barrier, was_at, end, masses / h)))
             if settled:
                 last = solution
@@ -179,7 +180,7 @@ class Solving:
                     obstacle_impulses = barrier.obstacle_impulses(was_at, end, h)
                 if not add_rows(solution):
                     break
-            if blocked == ROUNDS:
+            if blocked == self.rounds:
                 break
         return last, obstacle_impulses, obstacle_rates
 
@@ -188,19 +189,20 @@ class Solving:
         """Return whether barrier forces at a round's end agree with those that it was solved with. masses: of vertices
         over the step, (n,) [kg/s]."""
         errors, barrier_forces = barrier.force_errors(at, end)
-        return bool((errors <= np.maximum(MISSED * masses, MISSED_FRACTION * barrier_forces)).all())
+        admissible = np.maximum(Solving.missed_speed * masses, Solving.missed_fraction * barrier_forces)
+        return bool((errors <= admissible).all())
 
     def solve_rows(self, posed: AssembledSystem, rows: StepRows, warm: Multipliers | None) -> Minimum:
         """Return the solution of the program of a system and its rows. Raises StepFailed where rows contradict each
         other."""
         try:
             solution = self.program.solve(posed.matrix, posed.rhs, posed.unknowns.table, rows.on_vertices,
-                                         widened(rows.touched.spread, posed.unknowns.count), warm)
+                                         widen(rows.touched.spread, posed.unknowns.count), warm)
         except Infeasible as failure:
             raise rows.contradiction(failure.names, posed.unknowns) from failure
-        return self._counted(solution)
+        return self._count_solution(solution)
 
-    def _counted(self, solution: Minimum) -> Minimum:
+    def _count_solution(self, solution: Minimum) -> Minimum:
         self.step_log.factored += solution.factored
         self.step_log.one_by_one += solution.one_by_one
         return solution
@@ -242,8 +244,8 @@ class Solving:
         index[vertices] = np.arange(len(vertices))
         along = friction.along(step_rows.rates[vertices])
         coulomb_drag = friction.coulomb_drag(step_rows.pressing[vertices], along)
-        drag, faster = friction.predicted_drag(step_rows.pressing[vertices], coulomb_drag, step_rows.slips)
-        for k in range(RENEWALS + 1):
+        drag, faster = friction.predict_drag(step_rows.pressing[vertices], coulomb_drag, step_rows.slips)
+        for k in range(self.renewals + 1):
             if dragged is None:
                 factored_drag, correction = drag, np.zeros_like(along)
                 dragged = posed.with_resistance(vertices, factored_drag[:, None, None] * friction.projectors,
@@ -251,7 +253,8 @@ class Solving:
                 solution = self.solve_rows(dragged, step_rows, warm)
             else:  # on the present factor: the error of its drag is an impulse
                 correction = (factored_drag * faster - coulomb_drag)[:, None] * along
-                solution = self._counted(self.program.again(dragged.with_impulse(vertices, correction).rhs, warm))
+                again = self.program.again(dragged.with_impulse(vertices, correction).rhs, warm)
+                solution = self._count_solution(again)
             warm, pressing = solution.warm, np.zeros((len(vertices), 3))
             np.add.at(pressing, index[rows.vertex[is_contact]],
                       (solution.on_vertex[:, None] * rows.factor[:, :3])[is_contact])
@@ -261,13 +264,15 @@ class Solving:
             coulomb_drag, drags = friction.coulomb_drag(pressed, along), factored_drag[:, None] * along - correction
             wrong = np.linalg.norm(drags - coulomb_drag[:, None] * along, axis=1)
             most = float(friction.most(pressed).sum())
-            enough, agrees = (bool(wrong.sum() <= bound * most) for bound in (RENEWED, AGREES))
+            enough, agrees = (bool(wrong.sum() <= bound * most)
+                              for bound in (self.friction_error, self.friction_agreement))
             slips = step_rows.slips.then(vertices, np.einsum("ki,ki->k", drags, along) / np.maximum(
                 np.einsum("ki,ki->k", along, along), 1e-300), coulomb_drag)
             step_rows = replace(step_rows, pressing=impulses, rates=rates, slips=slips)
             if enough or (k >= renewals and (stays is None or not stays(solution))):
                 break
-            drag, faster = friction.predicted_drag(pressed, coulomb_drag, step_rows.slips)
-            if wrong[np.maximum(factored_drag, drag) > ALIKE * np.minimum(factored_drag, drag)].sum() > RENEWED * most:
+            drag, faster = friction.predict_drag(pressed, coulomb_drag, step_rows.slips)
+            differs = np.maximum(factored_drag, drag) > ALIKE * np.minimum(factored_drag, drag)
+            if wrong[differs].sum() > self.friction_error * most:
                 dragged = None
         return solution, agrees, step_rows

@@ -9,12 +9,12 @@ import numpy as np
 from ...sheet.sheet_mesh import SheetMesh
 from ...state import Index, Mask, Vec
 
-AROUND = 1.5  #: of the longest edges there: faces that reach so near to an intersection have no contact
-
 
 @dataclass(frozen=True)
 class TangledRegion:
     """Discs in material space around intersections; remeshing does not change them."""
+
+    reach = 1.5  #: of the longest edges there: faces that reach so near to an intersection have no contact
 
     centres: Vec  #: X [m], (k, 2)
     radius: Vec  #: [m], (k,)
@@ -26,7 +26,7 @@ class TangledRegion:
         length = np.linalg.norm(mesh.material[ends[:, 1]] - mesh.material[ends[:, 0]], axis=1)
         longest = np.zeros(len(mesh.x))
         np.maximum.at(longest, ends.ravel(), np.repeat(length, 2))
-        return cls(mesh.material[vertices], AROUND * longest[vertices])
+        return cls(mesh.material[vertices], cls.reach * longest[vertices])
 
     def and_more(self, other: TangledRegion) -> TangledRegion:
         """Return the union of two regions."""

@@ -124,7 +124,7 @@ def distances(x, points, triangles, out):  # type: ignore[no-untyped-def]
 
 @kernel("i8(i8[::1], i4[::1], i8, i8[::1], i8[::1], i8, i8[::1], f8[::1])")
 def rename(keys, was, before, kinds, of_edges, rows, out, value):  # type: ignore[no-untyped-def]
-    """Write names of rows, (k,), after remeshing to out, as for `renumbered`; return how many are left.
+    """Write names of rows, (k,), after remeshing to out, as for `renumber`; return how many are left.
 
     was: number before of each vertex, −1 of new ones. before: number of vertices before. kinds: of pairs, rising.
     of_edges: the kinds of pairs of two edges. rows: number of names of one vertex. value: of each name, (k,), moved

@@ -27,7 +27,6 @@ from .touching_kernels import INSIDE
 from .unknowns import Unknowns
 
 WITHIN = 0.01  #: of the cloth's thickness: what is no deeper at the end of a step is not asked about
-MOST_AT_ONCE = 48  #: rows over several vertices that are added at a time, the deepest first
 RENEWED = 57  #: bit of the names of these rows
 
 
@@ -77,6 +76,8 @@ def inside(detection: FeatureContacts, tolerance: float) -> tuple[Vec, float]:
 class _Step:
     """Straight motion from the start of a step to its end."""
 
+    most_at_once = 48  #: rows over several vertices that are added at a time, the deepest first
+
     def __init__(self, detection: FeatureContacts, v: Vec, tolerance: float) -> None:
         self.detection, self.v, self.tolerance = detection, v, tolerance
         self.x = detection.x + detection.h * v
@@ -89,7 +90,7 @@ class _Step:
         below = detection.on_ground(obstacles.ground.find(
             self.x[:cloth], detection.now.time + h, obstacles.above, -self.tolerance), RENEWED)
         above = obstacles.ground.gaps(detection.x[below.vertex], detection.now.time) - obstacles.above
-        contacts, before = contacts.joined(below), np.concatenate([before, above])
+        contacts, before = contacts.join(below), np.concatenate([before, above])
         k, deepest, missing_speed = self._in(
             lambda k: SampledPairs(self.x[contacts.vertex[k], None], contacts.vertex[k].astype(np.int64),
                                    contacts.obstacle[k]),
@@ -103,8 +104,8 @@ class _Step:
         detection, obstacles = self.detection, self.detection.obstacles
         pairs = detection.vertex_pairs
         weights, direction, gap, keep = detection.at_faces(pairs, self.x)
-        pairs, weights, direction, gap, keep = self._deep(obstacles.closed[pairs[:, 1]], gap, keep, pairs, weights,
-                                                          direction)
+        pairs, weights, direction, gap, keep = self._select_deep(obstacles.closed[pairs[:, 1]], gap, keep, pairs,
+                                                                 weights, direction)
         vertex, face = pairs.T
         side = np.einsum("ki,ki->k", detection.normals[face],
                          detection.x[vertex] - detection.x[detection.faces[face, 0]])
@@ -124,8 +125,8 @@ class _Step:
         detection, obstacles = self.detection, self.detection.obstacles
         nodes, of = detection.edge_pairs
         nodes, weights, direction, gap, keep = detection.over_edges(nodes, of, self.x)
-        nodes, weights, direction, of, gap, keep = self._deep(obstacles.closed[obstacles.edges[1][of, 0]], gap, keep,
-                                                              nodes, weights, direction, of)
+        nodes, weights, direction, of, gap, keep = self._select_deep(obstacles.closed[obstacles.edges[1][of, 0]], gap,
+                                                                     keep, nodes, weights, direction, of)
         if not len(nodes):
             return no_pairs(), 0.0
         keep &= ~inside[nodes[:, :2]].any(axis=1) & ~self.sits(nodes, of)
@@ -138,7 +139,7 @@ class _Step:
         detected = self._in(lambda k: detection.inside.of_pairs(nodes[k], weights[k], self.x), before, gap, keep)
         return self._pairs(nodes, weights, direction, detected, edge_key(nodes[:, :2], of, OVER_AT_END))
 
-    def _deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
+    def _select_deep(self, closed: Mask, gap: Vec, keep: Mask, *tables: Any) -> tuple[Any, ...]:
         """Return the tables, gap and keep of pairs, (k,), that may be crossed. Of obstacles with two sides these are
         all pairs."""
         k = (keep & ((gap < -self.tolerance) | ~closed)).nonzero()[0]
@@ -202,11 +203,11 @@ class _Step:
 
     def _pairs(self, nodes: Index, weights: Vec, direction: Vec, detected: tuple[Index, float, Vec], key: Names
                ) -> tuple[RowsOfPairs, float]:
-        """Return rows of the pairs that were found, MOST_AT_ONCE at most, and the largest depth [m]."""
+        """Return rows of the pairs that were found, `most_at_once` at most, and the largest depth [m]."""
         k, deepest, missing_speed = detected
         if not len(k):
             return no_pairs(), 0.0
-        most = np.sort(np.argsort(-missing_speed, kind="stable")[:MOST_AT_ONCE])
+        most = np.sort(np.argsort(-missing_speed, kind="stable")[:self.most_at_once])
         k, missing_speed = k[most], missing_speed[most]
         soft = np.where(nodes[k] < len(self.detection.mesh.x), weights[k], 0.0)
         return RowsOfPairs(nodes[k], soft, direction[k],

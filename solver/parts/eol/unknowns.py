@@ -103,7 +103,7 @@ class Unknowns:
         np.take(blocks.ravel(), where, out=pattern.data)
         return pattern
 
-    def flat(self, v: Vec, slide: Vec) -> Vec:
+    def join(self, v: Vec, slide: Vec) -> Vec:
         """Return rates, (m,), of velocities ẋ, (n, 3) [m/s], and Ẋ, (n, 2) [m/s]."""
         return np.concatenate([v, slide], axis=1).ravel()[self._present]
 

@@ -19,13 +19,11 @@ from ...linear.woodbury import Solves, WoodburyUpdate
 from ...state import State, Vec
 from ..stage import Momentum, Stage
 from .interface import AttachedLoads, ConstraintSolution, LinearizationPoint
-from .last_twist import LAST_TWIST, elapsed_since_last
-from .leapfrog import CARRIED, CHANGE, impulse_of, in_world, predicted_rates, started
+from .last_twist import LAST_TWIST, find_time_since_last
+from .leapfrog import CARRIED, CHANGE, impulse_of, in_world, predict_rates, start_carried_twists
 from .on_rates import OnRates
 from .point_forces import add_point_forces
 
-ROUNDING = 1.0e-12  #: of the rates: a smaller change is none
-FEW = 64  #: rates of which the whole inverse may be cached
 UNRESISTED = "its joint has a direction that nothing resists"
 
 
@@ -36,11 +34,11 @@ class Constraints(Protocol):
     def at_work(self, time: float) -> list[bool]:
         """Return for each drive whether it is active from `time` [s] on."""
 
-    def started(self, state: State, respond: Callable[[Vec], Vec]) -> State:
+    def project_initial_rates(self, state: State, respond: Callable[[Vec], Vec]) -> State:
         """Return the initial state with the nearest rates that loops and drives permit, as after an impact. respond:
         M_r⁻¹."""
 
-    def reflected(self, state: State, respond: Callable[[Vec], Vec], h: float) -> State:
+    def reflect_momentum(self, state: State, respond: Callable[[Vec], Vec], h: float) -> State:
         """Return the end of a leapfrog step of h seconds with rates to which the impulse of these constraints that
         reflects momentum is added. respond: M_r⁻¹."""
 
@@ -58,7 +56,7 @@ class Constraints(Protocol):
         """Return the difference between the drives' targets and the coordinates at a state's time, (m,); 0 for rates
         without a drive."""
 
-    def singular_loop(self, state: State, posed: PosedTree) -> str:
+    def find_singular_loop(self, state: State, posed: PosedTree) -> str:
         """Return the name of a loop in a singular configuration, stretched straight or folded flat; "" where there is
         none."""
 
@@ -75,6 +73,8 @@ class PosedTree:
     the forces since the matrix contains it. Valid until the next stage is posed.
     [Thesis 3.6, changed: M_r û of linearised steps is the momentum of free flight, unless requested as printed]
     """
+
+    most_inverted = 64  #: rates of which the whole inverse may be cached
 
     def __init__(self, owner: Jointed, lin: LinearizationPoint, stage: Stage, rhs: Vec,
                  flesh: AttachedLoads | None) -> None:
@@ -97,12 +97,12 @@ class PosedTree:
         """
         factor = self.owner.factor
         m = len(impulses)
-        if self.inverse is None and impulses.ndim == 2 and m <= min(FEW, impulses.shape[1]):
+        if self.inverse is None and impulses.ndim == 2 and m <= min(self.most_inverted, impulses.shape[1]):
             self.inverse = factor.solve(np.eye(m))
         out: Vec = factor.solve(impulses) if self.inverse is None else self.inverse @ impulses
         return out
 
-    def carried(self, u: Vec) -> Vec:
+    def compute_carried_impulses(self, u: Vec) -> Vec:
         """Return S J u − w, the impulses on bodies by joints and constraints, (n, 6) [N m s, N s]. Jᵀ of it is r − R u
         plus the impulses on rates.
 
@@ -126,6 +126,8 @@ class PosedTree:
 class SolvedTree(PosedTree):
     """A stage of joints with its solution. Valid until the next stage is posed."""
 
+    relative_rounding = 1.0e-12  #: of the rates: a smaller change is none
+
     def __init__(self, posed: PosedTree, free: Vec, solution: ConstraintSolution | None,
                  leaving: Vec | None = None) -> None:
         """free: rates without constraints, (m,). solution: rates, impulses and memory of the constraints; None where
@@ -145,13 +147,13 @@ class SolvedTree(PosedTree):
     def rounding(self, u: Vec) -> float:
         """Return the smallest significant change of rates u (m,), a fraction of the largest rate [rad/s, m/s]."""
         if self.constraint_solution is None:
-            return ROUNDING * float(np.abs(u).max(initial=0.0))
-        known_to = max(ROUNDING, self.constraint_solution.tolerance)
+            return self.relative_rounding * float(np.abs(u).max(initial=0.0))
+        known_to = max(self.relative_rounding, self.constraint_solution.tolerance)
         return known_to * max(float(np.abs(u).max(initial=0.0)), float(np.abs(self._free).max(initial=0.0)))
 
     def reaction(self, u: Vec) -> Vec:
         """Return S J u − w less the constraints' impulses on bodies: what joints transmit, (n, 6) [N m s, N s]."""
-        out = self.carried(u)
+        out = self.compute_carried_impulses(u)
         if self.constraint_solution is not None and self.constraint_solution.on_bodies is not None:
             out -= self.constraint_solution.on_bodies
         return out
@@ -251,8 +253,9 @@ class Jointed:
     def _midway(self, lin: LinearizationPoint, stage: Stage) -> tuple[LinearizationPoint, Stage]:
         """Return a leapfrog step as a stage that is linearised at its midpoint."""
         carried = lin.memory.get(CARRIED)
-        self._incoming = started(lin.posture, self.fallen(stage.h, lin.external_force)) if carried is None else carried
-        q = lin.q + 0.5 * stage.h * predicted_rates(lin.v, lin.memory, stage.h)
+        self._incoming = (start_carried_twists(lin.posture, self.fallen(stage.h, lin.external_force))
+                          if carried is None else carried)
+        q = lin.q + 0.5 * stage.h * predict_rates(lin.v, lin.memory, stage.h)
         return (replace(lin, posture=self.tree.posture(q, lin.v, lin.memory, self._between), q=q),
                 replace(stage, base=lin.q, predicted=(lin.q, lin.v)))
 
@@ -284,7 +287,7 @@ class Jointed:
             return
         # semi-implicit: the rates were solved for where the joints stood a step ago, however long that was, and the
         # momentum they have there flies on; −h J̇u, the same to first order, would feed a chain that whips with energy
-        elapsed = elapsed_since_last(lin.memory, stage.h)
+        elapsed = find_time_since_last(lin.memory, stage.h)
         if LAST_TWIST in lin.memory:
             free_flight(at.E, self._world, lin.memory[LAST_TWIST], tree.inertia, self.gravity, elapsed, stage.h,
                         self.wrench)

@@ -14,14 +14,14 @@ STEP = "joints.h"  #: key of the memory: length of the last linearised step [s],
 LAST_TWIST = "joints.last_twist"
 
 
-def elapsed_since_last(memory: Mapping[str, Vec], h: float) -> float:
+def find_time_since_last(memory: Mapping[str, Vec], h: float) -> float:
     """Return the duration [s] since the last linearised step was solved, whose rates led to the present coordinates; h
     where there was none."""
     last = memory.get(STEP)
     return h if last is None else float(last[0])
 
 
-def stepped(memory: Mapping[str, Vec], h: float, prefix: str = "") -> Mapping[str, Vec]:
+def record_step(memory: Mapping[str, Vec], h: float, prefix: str = "") -> Mapping[str, Vec]:
     """Return the memory after a linearised step of h seconds. prefix: of keys of the mechanism within a memory that
     other parts share."""
     key = prefix + STEP

@@ -15,15 +15,15 @@ from ...forces.rigid_kernels import free_flight
 from ...forces.rigid_structs import BodySystem, ForceWeights, JointPoint, JointTable, RateSystem
 from ...forces.spring_kernels import springs
 from ...state import State, Vec
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 from .jointed import UNRESISTED, Jointed
-from .leapfrog import CARRIED, RATES, predicted_rates, started
+from .leapfrog import CARRIED, RATES, predict_rates, start_carried_twists
 from .leapfrog_steps import DIAGONAL, GAIN
 from .step_arrays import StepArrays, unpack
 from .tree_step import SLOW, begin_blocks, move_on, solve_rates
 
 
-@inlined
+@inline
 def to_world(E, i, own, out):  # type: ignore[no-untyped-def]
     """Write a twist `own` (6,) in the frame of body i into out[i], with its linear part rotated into world."""
     for a in range(3):
@@ -145,9 +145,9 @@ class LeapStep:
         tree, memory = jointed.tree, state.memory
         centres, carried = memory.get(CENTRES, tree.fresh), memory.get(CARRIED)
         if carried is None:
-            carried = started(tree.posture(q, u, centres), jointed.fallen(h, None))
+            carried = start_carried_twists(tree.posture(q, u, centres), jointed.fallen(h, None))
         self._carried = carried.copy()
-        self._fill(q + 0.5 * h * predicted_rates(u, memory, h), u, centres)
+        self._fill(q + 0.5 * h * predict_rates(u, memory, h), u, centres)
         after = np.empty((2, len(q), 1))
         status = advance_half(*self._fixed, self._carried, 0.5 * h, 0.5 * h, q, u, after, False)
         if status >= 0:
@@ -193,9 +193,9 @@ class CentredStep(LeapStep):
         tree, joints = jointed.tree, jointed.on_rates.joints
         centres, carried = memory.get(CENTRES, tree.fresh), memory.get(CARRIED)
         if carried is None:
-            carried = started(tree.posture(q, state.u, centres), np.zeros(3))
+            carried = start_carried_twists(tree.posture(q, state.u, centres), np.zeros(3))
         self._carried = carried.copy()
-        u = predicted_rates(state.u, memory, h)
+        u = predict_rates(state.u, memory, h)
         back = np.multiply(-0.5 * h, u, out=self._arrays.back)
         self._fill(q - back, u, centres)
         for stage, end in enumerate((time + DIAGONAL * h, time + h)):

@@ -23,14 +23,14 @@ CHANGE = "joints.change"  #: what joints changed of them as they were reflected 
 RATES = "joints.rates"
 
 
-def predicted_rates(u: Vec, memory: Mapping[str, Vec], h: float) -> Vec:
+def predict_rates(u: Vec, memory: Mapping[str, Vec], h: float) -> Vec:
     """Return predicted rates (m,) for the midpoint of a step of h seconds, from a state of rates u (m,) and its
     memory."""
     rates = memory.get(RATES)
     return u if rates is None else rates[0] + 0.5 * h * rates[1]
 
 
-def started(at: Posture, fallen: Vec) -> Vec:
+def start_carried_twists(at: Posture, fallen: Vec) -> Vec:
     """Return CARRIED of a motion without a previous leapfrog step: the twists of the rates at a posture, (n, 6).
 
     fallen: additional velocity by weight, (3,) [m/s]: zero where rates are those of the step's start, that of half a

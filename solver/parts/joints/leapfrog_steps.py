@@ -13,8 +13,8 @@ from ...state import State, Vec
 from ..stage import Momentum, Stage
 from .interface import LinearizationPoint
 from .jointed import Jointed, SolvedTree
-from .last_twist import elapsed_since_last
-from .leapfrog import CARRIED, CHANGE, RATES, in_world, predicted_rates, reflect, started
+from .last_twist import find_time_since_last
+from .leapfrog import CARRIED, CHANGE, RATES, in_world, predict_rates, reflect, start_carried_twists
 
 DIAGONAL = 1.0 - 1.0 / sqrt(2.0)  #: of the tableau of SDIRK2, a of both stages
 GAIN = (1.0 - DIAGONAL) / DIAGONAL  #: weight of the first stage's impulse in the start of the second
@@ -41,10 +41,10 @@ class LeapfrogSteps:
         """
         jointed, tree = self._jointed, self._jointed.tree
         carried = start.memory.get(CARRIED)
-        carried = started(lin.posture, np.zeros(3)) if carried is None else carried
+        carried = start_carried_twists(lin.posture, np.zeros(3)) if carried is None else carried
         if jointed.constraints is not None:
             jointed.constraints.begin(lin, start.time, h)
-        u = predicted_rates(lin.v, lin.memory, h)
+        u = predict_rates(lin.v, lin.memory, h)
         q = lin.q + 0.5 * h * u
         mid = replace(lin, posture=tree.posture(q, u, lin.memory, self._mid), q=q, v=u, brought=self._brought)
         free_flight(mid.posture.E, self._world, carried, tree.inertia, jointed.gravity, 0.5 * h, 0.0, self._brought)
@@ -54,14 +54,14 @@ class LeapfrogSteps:
     def _in_two_stages(self, mid: LinearizationPoint, start: State, h: float) -> State | None:
         """Return the state at the end of the step; None where contacts or limits are active."""
         jointed = self._jointed
-        first, rates = self._solved(mid, _stage(start, h, DIAGONAL, DIAGONAL, start.q, start.q, start.u))
+        first, rates = self._solve(mid, _stage(start, h, DIAGONAL, DIAGONAL, start.q, start.q, start.u))
         if _has_active_contacts(first):
             return None
         brought, moved = self._brought, jointed.tree.spread(mid.posture, rates)
         onward = replace(mid, brought=brought + GAIN * (
             np.einsum("nab,nb->na", jointed.tree.inertia, moved) - brought))
         base = start.q + (1.0 - DIAGONAL) * h * rates
-        last, leaving = self._solved(onward, _stage(
+        last, leaving = self._solve(onward, _stage(
             start, h, 1.0, DIAGONAL, base, start.q + FORESIGHT * DIAGONAL * h * rates,
             start.u + FORESIGHT * (rates - start.u)))
         if _has_active_contacts(last):
@@ -71,11 +71,11 @@ class LeapfrogSteps:
         return State(start.time + h, start.q + h * rates, rates, start.memory, tree_stage=last)
 
     def _in_one_stage(self, mid: LinearizationPoint, start: State, h: float) -> State:
-        posed, rates = self._solved(mid, _stage(start, h, 1.0, 1.0, start.q, start.q, start.u))
+        posed, rates = self._solve(mid, _stage(start, h, 1.0, 1.0, start.q, start.q, start.u))
         return State(start.time + h, start.q + h * (rates + posed.correction(rates)), rates, start.memory,
                      tree_stage=posed)
 
-    def _solved(self, mid: LinearizationPoint, stage: Stage) -> tuple[SolvedTree, Vec]:
+    def _solve(self, mid: LinearizationPoint, stage: Stage) -> tuple[SolvedTree, Vec]:
         solved = self._jointed.pose(mid, stage).solve()
         return solved, solved.rates
 
@@ -96,7 +96,7 @@ class LeapfrogSteps:
         respond = jointed.by_inertia(LinearizationPoint(at, after.q, after.u, after.memory), after.time)
         rates: Vec = respond(tree.gather(at, wrench, None, self._gathered))
         if constraints is not None and not jointed.has_friction and posed.lin.external_force is None:
-            reflected = constraints.reflected(replace(after, u=rates), respond, posed.stage.h)
+            reflected = constraints.reflect_momentum(replace(after, u=rates), respond, posed.stage.h)
             rates, after = reflected.u, replace(reflected, u=after.u)
         carried, change = reflect(at.E, tree.spread(at, rates), wrench, jointed.inverse_inertia)
         memory = {**after.memory, CARRIED: carried, RATES: np.stack([rates, (rates - u) / half])}
@@ -107,16 +107,16 @@ class LeapfrogSteps:
             of_the_end = False
         return replace(after, u=rates if of_the_end else after.u, memory=memory)
 
-    def dissipated(self, lin: LinearizationPoint, h: float, momentum: Momentum) -> tuple[float, float]:
+    def measure_dissipation(self, lin: LinearizationPoint, h: float, momentum: Momentum) -> tuple[float, float]:
         """Return the kinetic energy that a linearised step of h seconds loses as joints project the bodies' momentum,
         and the kinetic energy before that projection [J]."""
-        jointed, tree, elapsed, fallen = self._jointed, self._jointed.tree, elapsed_since_last(lin.memory, h), 0.0
+        jointed, tree, elapsed, fallen = self._jointed, self._jointed.tree, find_time_since_last(lin.memory, h), 0.0
         if momentum is Momentum.REFLECTED:
             # the half of the weight at the step's start is projected together with the other half
             elapsed = fallen = 0.5 * h
             bring, E = lin.memory.get(CARRIED), self._world
-            bring = started(lin.posture, np.zeros(3)) if bring is None else bring
-            q = lin.q + elapsed * predicted_rates(lin.v, lin.memory, h)
+            bring = start_carried_twists(lin.posture, np.zeros(3)) if bring is None else bring
+            q = lin.q + elapsed * predict_rates(lin.v, lin.memory, h)
             lin = replace(lin, q=q, posture=tree.posture(q, lin.v, lin.memory, self._mid))
         else:
             earlier = tree.posture(lin.q - elapsed * lin.v, lin.v, lin.memory, self._end)

@@ -57,14 +57,14 @@ class OnRates:
             self.force[rates] += ah * force
             if law_blocks.mass is not None and u_hat is not None:
                 self.force[rates] += law_blocks.mass @ u_hat[rates]
-            self._put(rates, inside, _weighed(law_blocks, ah, stiffness_factor))
+            self._put(rates, inside, _weigh_blocks(law_blocks, ah, stiffness_factor))
 
     def weigh_inertia(self, q: Vec, u: Vec, centres: Vec, time: float) -> None:
         """Fill R = M, the inertia of laws on rates alone, for velocity changes by impulses."""
         self.own[:], self.coupling[:] = 0.0, 0.0
         for (law, rates), inside in zip(self.laws, self._inside):
             law_blocks = law.blocks(self.joints.readings(q, centres)[rates], u[rates], time)
-            self._put(rates, inside, _weighed(law_blocks, 0.0, 0.0))
+            self._put(rates, inside, _weigh_blocks(law_blocks, 0.0, 0.0))
 
     def _put(self, rates: Index, inside: int | None, block: Vec) -> None:
         if inside is None:
@@ -95,7 +95,7 @@ class OnRates:
         return total
 
 
-def _weighed(law_blocks: RateBlocks, ah: float, stiffness_factor: float) -> Vec:
+def _weigh_blocks(law_blocks: RateBlocks, ah: float, stiffness_factor: float) -> Vec:
     block = np.zeros((len(law_blocks.force), len(law_blocks.force)))
     for factor, part in ((1.0, law_blocks.mass), (-ah, law_blocks.damping), (-stiffness_factor, law_blocks.stiffness)):
         if part is not None:

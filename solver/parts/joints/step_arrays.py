@@ -15,7 +15,7 @@ from ...coordinates.tree_structs import BodyMotion, JointMotion, TreeFrames
 from ...forces.rigid_structs import BodySystem, RateSystem, SpringTable
 from ...kernel_structs import struct
 from ...state import Index, Vec
-from ...threads import inlined
+from ...threads import inline
 from .jointed import Jointed
 
 #: stacked frames, (FRAMES, n, 4, 4)
@@ -62,7 +62,7 @@ class StepStructs(NamedTuple):
     constants: Vec  #: gravity [m/s²] and β, (4,)
 
 
-@inlined
+@inline
 def unpack(indices, numbers):  # type: ignore[no-untyped-def]
     """Return the StepStructs of the two arrays of `StepArrays`."""
     n, m, s, b = np.int64(indices[0]), np.int64(indices[1]), np.int64(indices[2]), np.int64(indices[3])

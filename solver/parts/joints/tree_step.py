@@ -20,16 +20,16 @@ from ...forces.rigid_structs import ForceWeights, JointPoint, JointTable
 from ...forces.spring_kernels import springs
 from ...linear.tree.kernels import eliminate, substitute
 from ...state import State
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 from .jointed import UNRESISTED, Jointed
-from .last_twist import STEP, stepped
+from .last_twist import STEP, record_step
 from .step_arrays import BETA, StepArrays, unpack
 
 SLOW, FAST = -1, -2  #: what a step says about itself
-FAST_RATE = 1.0e4  #: [rad/s or m/s]
+FAST_RATE = 1.0e4  #: [rad/s or m/s]: a step with a faster rate is left to the functions of `Jointed`
 
 
-@inlined
+@inline
 def begin_blocks(inertia, springs, blocks, below):  # type: ignore[no-untyped-def]
     """Set the bodies' blocks to their inertia, (n, 6, 6), and, where there are springs, those between neighbours to
     zero."""
@@ -142,5 +142,5 @@ class TreeStep:
         if status >= 0:
             raise StepFailed(UNRESISTED, tree.bodies[status])
         if last is None or elapsed != h:
-            memory = stepped(memory, h)
+            memory = record_step(memory, h)
         return State(time, after[0, :, 0], after[1, :, 0], memory), status == SLOW

@@ -50,7 +50,7 @@ class Tumbling:
             return after
         omega = self._rotation(before, bodies, 0)
         omega_after = self._rotation(after, bodies, 1)
-        moved = restored(inertia, omega, omega_after) - omega_after
+        moved = restore_invariants(inertia, omega, omega_after) - omega_after
         return replace(after, u=self._with_rotation(after, bodies, moved))
 
     def _rotation(self, state: State, bodies: Index, which: int) -> Vec:
@@ -72,7 +72,7 @@ class Tumbling:
         return u
 
 
-def restored(inertia: Vec, before: Vec, after: Vec) -> Vec:
+def restore_invariants(inertia: Vec, before: Vec, after: Vec) -> Vec:
     """Return the angular velocities nearest to `after` with the energy and angular momentum of `before`, (k, 3)
     [rad/s].
 

@@ -15,8 +15,8 @@ from ...errors import BadInput
 from ...meshing.volume import boundary_faces, tet_volumes
 from ...state import Index, Vec
 from .cubature import build_cubature
-from .fitting import fitted_volumes, sampled_frequencies
-from .load_modes import OFF, balanced_pulls, strain_energies, with_load_modes
+from .fitting import compute_sampled_frequencies, fit_volumes
+from .load_modes import OFF, build_balanced_pulls, strain_energies, with_load_modes
 from .loads import Floor, Grab, Planes, PointSprings, SkinPoints, StageLoads
 from .operators import Substance
 from .pins import PinGroups
@@ -25,10 +25,6 @@ from .skinning import Subspace, build_subspace
 from .stepping import Iterating, ReducedStage, SolvedStage, solve_stage
 
 MODES = 16
-POINTS = 30  #: a weight
-GROWTHS, GROWTH = 4, 1.35  #: how often points are found again, so many more each time
-RIGID = 1.0e8  #: of the softest element's stiffness, at most
-TOUCHING = 200  #: points of the skin that are checked for contact at most
 DIAGONAL = 1.0 - np.sqrt(0.5)  #: of SDIRK2, in which two stages share it
 INTEGRATORS = ("backward_euler", "bdf2", "sdirk2")
 
@@ -79,6 +75,11 @@ class ReducedBody:
     """Soft body on a skinning subspace with cubature points. `build` makes it; the cost of `step` does not depend on
     the mesh."""
 
+    growths, growth = 4, 1.35  #: how often points are found again, so many more each time
+    most_touching = 200  #: points of the skin that are checked for contact at most
+    stiffest = 1.0e8  #: of the softest element's stiffness, at most
+    points_of_weight = 30  #: a weight
+
     def __init__(self, nodes: Vec, tets: Index, substance: Substance, subspace: Subspace, points: CubaturePoints,
                  seen: Any = None, stepping: Stepping | None = None, truth: Truth | None = None) -> None:
         """nodes: (n, 3) [m]. tets: (e, 4). seen: sparse matrix (s, n) of nodal weights of the points that are drawn;
@@ -98,7 +99,7 @@ class ReducedBody:
         mass = subspace.mass[:, None]
         self.weighed: Vec = (mass * subspace.functions).sum(axis=0)  #: Φᵀ M 1, (p,)
         self._coupling = subspace.functions.T @ (mass * subspace.prescribed)  #: Φᵀ M Ψ, (p, 4 g)
-        some = self.skin[_spread_out(nodes[self.skin], TOUCHING)]
+        some = self.skin[_spread_out(nodes[self.skin], self.most_touching)]
         #: points with contact to the floor
         self.touching = SkinPoints(subspace.functions[some], subspace.prescribed[some], nodes[some])
         self.truth = truth or Truth(np.zeros(0), np.zeros(0), np.zeros(0), 1.0)
@@ -129,34 +130,35 @@ class ReducedBody:
         stepping = stepping or Stepping()
         fields = [stepping.gravity] if loads is None else loads
         forces = [subspace.mass[:, None] * np.asarray(field, float) for field in fields if np.any(field)]
-        forces += [pull for spot in pulled for pull in balanced_pulls(nodes, subspace, spot)]
+        forces += [pull for spot in pulled for pull in build_balanced_pulls(nodes, subspace, spot)]
         subspace, vibrations = with_load_modes(nodes, tets, substance, subspace, tuple(forces))
         say("cubature points")
-        count = points if points is not None else POINTS * subspace.weights.shape[1]
+        count = points if points is not None else cls.points_of_weight * subspace.weights.shape[1]
         if subspace.functions.shape[1] >= len(nodes) - len(subspace.pinned):
             count = max(count, len(tets))  # nothing is reduced
         energy = strain_energies(nodes, tets, substance.stiffness, subspace, vibrations.modes)
-        for _ in range(GROWTHS):
+        for _ in range(cls.growths):
             cubature = build_cubature(nodes, tets, substance.stiffness, subspace, count, exponent, energy)
             own = CubaturePoints(nodes, tets, substance, subspace, cubature)
             first, modes = vibrations.frequencies[:1], vibrations.modes
             if len(first) and own.count < len(tets):
                 if fitted:
-                    own.scale(fitted_volumes(own, modes))
+                    own.scale(fit_volumes(own, modes))
                 # stiffness is proportional to volumes: one factor sets the slowest frequency right
-                softest = float(sampled_frequencies(own, modes, 1)[0])
+                softest = float(compute_sampled_frequencies(own, modes, 1)[0])
                 own.scale(np.full(own.count, (float(first[0]) / softest) ** 2 if softest else 1.0))
             factor = float(own.volumes.sum() / tet_volumes(nodes, tets).sum())
-            sampled = sampled_frequencies(own, modes, len(vibrations.frequencies)) if len(first) else np.zeros(0)
+            sampled = (compute_sampled_frequencies(own, modes, len(vibrations.frequencies)) if len(first)
+                       else np.zeros(0))
             truth = Truth(vibrations.frequencies, vibrations.spanned, sampled, factor)
             body = cls(nodes, tets, substance, subspace, own, seen, stepping, truth)
             if truth.off <= OFF or points is not None or own.count >= len(tets):
                 break
             say(f"more cubature points, as frequencies are off by {100 * truth.off:.0f} %")
-            count = int(GROWTH * count)
+            count = int(cls.growth * count)
         return body
 
-    def stepped_with(self, stepping: Stepping) -> ReducedBody:
+    def with_stepping(self, stepping: Stepping) -> ReducedBody:
         """Return a copy of the body with other settings of its steps."""
         other = copy.copy(self)
         other.stepping = stepping
@@ -166,7 +168,7 @@ class ReducedBody:
     def substance_of(material: Substance, tets: int) -> Substance:
         """Return the material of `tets` elements for steps: elements a hundred million times as stiff as the softest
         are rigid, and are softened to that bound for the sake of rounding. Raises BadInput."""
-        return material.repeated(tets).bounded(RIGID)
+        return material.repeat(tets).limit_stiffness(ReducedBody.stiffest)
 
     def frequencies(self, count: int) -> Vec:
         """Return the lowest frequencies of the reduced body at rest [Hz], (count,) or fewer, without rigid motions,
@@ -200,13 +202,13 @@ class ReducedBody:
             moved += self.surface_prescribed @ state.carrier_motion
         return np.add(moved, self.rest_surface, out=moved)
 
-    def touch_by(self, rest: Vec, functions: Vec, prescribed: Vec, count: int = TOUCHING) -> None:
+    def touch_by(self, rest: Vec, functions: Vec, prescribed: Vec) -> None:
         """Use points of the drawn surface for contact instead of boundary nodes, which may lie outside that surface.
 
-        rest: positions at rest, (n, 3) [m]. functions, prescribed: Φ, (n, p), and Ψ, (n, 4 g), at the points. count:
-        largest number of points, which are spread evenly.
+        rest: positions at rest, (n, 3) [m]. functions, prescribed: Φ, (n, p), and Ψ, (n, 4 g), at the points, of which
+        `most_touching` are taken, spread evenly.
         """
-        some = _spread_out(rest, count)
+        some = _spread_out(rest, self.most_touching)
         self.touching = SkinPoints(functions[some], prescribed[some], rest[some])
 
     def points_of(self, points: SkinPoints, y: Vec, carrier_motion: Vec) -> Vec:
@@ -230,16 +232,16 @@ class ReducedBody:
         """Return a state with the rates whose velocities are nearest to those of all nodes, (n, 3) [m/s], in the norm
         of the mass. state: with the coordinates; None: at rest."""
         state = self.rest() if state is None else state
-        return replace(state, u=self._projected(velocities), past=None)
+        return replace(state, u=self._project_fields(velocities), past=None)
 
-    def placed(self, positions: Vec, state: ReducedState | None = None) -> ReducedState:
+    def fit_state(self, positions: Vec, state: ReducedState | None = None) -> ReducedState:
         """Return a state with the coordinates whose positions are nearest to those of all nodes, (n, 3) [m], in the
         norm of the mass. state: with the rates; None: at rest."""
         state = self.rest() if state is None else state
         moved = positions - self.nodes - self.subspace.prescribed @ state.carrier_motion
-        return replace(state, y=self._projected(moved), past=None)
+        return replace(state, y=self._project_fields(moved), past=None)
 
-    def _projected(self, fields: Vec) -> Vec:
+    def _project_fields(self, fields: Vec) -> Vec:
         projected: Vec = self.subspace.functions.T @ (self.subspace.mass[:, None] * fields)
         return projected
 
@@ -277,7 +279,7 @@ class ReducedBody:
         """
         end = state.carrier_motion if carrier_motion is None else carrier_motion
         how = self.stepping if stepping is None else stepping
-        damped = self._damped(state)
+        damped = self._evaluate_damping(state)
         before = np.concatenate([state.y, state.carrier_motion]), np.concatenate([state.u, state.carrier_rate])
         solved: list[SolvedStage] = []
 
@@ -329,13 +331,13 @@ class ReducedBody:
         changes: Vec = dpotrs(self._factor, rows, lower=0)[0]
         return changes
 
-    def displaced(self, state: ReducedState, moved: Vec) -> ReducedState:
+    def displace(self, state: ReducedState, moved: Vec) -> ReducedState:
         """Return the end of the last step with its coordinates changed by `moved`, (3 p,) axis by axis, and its rates
         accordingly, as by additional forces."""
         by = moved.reshape(3, -1).T
         return replace(state, y=state.y + by, u=state.u + by / self._bh)
 
-    def _damped(self, state: ReducedState) -> tuple[Vec, float] | None:
+    def _evaluate_damping(self, state: ReducedState) -> tuple[Vec, float] | None:
         """Return weighted derivatives of stress by stretches at a step's start, (c, 54), and the stiffness damping [s]:
         rotation is not damped. None where there is no such damping."""
         if not self.stepping.stiffness_damping:

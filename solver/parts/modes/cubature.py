@@ -30,9 +30,9 @@ class Cubature:
     """Elements and their weights: Σ w ψ approximates the sum of V ψ over all elements. [MFEM 2]"""
 
     tets: Index  #: (c,) numbers of elements
-    volumes: Vec  #: w, (c,) [m³]; they sum to the volume of the mesh until `scaled`
+    volumes: Vec  #: w, (c,) [m³]; they sum to the volume of the mesh until `scale`
 
-    def scaled(self, factor: float) -> Cubature:
+    def scale(self, factor: float) -> Cubature:
         """Return the cubature with all weights multiplied by a factor."""
         return Cubature(self.tets, self.volumes * factor)
 

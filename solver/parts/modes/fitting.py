@@ -16,7 +16,7 @@ NOTHING = 1.0e-12  #: of a point's largest stiffness, that is rounding
 LEAST, LARGEST = 0.05, 20.0  #: of a point's volume, once all are scaled by one factor
 
 
-def sampled_frequencies(points: CubaturePoints, modes: Vec, count: int) -> Vec:
+def compute_sampled_frequencies(points: CubaturePoints, modes: Vec, count: int) -> Vec:
     """Return the lowest frequencies with the stiffness of the points [Hz], (count,); zeros where they leave a motion
     without stiffness.
 
@@ -36,12 +36,12 @@ def sampled_frequencies(points: CubaturePoints, modes: Vec, count: int) -> Vec:
     return hertz
 
 
-def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> Vec:
+def fit_volumes(points: CubaturePoints, modes: Vec) -> Vec:
     """Return factors of the points' volumes, (c,), with which Σ w K_c is nearest to the stiffness of all elements.
 
     modes: (q, p, 3), all of the subspace, orthonormal in that stiffness, slow ones first. Errors are measured in these
     modes, with the largest weights for slow ones, and are balanced against the deviation of the factors from a common
-    one. loose: weight of that deviation.
+    one.
     """
     weights = np.sqrt(SLOW / (SLOW + np.arange(len(modes))))
     roots = _roots(points, modes)[: points.count] * weights
@@ -57,7 +57,7 @@ def fitted_volumes(points: CubaturePoints, modes: Vec, loose: float = LOOSE) -> 
         gram[c:stop, c:] = gram[c:, c:stop].T
     target = np.einsum("crq,crq,q->c", roots, roots, weights**2)
     fraction = points.volumes[: points.count] / points.volumes.sum()
-    resist = loose * float((weights**4).sum()) * fraction / factor**2
+    resist = LOOSE * float((weights**4).sum()) * fraction / factor**2
     matrix = gram + np.diag(resist)
     scale = 1.0 / np.sqrt(np.diag(matrix))
     lower = np.linalg.cholesky(scale[:, None] * matrix * scale + 1e-12 * np.eye(count))

@@ -23,11 +23,6 @@ from .skinning import MOST_RATIO, Subspace, orthonormal
 
 FREQUENCIES = 5  #: that have to be right
 OFF = 0.1  #: largest relative error
-GUARDS = 6  #: vibrations more that are iterated on: limbs that are alike swing alike
-FACTORED = 30_000  #: nodes of a mesh whose whole stiffness is factored; larger ones are iterated on
-SHIFT = 1.0e-3  #: of the slowest weight's stiffness, which is as slow as a body gets
-EXACT = 1.0e-6
-ROUNDS = 18  #: of the iteration on large meshes; what it finds are true displacements, converged or not
 COUNTED = 12  #: of the slowest modes, in which the strain of elements counts
 NEWS = 1.0e-4  #: of a displacement, that is not in the span yet: less of it is rounding
 RIGID = 1.0e-6  #: of the fastest requested frequency, squared: slower modes are rigid
@@ -77,7 +72,7 @@ def with_load_modes(nodes: Vec, tets: Index, substance: Substance, subspace: Sub
     return subspace, Vibrations(hertz, spanned_hertz, modes)
 
 
-def balanced_pulls(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
+def build_balanced_pulls(nodes: Vec, subspace: Subspace, spot: Index) -> list[Vec]:
     """Return three fields of forces, (n, 3) [N], that pull a spot of nodes (k,) along each axis, less the resultant
     that would accelerate a free body as a rigid one."""
     mass, forces = subspace.mass[:, None], []
@@ -121,20 +116,26 @@ def _with(subspace: Subspace, displacement: Vec) -> Subspace:
 class _Whole:
     """−K and M of the free nodes of a mesh at rest."""
 
+    rounds = 18  #: of the iteration on large meshes; what it finds are true displacements, converged or not
+    exactness = 1.0e-6  #: of the residual of an eigenvector: tolerance of the iteration on a factored mesh
+    most_factored = 30_000  #: nodes of a mesh whose whole stiffness is factored; larger ones are iterated on
+    guards = 6  #: vibrations more that are iterated on: limbs that are alike swing alike
+    relative_shift = 1.0e-3  #: of the slowest weight's stiffness, which is as slow as a body gets
+
     def __init__(self, nodes: Vec, tets: Index, substance: Substance, subspace: Subspace, free: Index) -> None:
         self._count, self._free = len(nodes), free
         rows = (3 * free[:, None] + np.arange(3)).ravel()
         self._stiffness = stiffness_operator(nodes, tets, substance)[rows][:, rows].tocsr()
         self._mass = np.repeat(subspace.mass[free], 3)
         moving = subspace.stiffnesses[subspace.stiffnesses > 0.0]
-        shift = SHIFT * float(moving.min(initial=1.0 if not len(moving) else np.inf))
+        shift = self.relative_shift * float(moving.min(initial=1.0 if not len(moving) else np.inf))
         self._shifted = self._stiffness + shift * sp.diags(self._mass)
         self._shift = shift
         self._solve: Callable[[Vec], Vec] | None = None
-        if len(free) <= FACTORED:
+        if len(free) <= self.most_factored:
             self._solve, self._shift = factor_with_shift(self._stiffness.tocsc(), self._mass, shift)
         else:
-            weights = weight_operator(nodes, tets, substance.bounded(MOST_RATIO))[free][:, free]
+            weights = weight_operator(nodes, tets, substance.limit_stiffness(MOST_RATIO))[free][:, free]
             # a node's three axes each take about a third of the trace
             scalar, _ = factor_with_shift((weights / 3.0).tocsc(), subspace.mass[free], shift)
             self._precondition = lambda rhs: scalar(
@@ -147,12 +148,12 @@ class _Whole:
             solution = self._solve(rhs[:, None])[:, 0]
         else:
             size = (len(rhs),) * 2
-            solution, _ = cg(self._shifted, rhs, rtol=1e-3, maxiter=ROUNDS * 8,
+            solution, _ = cg(self._shifted, rhs, rtol=1e-3, maxiter=self.rounds * 8,
                           M=LinearOperator(size, self._precondition))
         return self._all(solution[:, None])[:, 0].reshape(-1, 3)
 
-    def of_subspace(self, subspace: Subspace, most: int = FREQUENCIES + GUARDS) -> tuple[Vec, Vec, Vec]:
-        """Return squared angular frequencies [1/s²] of a subspace, the lowest few and those of rigid motions, their
+    def of_subspace(self, subspace: Subspace, most: int | None = None) -> tuple[Vec, Vec, Vec]:
+        """Return squared angular frequencies [1/s²] of a subspace, the lowest `most` and those of rigid motions, their
         displacements (3 f, k) and coordinates (k, p, 3)."""
         functions = subspace.functions[self._free]
         p = functions.shape[1]
@@ -164,6 +165,7 @@ class _Whole:
             image = self._stiffness @ columns
             for second in range(3):
                 matrix[second * p : (second + 1) * p, axis * p : (axis + 1) * p] = functions.T @ image[second::3]
+        most = FREQUENCIES + self.guards if most is None else most
         count = min(3 * p, most + 6 * int((subspace.stiffnesses == 0.0).sum()))
         values, vectors = scipy.linalg.eigh(0.5 * (matrix + matrix.T), subset_by_index=(0, count - 1))
         fields = np.empty((len(self._mass), count))
@@ -178,7 +180,8 @@ class _Whole:
         count = min(fields.shape[1], len(self._mass))
         if self._solve is not None:
             solve = self._solve
-            vectors = largest(lambda y: root * solve(root * y), root * fields, max(count - GUARDS, 1), EXACT) / root
+            vectors = largest(lambda y: root * solve(root * y), root * fields, max(count - self.guards, 1),
+                              self.exactness) / root
             inside = vectors.T @ (self._stiffness @ vectors)
             values, rotation = scipy.linalg.eigh(0.5 * (inside + inside.T))
             return np.maximum(values, 0.0), self._all(vectors @ rotation)
@@ -188,7 +191,7 @@ class _Whole:
             values, vectors = lobpcg(
                 LinearOperator(size, matvec=lambda y: self._shifted @ y, matmat=lambda y: self._shifted @ y), fields,
                 B=sp.diags(self._mass), M=LinearOperator(size, matvec=self._precondition, matmat=self._precondition),
-                maxiter=ROUNDS, tol=1e-12, largest=False)
+                maxiter=self.rounds, tol=1e-12, largest=False)
         order = np.argsort(values)
         return np.maximum(values[order] - self._shift, 0.0), self._all(vectors[:, order])
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from ...state import Vec
 
-CREEP = 1.0e-3  #: speed below which friction holds back in proportion [m/s]
-
 
 @dataclass(frozen=True)
 class Grab:
@@ -75,6 +73,8 @@ class Planes:
 class StageLoads:
     """Springs, floor and planes during one stage: energy, force and stiffness on the coordinates of a reduced body."""
 
+    creep = 1.0e-3  #: speed below which friction holds back in proportion [m/s]
+
     def __init__(self, grabs: Sequence[Grab], floor: Floor | None, touching: SkinPoints, carrier_motion: Vec, base: Vec,
                  rate: Vec, length: float, planes: Planes | None = None, springs: Sequence[PointSprings] = ()) -> None:
         """carrier_motion: coordinates of groups of pins at the stage's end, (4 g, 3). base, rate: coordinates at the
@@ -99,7 +99,7 @@ class StageLoads:
             load, slide = planes.stiffness * self._inside(base), of.rows @ rate - planes.speed
             along = slide - np.einsum("ij,ij->i", slide, planes.normals)[:, None] * planes.normals
             #: friction coefficient along each plane, as that of the floor [N s/m]
-            self._friction = planes.friction * load / np.maximum(np.linalg.norm(along, axis=1), CREEP)
+            self._friction = planes.friction * load / np.maximum(np.linalg.norm(along, axis=1), self.creep)
         if floor is not None:
             self._rest_positions = touching.rest + (touching.prescribed @ carrier_motion if len(carrier_motion)
                                                     else 0.0)
@@ -109,7 +109,7 @@ class StageLoads:
             slide = touching.rows @ rate
             speed = np.linalg.norm(slide - (slide @ floor.normal)[:, None] * floor.normal, axis=1)
             #: friction as damping: Coulomb's at the predicted speed, so that one iteration suffices [N s/m]
-            self._brake = floor.friction * load / np.maximum(speed, CREEP)
+            self._brake = floor.friction * load / np.maximum(speed, self.creep)
 
     def energy(self, y: Vec) -> float:
         """Return the energy of all loads [J] at coordinates y (p, 3)."""

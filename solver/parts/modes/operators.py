@@ -41,7 +41,7 @@ class Substance:
         wide = {key: np.broadcast_to(np.asarray(value, float), (count,)) for key, value in params.items()}
         return cls(material, material.constants(**wide), np.broadcast_to(np.asarray(density, float), (count,)))
 
-    def repeated(self, count: int) -> Substance:
+    def repeat(self, count: int) -> Substance:
         """Return the substance of `count` elements, where there is one set of constants for all. Raises BadInput for
         another number."""
         if self.constants.shape[1] == count:
@@ -57,7 +57,7 @@ class Substance:
         fibers = None if self.fiber_constants is None else self.fiber_constants[:, which]
         return Substance(self.material, self.constants[:, which], self.density[which], self.fiber_material, fibers)
 
-    def bounded(self, ratio: float) -> Substance:
+    def limit_stiffness(self, ratio: float) -> Substance:
         """Return the substance with elements that are stiffer than `ratio` times the softest one softened to that
         bound.
 
@@ -93,7 +93,7 @@ def _element_blocks(nodes: Vec, tets: Index, substance: Substance) -> Vec:
     return blocks[: len(tets)]
 
 
-def lumped_mass(nodes: Vec, tets: Index, density: Vec) -> Vec:
+def lump_mass(nodes: Vec, tets: Index, density: Vec) -> Vec:
     """Return the mass of each node [kg], (n,): a quarter of the mass of each of its elements."""
     corner_masses = np.repeat(tet_volumes(nodes, tets) * density / 4.0, 4)
     mass = np.zeros(len(nodes))

@@ -26,7 +26,6 @@ from .point_kernels import (
 from .skinning import Subspace
 
 CHUNKS = 16  #: pieces of the points; their borders do not depend on the number of threads
-TRACKS = 4  #: sums of stiffness that are made apart and added in one order
 #: lane blocks of a product: what it reads stays in the second-level cache, and BLAS does small ones without copies
 BLOCKS, SMALL_BLOCKS = 8, 2
 SMALL = 1.0e6  #: multiplications that BLAS calls small
@@ -40,6 +39,8 @@ class CubaturePoints:
     Gradients are ∂u/∂X of the displacement, (c, 9) with ∂u_a/∂X_j at 3 j + a. c is a multiple of the lanes: points of
     zero weight fill the last block. Matrices are (p, 6, p): one block for each pair of axes of `PAIRS`.
     """
+
+    tracks = 4  #: sums of stiffness that are made apart and added in one order
 
     def __init__(self, nodes: Vec, tets: Index, substance: Substance, subspace: Subspace, cubature: Cubature) -> None:
         own = tets[cubature.tets]
@@ -72,7 +73,7 @@ class CubaturePoints:
         self._hessian, self._along = np.zeros((blocks, 36, LANES)), np.zeros((blocks, 54, LANES))
         p = self.functions.shape[2]
         self._step = LANES * (SMALL_BLOCKS if 18 * SMALL_BLOCKS * LANES * p**2 <= SMALL else BLOCKS)
-        tracks = min(TRACKS, -(-len(self.functions) // self._step))
+        tracks = min(self.tracks, -(-len(self.functions) // self._step))
         self._products = np.zeros((tracks, 3 * self._step, 6, p))
         self._partial, self._sums = np.zeros((tracks, p, 6 * p)), np.zeros((tracks, p, 6 * p))
 

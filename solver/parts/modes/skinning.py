@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from ...errors import BadInput, NoFreeNode
 from ...linear.block_krylov import largest
 from ...state import Index, Vec
-from .operators import Substance, factor_with_shift, lumped_mass, weight_operator
+from .operators import Substance, factor_with_shift, lump_mass, weight_operator
 
 GUARDS = 4  #: eigenvectors beyond those requested, so that the last of these converge as well
 TOLERANCE = 1.0e-7  #: of weights: less is not seen in what they span
@@ -54,14 +54,14 @@ def build_subspace(nodes: Vec, tets: Index, substance: Substance, pins: Sequence
     if m < 1:
         raise BadInput(f"{m} weights move nothing", "Take at least one")
     n = len(nodes)
-    mass = lumped_mass(nodes, tets, substance.density)
+    mass = lump_mass(nodes, tets, substance.density)
     pinned = np.unique(np.concatenate([np.zeros(0, np.int32), *[np.asarray(pin, np.int32) for pin in pins]]))
     if len(pinned) and not (0 <= pinned[0] and pinned[-1] < n):
         raise BadInput(f"a pin names node {pinned[-1]}, but there are {n}", "Name nodes of this mesh")
     free = np.setdiff1d(np.arange(n), pinned)
     if not len(free):
         raise NoFreeNode("every node is pinned, so nothing can move", "Leave a part of it free")
-    bounded = substance.bounded(MOST_RATIO)
+    bounded = substance.limit_stiffness(MOST_RATIO)
     operator = weight_operator(nodes, tets, bounded)
     count, part = connected_components(operator, directed=False)
     parts = [np.flatnonzero(part == k) for k in range(count)]
@@ -153,13 +153,14 @@ def _harmonic(operator: sp.csc_matrix, free: Index, groups: list[Index], affine:
     return functions
 
 
-def orthonormal(functions: Vec, mass: Vec, before: Vec | None = None, least: float = DEPENDENT) -> Vec:
+def orthonormal(functions: Vec, mass: Vec, before: Vec | None = None, least: float | None = None) -> Vec:
     """Return a basis of the span of functions, (n, p), orthonormal in mass and to `before`, without dependent
     functions.
 
     functions: (n, k). mass: (n,). least: length of a function relative to its own that remains across all others, above
-    which it is independent.
+    which it is independent; `DEPENDENT` where it is None.
     """
+    least = DEPENDENT if least is None else least
     root = np.sqrt(mass)[:, None]
     scaled = root * functions
     done = np.zeros((len(mass), 0)) if before is None else root * before

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
 from ...errors import StepFailed
+from ...iteration.iterate import iterate
+from ...iteration.protocol import Bound, StageDirections, Stop
 from ...state import Vec
 from .loads import StageLoads
 from .points import PAIRS, CubaturePoints
 
-HALVINGS = 8
+HALVINGS = 8  #: of a step, at most, until it lowers the potential; then the shortest is taken
 ENOUGH = 1.0e-4  #: of the slope: least decrease by a fraction of a step (Armijo)
 ROUNDING = 1.0e-13  #: of a potential and of gradients: what is won less than that is not seen
 
@@ -108,46 +111,101 @@ def solve_stage(stage: ReducedStage, y: Vec, how: Iterating, length: float) -> S
     """
     guarded = how.mixed and how.guarded
     try:
-        solution = _iterate(stage, y, how.mixed, how, length)
+        solution = _solve(stage, y, how.mixed, how, length)
     except StepFailed:
         if not guarded:
             raise
         solution = None
     if solution is not None and (not guarded or stage.potential(solution.y) <= stage.potential(y)):
         return solution
-    plain = _iterate(stage, y, False, how, length)
+    plain = _solve(stage, y, False, how, length)
     before = (0, ()) if solution is None else (solution.iterations, solution.decrements)
     return SolvedStage(plain.y, before[0] + plain.iterations, (*before[1], *plain.decrements), True)
 
 
-def _iterate(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: float) -> SolvedStage:
-    """Return a stage's solution by sequential quadratic programming on coordinates and stretches, or by Newton's method
-    on coordinates.
+class ReducedIterate(NamedTuple):
+    """Coordinates of a reduced body and gradients at its points."""
 
-    [MFEM Alg. 1] [MFEM 5-8]
-    """
-    points = stage.points
-    points.restart()
-    gradients = points.gradients(y, stage.carrier_motion)
-    decrements: list[float] = []
-    for _ in range(how.iterations):
-        force, step = _direction(stage, y, gradients, mixed, mixed and bool(decrements))
+    y: Vec  #: (p, 3)
+    gradients: Vec  #: (c, 9)
+
+
+class ReducedDirection(NamedTuple):
+    """A step of an iteration."""
+
+    step: Vec  #: of coordinates, (p, 3)
+    moved: Vec  #: of gradients, (c, 9)
+    decrement: float  #: Newton decrement, squared [J]
+
+
+class ReducedStep(NamedTuple):
+    """A step along a direction."""
+
+    after: ReducedIterate
+    direction: ReducedDirection
+    is_full: bool
+
+
+class ReducedDirections(StageDirections[ReducedStage, ReducedIterate, ReducedStep, ReducedDirection]):
+    """Directions by sequential quadratic programming on coordinates and stretches, or by Newton's method on
+    coordinates. [MFEM 5-8]"""
+
+    def __init__(self, mixed: bool) -> None:
+        """mixed: whether stretches are unknowns."""
+        self._mixed = mixed
+        self.decrements: list[float] = []  #: Newton decrement of each iteration [√J]
+
+    def find(self, problem: ReducedStage, at: ReducedIterate, last: ReducedStep | None) -> ReducedDirection:
+        """Return the direction at an iterate. Raises StepFailed where numbers are not finite or the matrix is not
+        positive definite."""
+        force, step = _direction(problem, at.y, at.gradients, self._mixed, self._mixed and bool(self.decrements))
         decrement = float(np.vdot(force, step))
         if not np.isfinite(decrement):
             raise StepFailed("a stage of the reduced body has no solution in numbers")
-        decrements.append(float(np.sqrt(max(decrement, 0.0))))
-        moved = points.gradients(step, stage.carrier_motion[:0])
+        self.decrements.append(float(np.sqrt(max(decrement, 0.0))))
+        return ReducedDirection(step, problem.points.gradients(step, problem.carrier_motion[:0]), decrement)
+
+
+class ReducedSearch(Bound[ReducedStage, ReducedIterate, ReducedDirection, ReducedStep]):
+    """Line search on the potential, or on the Lagrangian of coordinates and stretches."""
+
+    def __init__(self, mixed: bool, halves: bool) -> None:
+        """mixed: whether stretches are unknowns. halves: whether steps are halved; else they are taken whole."""
+        self._mixed, self._halves = mixed, halves
+
+    def step_along(self, problem: ReducedStage, at: ReducedIterate, direction: ReducedDirection) -> ReducedStep:
+        """Return the step along a direction."""
+        (y, gradients), (step, moved, decrement), points = at, direction, problem.points
         taken = 1.0
-        if mixed:
+        if self._mixed:
             slope = -(decrement + points.follow(moved))
-            taken = _searched_mixed(stage, y, step, gradients, moved, slope) if how.search else 1.0
+            taken = _search_mixed(problem, y, step, gradients, moved, slope) if self._halves else 1.0
             points.keep(taken)
-        elif how.search:
-            taken = _searched(stage, y, step, gradients, moved, -decrement)
-        y, gradients = y + taken * step, gradients + taken * moved
-        if np.linalg.norm(step) <= length:
-            break
-    return SolvedStage(y, len(decrements), tuple(decrements), False)
+        elif self._halves:
+            taken = _search(problem, y, step, gradients, moved, -decrement)
+        after = ReducedIterate(y + taken * step, gradients + taken * moved)
+        return ReducedStep(after, direction, taken == 1.0)
+
+
+class LengthStop(Stop[ReducedStep]):
+    """Stop rule that is met where a direction is short enough."""
+
+    def __init__(self, length: float) -> None:
+        """length: of a step of coordinates [√kg m]."""
+        self._length = length
+
+    def is_done(self, step: ReducedStep) -> bool:
+        """Whether the direction of a step is short enough."""
+        return bool(np.linalg.norm(step.direction.step) <= self._length)
+
+
+def _solve(stage: ReducedStage, y: Vec, mixed: bool, how: Iterating, length: float) -> SolvedStage:
+    """Return a stage's solution by iterations on coordinates and, if mixed, on stretches. [MFEM Alg. 1]"""
+    points, directions = stage.points, ReducedDirections(mixed)
+    points.restart()
+    first = ReducedIterate(y, points.gradients(y, stage.carrier_motion))
+    end = iterate(stage, first, directions, ReducedSearch(mixed, how.search), LengthStop(length), how.iterations)
+    return SolvedStage(end.at.y, len(directions.decrements), tuple(directions.decrements), False)
 
 
 def _direction(stage: ReducedStage, y: Vec, gradients: Vec, mixed: bool, exact: bool) -> tuple[Vec, Vec]:
@@ -166,7 +224,7 @@ def _direction(stage: ReducedStage, y: Vec, gradients: Vec, mixed: bool, exact: 
     return force, step
 
 
-def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
+def _search(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
     """Return the largest of the step lengths 1, ½, ¼… that decreases the potential sufficiently."""
     points = stage.points
     before = points.measure(gradients) + stage.smooth(y, gradients)
@@ -180,7 +238,7 @@ def _searched(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec
     return taken
 
 
-def _searched_mixed(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
+def _search_mixed(stage: ReducedStage, y: Vec, step: Vec, gradients: Vec, moved: Vec, slope: float) -> float:
     """Return the step length by the Lagrangian at the new multipliers. [MFEM 4]"""
     points = stage.points
     before = points.measure_start() + stage.smooth(y, gradients)

@@ -118,9 +118,9 @@ class Full:
         [ConJac 10]"""
         stage.fill(self.pattern, lin)
         self.linear.factor(self.matrix, lin.x[self.pattern.order])
-        return self.posed(lin, stage)
+        return self.pose_on_factor(lin, stage)
 
-    def posed(self, lin: Linearised, stage: NodeStage) -> PosedFull:
+    def pose_on_factor(self, lin: Linearised, stage: NodeStage) -> PosedFull:
         """Return a stage on the present factor, with the right-hand side of `lin` and `stage`."""
         return PosedFull(self, lin, stage, self.rhs(lin, stage))
 
@@ -138,7 +138,7 @@ class Full:
         """Return the stage's right-hand side, (n, 3) [N s]."""
         out = self.loads.momentum(lin, stage)
         if stage.w is not None:
-            out += stage.damped_stiffness_factor(lin) * self.loads.pull(lin, stage.w)
+            out += stage.compute_damped_stiffness_factor(lin) * self.loads.pull(lin, stage.w)
             if lin.damped is not None:
                 moving = np.zeros(out.shape)
                 moving[self.mesh.coordinates.prescribed] = stage.w
@@ -180,7 +180,7 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
     # C = −S_ff⁻¹ S_fa J_a; M couples no node with another
     columns = np.zeros((len(lin.x), 3, count))
     columns[coordinates.prescribed] = carried
-    stiffness_product = stage.damped_stiffness_factor(lin) * owner.loads.pulls(lin, carried)[free]
+    stiffness_product = stage.compute_damped_stiffness_factor(lin) * owner.loads.pulls(lin, carried)[free]
     if lin.damped is not None and lin.damped.has_blocks:
         stiffness_product += stage.a * stage.h * lin.damped.multiply(columns)[free]
     response = posed.respond(stiffness_product.reshape(-1, count))
@@ -192,7 +192,7 @@ def eliminate(posed: PosedFull, stage: NodeStage, carried: Vec) -> Eliminated:
         free_response[coordinates.prescribed, :, 0] = stage.w
 
     # G and g are the rows of the attached nodes: those of the others vanish
-    loaded = owner.loads.loaded_prescribed(lin, stage)
+    loaded = owner.loads.find_loaded_prescribed(lin, stage)
     rows = owner.loads.on_prescribed(lin, stage, np.concatenate([columns, free_response], axis=2), loaded)
     rows = carried[loaded].reshape(-1, count).T @ rows.reshape(-1, count + 1)
     momentum = owner.loads.momentum(lin, stage)[coordinates.prescribed]

@@ -51,7 +51,7 @@ class OwnInertia:
         out[self._free] = columns[self._free]
         return out
 
-    def generalised_force(self, loads: Vec) -> Vec:
+    def project_loads(self, loads: Vec) -> Vec:
         """Return the loads on free nodes and zero on others, both (n, 3, c)."""
         return self.following(loads)
 

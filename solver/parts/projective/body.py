@@ -57,7 +57,7 @@ class TargetRows:
         """Return the rows with their targets at `seconds` before the step's end."""
         return replace(self, targets=self.targets - seconds * self.velocities) if seconds else self
 
-    def weighed(self, factors: Vec) -> TargetRows:
+    def scale_weights(self, factors: Vec) -> TargetRows:
         """Return the rows with weights multiplied by `factors`, (k,)."""
         return replace(self, weights=factors * self.weights)
 
@@ -66,7 +66,7 @@ class TargetRows:
         return TargetRows(self.nodes[some] + np.int32(shift), *(getattr(self, name)[some] for name in COLUMNS[1:]))
 
     @classmethod
-    def joined(cls, several: Sequence[TargetRows]) -> TargetRows:
+    def join(cls, several: Sequence[TargetRows]) -> TargetRows:
         """Return the rows of several tables in one table; at least one table is required."""
         several = [table for table in several if len(table.nodes)] or list(several[:1])
         if len(several) == 1:
@@ -174,9 +174,9 @@ class ProjectiveBody:
         rows = [NOTHING if points is None else points]
         if touching is not None:
             rows.append(touching(x, begin))
-        joined = TargetRows.joined(rows)
+        joined = TargetRows.join(rows)
         iterations = self.iterations if settings.iterations is None else settings.iterations
-        x = self._iterated(x, _StepTerms(kappa, predicted, load, base, self.mass_damping / bh, joined, begin,
+        x = self._iterate(x, _StepTerms(kappa, predicted, load, base, self.mass_damping / bh, joined, begin,
                                          h * joined.velocities), iterations)
         if not np.isfinite(x).all():
             raise StepFailed("a position is not a number")
@@ -190,12 +190,12 @@ class ProjectiveBody:
             return (4.0 * state.x - past[0]) / 3.0, (4.0 * state.v - past[1]) / 3.0, 2.0 / 3.0
         return state.x, state.v, 1.0
 
-    def _iterated(self, x: Vec, terms: _StepTerms, iterations: int) -> Vec:
+    def _iterate(self, x: Vec, terms: _StepTerms, iterations: int) -> Vec:
         """Return positions after so many iterations, (n, 3) [m]; the potential falls in each.
 
         [Notes, Implicit Integration] [Liu 2017]"""
         diagonal = np.asarray(np.bincount(terms.points.nodes, terms.points.weights, len(self.rest)), dtype=float)
-        matrix = self._factored(terms.kappa + terms.drag)
+        matrix = self._factor(terms.kappa + terms.drag)
         matrix.add(diagonal[self.free])
 
         def solve(rhs: Vec) -> Vec:
@@ -206,12 +206,12 @@ class ProjectiveBody:
         self.energies = [at.energy]
         for _ in range(iterations):
             move = self._pairs.direction(-at.net, solve)
-            trial, trial_at = self._moved(x, move, terms, at)
+            trial, trial_at = self._move(x, move, terms, at)
             if not trial_at.lagged < at.energy and len(self._pairs):
                 # discard the secant pairs: a step with the constant matrix alone never raises the potential
                 self._pairs.clear(3 * len(self.free))
                 move = solve(at.net)
-                trial, trial_at = self._moved(x, move, terms, at)
+                trial, trial_at = self._move(x, move, terms, at)
             self._pairs.add(move, at.net - trial_at.net)
             x, at = trial, trial_at
             self.energies.append(at.energy)
@@ -219,7 +219,7 @@ class ProjectiveBody:
                 break
         return x
 
-    def _moved(self, x: Vec, move: Vec, terms: _StepTerms, at: _Measured) -> tuple[Vec, _Measured]:
+    def _move(self, x: Vec, move: Vec, terms: _StepTerms, at: _Measured) -> tuple[Vec, _Measured]:
         """Return positions after a displacement of the free nodes, (3 f,) [m], and the potential there."""
         if len(self.free) == len(x):
             trial = x + move.reshape(-1, 3)
@@ -228,7 +228,7 @@ class ProjectiveBody:
             trial[self.free] += move.reshape(-1, 3)
         return trial, self._measure(trial, terms, at.limits)
 
-    def _factored(self, inertia: float) -> GlobalMatrix:
+    def _factor(self, inertia: float) -> GlobalMatrix:
         """Return the matrix with masses times `inertia` [1/s²], from a cache of the last few step sizes. Raises
         StepFailed."""
         matrix = self._factors.pop(inertia, None)

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ...forces.cloth.corotated_membrane import STIFFER
+from ...forces.cloth.membrane_kernels import DIAGONAL_FACTOR
 from ...forces.cloth.quadratic_kernels import weigh
 from ...forces.cloth.sheet import Sheet
 from ...state import Index, Vec
 from .constraints import FlatRows, Lengths, ProjectedElements, Triangles
 
-LIMIT_RATIO = 500.0  #: times as stiff is cloth past the limit of its stretch
-DIAGONAL_LIMIT = 2.0  #: times that limit along diagonals, where threads turn first
 #: directions across a triangle in material space: warp, weft and both diagonals, and the factor of each on the limit
-DIRECTIONS = ((1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (np.sqrt(0.5), np.sqrt(0.5), DIAGONAL_LIMIT),
-              (np.sqrt(0.5), -np.sqrt(0.5), DIAGONAL_LIMIT))
+DIRECTIONS = ((1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (np.sqrt(0.5), np.sqrt(0.5), DIAGONAL_FACTOR),
+              (np.sqrt(0.5), -np.sqrt(0.5), DIAGONAL_FACTOR))
 
 
 def membrane_moduli(params: Mapping[str, float]) -> tuple[Vec, float, list[str]]:
@@ -53,7 +53,7 @@ def cloth_constraints(sheet: Sheet, membrane: Mapping[str, float], bending: Mapp
     limit = membrane.get("stretch_limit", 0.0)
     stretch_moduli = [membrane["stretch_warp"], membrane["stretch_weft"]]
     stretch_moduli += 2 * [float(np.sqrt(stretch_moduli[0] * stretch_moduli[1]))]
-    hard = LIMIT_RATIO if limit > 0.0 else 0.0
+    hard = STIFFER if limit > 0.0 else 0.0
     table = np.array([(e0, e1, stiffness, hard * modulus, 1.0 + limit_factor * limit)
                       for (e0, e1, limit_factor), stiffness, modulus in zip(DIRECTIONS, moduli, stretch_moduli)])
     constraints: list[ProjectedElements] = [Triangles(triangles, gradients, areas, table[table[:, 2:4].any(axis=1)],

@@ -65,7 +65,7 @@ class Lengths:
         return cls(np.ascontiguousarray(padded, dtype=np.int32), scaled, weight, low, high, middles, np.zeros(count))
 
     @classmethod
-    def joined(cls, several: Sequence[Lengths]) -> Lengths:
+    def join(cls, several: Sequence[Lengths]) -> Lengths:
         """Return the rows of several tables in one table, in the order of the list."""
         names = ("nodes", "coefficients", "weights", "least", "most", "centres", "_energies")
         return cls(*(np.concatenate([getattr(table, name) for table in several]) for name in names))
@@ -83,7 +83,7 @@ class Lengths:
 
     def matrix(self, count: int) -> sp.csc_matrix:
         """Return Σ w AᵀA of the rows for one axis, (n, n) [N/m], n = count."""
-        return _assembled(self.nodes, self.coefficients[:, :, None], self.weights, count)
+        return _assemble(self.nodes, self.coefficients[:, :, None], self.weights, count)
 
 
 class FlatRows:
@@ -116,7 +116,7 @@ class Triangles:
     def __init__(self, triangles: Index, gradients: Vec, areas: Vec, directions: Vec, modulus: float) -> None:
         """triangles: (t, 3). gradients: ∇N in material space [1/m], (t, 3, 2). areas: (t,) [m²]. directions: e, w
         [N/m], s [N/m] and most of each, (k, 5). modulus: m [N/m]."""
-        source = _padded(len(triangles))
+        source = _pad(len(triangles))
         self._count, self._modulus, self._directions = len(triangles), modulus, np.array(directions, dtype=float)
         self.nodes, self._gradients = np.array(triangles[source], dtype=np.int32), np.array(gradients[source], float)
         self._areas = np.array(areas[source], float)
@@ -139,7 +139,7 @@ class Triangles:
         every = np.concatenate([self._directions[:, :2].T, np.eye(2)], axis=1) * np.sqrt(self.weights)[[*range(
             len(self._directions)), -1, -1]]
         own = slice(self._count)
-        return _assembled(self.nodes[own], self._gradients[own] @ every, self._areas[own], count)
+        return _assemble(self.nodes[own], self._gradients[own] @ every, self._areas[own], count)
 
 
 class Tets:
@@ -151,7 +151,7 @@ class Tets:
 
     def __init__(self, rest: Vec, tets: Index, lame_mu: Vec, lame_lambda: Vec) -> None:
         """rest: (n, 3) [m]. tets: (e, 4). lame_mu, lame_lambda: (e,) [Pa]."""
-        count, source = len(tets), _padded(len(tets))
+        count, source = len(tets), _pad(len(tets))
         gradients, six_volumes = shape_gradients(rest, tets)
         weights = np.stack([2.0 * lame_mu, 3.0 * lame_lambda], axis=1) * (six_volumes / 6.0)[:, None]
         self._gradients, self._weights = gradients, weights.sum(axis=1)
@@ -171,10 +171,10 @@ class Tets:
 
     def matrix(self, count: int) -> sp.csc_matrix:
         """Return Σ (w₁ + w₂) ∇N ∇Nᵀ for one axis, (n, n) [N/m], n = count."""
-        return _assembled(self.nodes[: self._count], self._gradients, self._weights, count)
+        return _assemble(self.nodes[: self._count], self._gradients, self._weights, count)
 
 
-def _padded(count: int) -> Index:
+def _pad(count: int) -> Index:
     """Return indices of elements that fill whole blocks of lanes, (16 b,), with the first one repeated after the
     last."""
     source = np.zeros(-(-count // LANES) * LANES, dtype=np.int32)
@@ -187,7 +187,7 @@ def _in_lanes(values: Vec | Index) -> Vec:
     return np.ascontiguousarray(np.moveaxis(values.reshape(-1, LANES, *values.shape[1:]), 1, -1))
 
 
-def _assembled(nodes: Index, coefficients: Vec, weights: Vec, count: int) -> sp.csc_matrix:
+def _assemble(nodes: Index, coefficients: Vec, weights: Vec, count: int) -> sp.csc_matrix:
     """Return Σ w A Aᵀ of elements with nodes (k, a) and coefficients (k, a, r), (n, n)."""
     blocks = np.einsum("kar,kbr,k->kab", coefficients, coefficients, weights)
     width = nodes.shape[1]

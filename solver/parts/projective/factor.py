@@ -15,8 +15,6 @@ from ...state import Index, Vec
 if TYPE_CHECKING:
     from ...linear.cholesky.single_few import SingleFew
 
-MOST_UPDATES = 24  #: nodes with another diagonal that Woodbury's identity takes; with more the matrix is factored again
-
 
 class GlobalMatrix:
     """κ M + Σ w AᵀA of the free nodes, factored once for all three axes, plus a diagonal that changes at a few nodes.
@@ -25,6 +23,9 @@ class GlobalMatrix:
     the matrix is factored again. Where more differ the matrix is factored again, in single precision where the linear
     solver shows its factor's pattern, and in double only where `solve` requires it. [Notes, Projective Dynamics]
     """
+
+    #: nodes with another diagonal that Woodbury's identity takes; with more the matrix is factored again
+    most_updates = 24
 
     def __init__(self, matrix: sp.csc_matrix) -> None:
         """matrix: (p, p), symmetric and positive definite. Raises NotPositiveDefinite."""
@@ -49,7 +50,7 @@ class GlobalMatrix:
     def add(self, diagonal: Vec) -> None:
         """Set the diagonal that is added to the matrix, (p,) [N/m], not negative. Raises NotPositiveDefinite."""
         self._requested = diagonal
-        if np.count_nonzero(diagonal != self._added) > MOST_UPDATES:
+        if np.count_nonzero(diagonal != self._added) > self.most_updates:
             self._factor(diagonal.copy())
         self._update()
 
@@ -96,7 +97,7 @@ class GlobalMatrix:
             self._linear.factor(self._lower)
             self._in_double, self._columns = True, {}
             self._update()
-        return self._changed_by(self._solve(rhs))
+        return self._correct_solution(self._solve(rhs))
 
     def direction(self, rhs: Vec) -> Vec:
         """Return the solution for right-hand sides (p, 3) to about six digits where the linear solver shows its factor,
@@ -107,7 +108,7 @@ class GlobalMatrix:
                 return self.solve(rhs)
             copy.single.copy()
             self._in_single = True
-        return self._changed_by(self._solve_in_single(rhs))
+        return self._correct_solution(self._solve_in_single(rhs))
 
     def _single_copy(self) -> SingleFew | None:
         """Return the solver in single precision on the factor's pattern; None where the linear solver does not show
@@ -120,7 +121,7 @@ class GlobalMatrix:
                 self._copy = SingleFew(inside, 0, rows=self._back)
         return self._copy
 
-    def _changed_by(self, solution: Vec) -> Vec:
+    def _correct_solution(self, solution: Vec) -> Vec:
         """Return the factor's solutions, (p, 3), corrected for the diagonals that differ from the factored ones."""
         if len(self._changed):
             solution -= self._responses @ scipy.linalg.lu_solve(self._inside, solution[self._changed])

@@ -6,7 +6,7 @@ import math
 
 from ...materials.algebra import decompose
 from ...materials.lanes import GRADIENT, LANES, LEFT, RIGHT, SIGMA, put, vector
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 ROUNDS = 40  #: of the search for the nearest stretches of volume 1
 CLOSE = 1.0e-14  #: of a volume of 1: nearer is rounding
@@ -66,7 +66,7 @@ def pull_flat(start, columns, values, x, pulls):  # type: ignore[no-untyped-def]
     return energy
 
 
-@inlined
+@inline
 def _nearest_of_volume_one(s0, s1, s2):  # type: ignore[no-untyped-def]
     """Return the stretches of product 1 nearest to these: Newton's method on the equations of the multiplier, d = t
     ∇(Π) and Π = 1. [Bouaziz 2014]"""
@@ -140,7 +140,7 @@ def project_tets(start, stop, x, nodes, gradients, weights, works, pulls, energi
                         pulls[row, 0, i] -= pull
 
 
-@inlined
+@inline
 def _friction_energy(slid, limit):  # type: ignore[no-untyped-def]
     """Return the energy of friction for a unit weight [m²]: that of a spring of length `slid` that slips beyond
     `limit`."""

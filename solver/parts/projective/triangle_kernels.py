@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from ...forces.cloth.membrane_kernels import rotated_strain
+from ...forces.cloth.membrane_kernels import split_rotation_and_strain
 from ...materials.lanes import LANES, put, vector
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 FLAT = 1.0e-8  #: fraction of its value at right angles, below which (det F)² does not determine the rotation of F
 POINT = 1.0e-7  #: length of F e below which rounding has its direction
@@ -21,7 +21,7 @@ SCRATCH = 14 * LANES  #: where 12 values of one triangle stand
 WORK = SCRATCH + 12
 
 
-@inlined
+@inline
 def _load_columns(x, nodes, gradients, block, work):  # type: ignore[no-untyped-def]
     """Write F of a block's triangles and the products of its columns into the lane array."""
     for lane in range(LANES):
@@ -40,7 +40,7 @@ def _load_columns(x, nodes, gradients, block, work):  # type: ignore[no-untyped-
         work[DENSITY * LANES + lane], work[REGULAR * LANES + lane] = 0.0, 1.0
 
 
-@inlined
+@inline
 def _add_direction(e0, e1, w, s, most, work):  # type: ignore[no-untyped-def]
     """Add the stiffness and energy of one direction across all triangles of a block."""
     for lane in range(LANES):
@@ -54,7 +54,7 @@ def _add_direction(e0, e1, w, s, most, work):  # type: ignore[no-untyped-def]
         put(work, STIFF, lane, (s00 + pull * e0 * e0, s01 + pull * e0 * e1, s11 + pull * e1 * e1))
 
 
-@inlined
+@inline
 def _add_corotated(modulus, work):  # type: ignore[no-untyped-def]
     """Add the stiffness and energy of F − R of all triangles of a block, except those without area.
 
@@ -108,7 +108,7 @@ def project_triangles(  # type: ignore[no-untyped-def]
                 energy = work[DENSITY * LANES + lane]
                 if work[REGULAR * LANES + lane] == 0.0:
                     frame, strain = work[SCRATCH : SCRATCH + 9], work[SCRATCH + 9 : SCRATCH + 12]
-                    rotated_strain(x, corners[row], whole[row], frame, strain)
+                    split_rotation_and_strain(x, corners[row], whole[row], frame, strain)
                     d0, d1, d2 = f0 - frame[0], f1 - frame[1], f2 - frame[2]
                     t0, t1, t2 = g0 - frame[3], g1 - frame[4], g2 - frame[5]
                     energy += 0.5 * modulus * (d0 * d0 + d1 * d1 + d2 * d2 + t0 * t0 + t1 * t1 + t2 * t2)

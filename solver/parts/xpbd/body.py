@@ -77,7 +77,7 @@ class CompliantBody:
         rows = [NOTHING if points is None else points]
         if touching is not None:
             rows.append(touching(x, x_start))
-        joined = TargetRows.joined(rows)
+        joined = TargetRows.join(rows)
         compliance, multipliers = 1.0 / np.maximum(joined.weights, 1.0e-300), np.zeros((len(joined.nodes), 3))
         for constraint in self.constraints:
             constraint.restart()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 LEAST = 1.0e-300  #: below which a length has no direction
 
@@ -96,7 +96,7 @@ def solve_shear(start, stop, x, inverse_mass, nodes, gradients, compliance, mult
                 x[nodes[t, a], c] += change * inverse_mass[nodes[t, a]] * (g[a, 0] * e[c] + g[a, 1] * f[c])
 
 
-@inlined
+@inline
 def _of_tet(x, x_start, nodes, gradients, t, i):  # type: ignore[no-untyped-def]
     """Return row i of F = Σ (x_a − x₀) ∇N_aᵀ of tetrahedron t."""
     r0 = r1 = r2 = 0.0
@@ -108,13 +108,13 @@ def _of_tet(x, x_start, nodes, gradients, t, i):  # type: ignore[no-untyped-def]
     return r0, r1, r2
 
 
-@inlined
+@inline
 def _across(a, b):  # type: ignore[no-untyped-def]
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@inlined
-def _projected(x, inverse_mass, nodes, gradients, t, rows, phi, alpha, last):  # type: ignore[no-untyped-def]
+@inline
+def _project(x, inverse_mass, nodes, gradients, t, rows, phi, alpha, last):  # type: ignore[no-untyped-def]
     """Move corners along rows ∂φ/∂F until the linearised φ + α λ is 0; return the change of the multiplier.
     [Macklin 2016]"""
     weight = 0.0
@@ -147,8 +147,8 @@ def solve_tets(start, stop, x, inverse_mass, nodes, gradients, compliance, rest,
                    _of_tet(x, x, nodes, gradients, t, 2))
         across = (_across(b, c), _across(c, a), _across(a, b))
         volume = a[0] * across[0][0] + a[1] * across[0][1] + a[2] * across[0][2]
-        multipliers[t, 0] += _projected(x, inverse_mass, nodes, gradients, t, across, volume - rest[t],
-                                        compliance[t, 0] * per_square, multipliers[t, 0])
+        multipliers[t, 0] += _project(x, inverse_mass, nodes, gradients, t, across, volume - rest[t],
+                                      compliance[t, 0] * per_square, multipliers[t, 0])
         a, b, c = (_of_tet(x, x, nodes, gradients, t, 0), _of_tet(x, x, nodes, gradients, t, 1),
                    _of_tet(x, x, nodes, gradients, t, 2))
         size = math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + b[0] * b[0] + b[1] * b[1] + b[2] * b[2]
@@ -158,8 +158,8 @@ def solve_tets(start, stop, x, inverse_mass, nodes, gradients, compliance, rest,
         one = 1.0 / size
         along = ((one * a[0], one * a[1], one * a[2]), (one * b[0], one * b[1], one * b[2]),
                  (one * c[0], one * c[1], one * c[2]))
-        multipliers[t, 1] += _projected(x, inverse_mass, nodes, gradients, t, along, size,
-                                        compliance[t, 1] * per_square, multipliers[t, 1])
+        multipliers[t, 1] += _project(x, inverse_mass, nodes, gradients, t, along, size,
+                                      compliance[t, 1] * per_square, multipliers[t, 1])
 
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], "

@@ -138,7 +138,7 @@ def compliant_cloth(sheet: Sheet, membrane: Mapping[str, float], bending: Mappin
             along = sheet.gradients[:, :, 0] * e0 + sheet.gradients[:, :, 1] * e1
             rows.append(Lengths.of(sheet.triangles, along, stiffness * areas, 1.0))
     rows += bends(sheet, bending["bending_stiffness"], flat)
-    tables: list[CompliantTable] = [CompliantRows(Lengths.joined(rows))] if rows else []
+    tables: list[CompliantTable] = [CompliantRows(Lengths.join(rows))] if rows else []
     if corotated > 0.0:
         tables.append(Shear(sheet.triangles, sheet.gradients, corotated * areas))
     return tables

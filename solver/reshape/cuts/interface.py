@@ -79,7 +79,7 @@ def between_centres(cut: Cut, shape: Shape) -> tuple[Mask, Mask]:
     moved = np.zeros(count, dtype=bool)
     if not separated.any():
         return separated, moved
-    through = _passed_through(cut, shape)
+    through = _find_passed_through(cut, shape)
     while True:
         piece = pieces(count, near[~separated])
         is_crumb = np.ones(int(piece.max()) + 1, dtype=bool)
@@ -103,7 +103,7 @@ def pieces(count: int, links: Index) -> Index:
     return labels
 
 
-def _passed_through(cut: Cut, shape: Shape) -> Mask:
+def _find_passed_through(cut: Cut, shape: Shape) -> Mask:
     """Return whether each tetrahedron has corners on the side of the cut opposite to its centroid, (e,)."""
     middles = np.repeat(shape.centres, 4, axis=0)
     opposite: Mask = ~np.isnan(cut.intersections(middles, shape.x[shape.tets].reshape(-1, 3)))

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 DEPENDENT = 1.0e-9  #: length that others leave of a row, relative to its own, up to which they imply it
 BLOCKS = "i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]"
 
 
-@inlined
+@inline
 def add_direction(row, size, basis, fixed, corner):  # type: ignore[no-untyped-def]
     """Add a row's direction to the first `fixed` columns of an orthonormal basis; return whether they did not span it.
 
@@ -48,7 +48,7 @@ def add_direction(row, size, basis, fixed, corner):  # type: ignore[no-untyped-d
     return True
 
 
-@inlined
+@inline
 def complete(size, basis, fixed):  # type: ignore[no-untyped-def]
     """Write the columns of an orthonormal basis after the first `fixed`, from the axes that are farthest from these."""
     for k in range(fixed, size):

@@ -83,7 +83,7 @@ class SparseProgram:
             slack = self._slack
             matrix, unknowns, rows, spread, rhs = (slack.matrix, slack.unknowns, slack.rows, slack.spread,
                                                    slack.extend(rhs))
-        self._run = _Run(self._reduced_for(matrix, unknowns), matrix, rhs, rows, spread)
+        self._run = _Run(self._reduce_for(matrix, unknowns), matrix, rhs, rows, spread)
         return self._minimum(warm)
 
     def again(self, rhs: Vec, warm: Multipliers | None = None) -> Minimum:
@@ -101,7 +101,7 @@ class SparseProgram:
         minimum = self._run.minimum(warm)
         return minimum if self._slack is None else self._slack.minimum(minimum)
 
-    def _reduced_for(self, matrix: sp.csc_matrix, unknowns: Index) -> ReducedProgram:
+    def _reduce_for(self, matrix: sp.csc_matrix, unknowns: Index) -> ReducedProgram:
         """Return the reduced program of a matrix, with the last elimination order where the pattern has not changed."""
         if self._reduced is None or self._pattern is None or not self._pattern.is_of(matrix, unknowns):
             self._pattern = VertexPattern(matrix, unknowns, partial(self._linear.order, lasts=False))

@@ -146,8 +146,8 @@ class ReducedProgram:
                  *((SPREAD, k, 0) for k in spread_indices.tolist())]
         new = self._cached_columns.missing(names)
         if new:
-            written = self._written(new)
-            self._cached_columns.add(new, written, *self._solved(new, written))
+            written = self._write_columns(new)
+            self._cached_columns.add(new, written, *self._solve_columns(new, written))
         self._cached_columns.choose(names)
         whole, in_frames, second = self._cached_columns.columns()
         self._freed_columns, self._rows = whole[:, :count], whole[:, count:]
@@ -184,7 +184,7 @@ class ReducedProgram:
         self._spread_indices, self._triangle = spread_indices, triangle
         return True
 
-    def _written(self, names: Sequence[Name]) -> Vec:
+    def _write_columns(self, names: Sequence[Name]) -> Vec:
         """Return rows and released directions over all unknowns, as columns (m, c) in Fortran's order."""
         whole = np.zeros((len(self.diagonal), len(names)), order="F")
         for (kind, number, direction), column in zip(names, whole.T):
@@ -197,7 +197,7 @@ class ReducedProgram:
                                  else self._frames[v, : end - first, direction])
         return whole
 
-    def _solved(self, names: Sequence[Name], whole: Vec) -> tuple[Vec, Vec, Vec, dict[Name, Vec]]:
+    def _solve_columns(self, names: Sequence[Name], whole: Vec) -> tuple[Vec, Vec, Vec, dict[Name, Vec]]:
         """Return new columns in frames (for released directions, A times these), their x and y as in `CachedColumns`,
         and A times each released direction by name."""
         products = dict[Name, Vec]()
@@ -249,13 +249,13 @@ class ReducedProgram:
         multipliers = np.zeros(self._rows.shape[1])
         if len(multipliers) or len(self._freed):
             goal = np.concatenate([target[self._extra], spread_target[self._spread_indices]])
-            free, moved, multipliers = self._bordered(free, left, goal - u @ self._rows)
+            free, moved, multipliers = self._solve_bordered(free, left, goal - u @ self._rows)
             u += moved
         u += self._out(free)
         if len(multipliers):
             # once more, against the rounding of the border's small matrix
             nothing = np.zeros(size)
-            free, moved, more = self._bordered(nothing, nothing, goal - u @ self._rows)
+            free, moved, more = self._solve_bordered(nothing, nothing, goal - u @ self._rows)
             u += moved + self._out(free)
             multipliers += more
         on_spread = multipliers[len(self._extra):]
@@ -268,7 +268,7 @@ class ReducedProgram:
         on_vertex[self._extra], spread[self._spread_indices] = multipliers[: len(self._extra)], on_spread
         return u, on_vertex, spread
 
-    def _bordered(self, free: Vec, left: Vec, missing: Vec) -> tuple[Vec, Vec, Vec]:
+    def _solve_bordered(self, free: Vec, left: Vec, missing: Vec) -> tuple[Vec, Vec, Vec]:
         """Return u in the matrix' own directions, u of released directions, (m,) each, and the multipliers of the rows.
 
         free: the solution without border, (m,). left: b − A u of the present u. missing: residual of each row's target.
@@ -315,7 +315,7 @@ class ReducedProgram:
         moved = self._scale * response
         ratio = float(np.linalg.norm(self._probe) / max(float(np.linalg.norm(moved)), TINY))
         if not ratio > self.singular:
-            raise self._singular(moved, ratio)
+            raise self._describe_singular(moved, ratio)
         self._proven, self._proven_fixed = True, self._fixed.copy()
 
     def _nothing_resists(self) -> Singular:
@@ -340,9 +340,9 @@ class ReducedProgram:
         lower.data[:] = original
         motion = moved / self._scale
         full = lower @ motion + lower.T @ motion - original[diagonal] * motion
-        return self._singular(moved, float(motion @ full))
+        return self._describe_singular(moved, float(motion @ full))
 
-    def _singular(self, moved: Vec, ratio: float) -> Singular:
+    def _describe_singular(self, moved: Vec, ratio: float) -> Singular:
         """Return the failure that names a motion of m unknowns.
 
         moved: the motion in frames, times `_scale`, (m,). ratio: its stiffness relative to the diagonal.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 
 #: first neighbour of each vertex (n + 1,), and the neighbours
 ADJACENCY = "Tuple((i4[::1], i4[::1]))"
@@ -12,7 +12,7 @@ ADJACENCY = "Tuple((i4[::1], i4[::1]))"
 PATTERN = "Tuple((i4[::1], i4[::1], i4[::1], i4[::1], i4[::1]))"
 
 
-@inlined
+@inline
 def sort(values, begin, end):  # type: ignore[no-untyped-def]
     """Sort a few values, from begin to end, in place."""
     for k in range(begin + 1, end):

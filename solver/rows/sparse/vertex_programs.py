@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...threads import inlined, kernel
+from ...threads import inline, kernel
 from .frames import BLOCKS, add_direction, complete
 
 TRIED = 8  #: rows of one vertex whose combinations are all tried
 
 
-@inlined
+@inline
 def with_rows(first, last, factor, target, equal, pool, chosen, size, D, force, basis, corner, own, w):  # type: ignore[no-untyped-def]
     """Write w = argmin ½ wᵀ D w − wᵀ force under the equations and the chosen rows. Return False where others imply a
     chosen row.
@@ -88,7 +88,7 @@ def with_rows(first, last, factor, target, equal, pool, chosen, size, D, force, 
     return True
 
 
-@inlined
+@inline
 def gap_of(row, target, u, low, size):  # type: ignore[no-untyped-def]
     """Return row · u − target of a row (5,) over `size` unknowns of u from `low` on."""
     total = -target
