@@ -123,7 +123,8 @@ def modes_of_an_aggregate_that_depend_on_each_other():
     near = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     positions = np.concatenate([1e-6 * near, [[1.0, 2.0, 3.0]] + 1e-3 * near])
     with Interpreted(aggregates):
-        coarse = aggregates.tentative(2, np.repeat([0, 1], 4).astype(np.int32), aggregates.rigid_modes(positions))[1]
+        modes = aggregates.make_rigid_modes(positions)
+        coarse = aggregates.tentative(2, np.repeat([0, 1], 4).astype(np.int32), modes)[1]
     return [int(np.count_nonzero(np.diagonal(block))) for block in coarse]
 
 
