@@ -43,7 +43,7 @@ def bodies_that_are_baked_separately():
     found = []
     for gap in (0.2, 3.0):
         boxes = {name: np.array([[at, 0.0, 0.0], [at + 1.0, 1.0, 1.0]]) for name, at in (("A", 0.0), ("B", 1.0 + gap))}
-        bodies = [SimpleNamespace(name=name, attach=(), is_reshaped=False, cloth=None) for name in boxes]
+        bodies = [SimpleNamespace(name=name, attach=(), is_reshaped=False, cloth=None, rope=None) for name in boxes]
         job = SimpleNamespace(frames=range(1, 3), scene=SimpleNamespace(bodies=bodies, mechanisms=(), joins=lambda: ()))
         draft = SimpleNamespace(vertices=lambda frame, boxes=boxes: boxes)
         with pytest.MonkeyPatch.context() as patch:
