@@ -254,7 +254,7 @@ def bodies_in_the_ground():
 
 def _support(**body):
     """The ground below walls for a body of 1 m, or for cloth."""
-    scene = schema.Scene(version=1, rope=None, name="sunk", time=schema.Time(start=1, end=2, fps=24.0, step=0.01),
+    scene = schema.Scene(version=1, name="sunk", time=schema.Time(start=1, end=2, fps=24.0, step=0.01),
                          bodies=[schema.Body(name="Ear", **body)],
                          ground=schema.Ground(point=(0.0, 0.0, 0.0), normal=(0.0, 0.0, 1.0)))
     return support_of(SimpleNamespace(array=lambda name: np.eye(3), scene=scene))
