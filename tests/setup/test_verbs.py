@@ -58,7 +58,7 @@ def named_by_values(paths):
 
 @pytest.mark.parametrize("room", ["", *ROOMS])
 def test_functions_are_verbs(room):
-    """Of the solver's own folder, "", only the files in it."""
+    """The room "" has only the files in the solver's own folder."""
     paths = sorted((SOLVER / room).rglob("*.py") if room else SOLVER.glob("*.py"))
     found = named_by_values(paths)
     public = [line for line in found if not line.split()[1].startswith("_")]
