@@ -142,7 +142,7 @@ def obstacles_that_are_off():
 def vertices_on_their_feature():
     """Which vertices are free that barriers keep so far from their feature [m]."""
     mesh = SimpleNamespace(x=TWO)
-    moved = SimpleNamespace(x=TWO.copy(), slide=np.zeros((2, 2)))
+    moved = SimpleNamespace(x=TWO.copy(), slide=np.zeros((2, 2)), replace=lambda x: None)
     on = SimpleNamespace(vertices=np.arange(2), flat=np.zeros(2, bool))
     solved = SimpleNamespace(mesh=mesh, on_features=on, solution=SimpleNamespace(warm=None), obstacle_rates=None,
                              pressing=np.zeros(2))
