@@ -262,7 +262,7 @@ def _support(cloth=None):
 def walls_below_the_ground():
     """Whether walls reach deeper than a body sinks, a tenth of its extent and five times the thickness of cloth, and
     less than its whole extent and than a hundred times the thickness."""
-    body, cloth = _support().depth, _support(SimpleNamespace(thickness=0.001)).depth
+    body, cloth = _support().depth, _support(SimpleNamespace(eulerian=None, thickness=0.001)).depth
     return 0.1 < body < 1.0, 0.005 < cloth < 0.1
 
 
