@@ -32,6 +32,7 @@ from solver.contact.find.convex import Convex, Shapes
 from solver.contact.find.ground import Ground
 from solver.embedding.bind import Embedding, bind
 from solver.errors import BadScene
+from solver.job import schema
 from solver.job.load import load
 from solver.meshing.volume import Volume, boundary_faces, mean_edge
 
@@ -251,18 +252,19 @@ def bodies_in_the_ground():
     return found
 
 
-def _support(cloth=None):
-    """The ground below walls for a body of 1 m, or for cloth of 1 mm."""
-    body = SimpleNamespace(cloth=cloth, rope=None, surface=None, tets=SimpleNamespace(nodes="nodes"))
-    ground = SimpleNamespace(point=(0.0, 0.0, 0.0), normal=(0.0, 0.0, 1.0), motion=None, friction=None)
-    return support_of(SimpleNamespace(scene=SimpleNamespace(ground=ground, bodies=[body]),
-                                      array=lambda name: np.eye(3)))
+def _support(**body):
+    """The ground below walls for a body of 1 m, or for cloth."""
+    scene = schema.Scene(version=1, name="sunk", time=schema.Time(start=1, end=2, fps=24.0, step=0.01),
+                         bodies=[schema.Body(name="Ear", **body)],
+                         ground=schema.Ground(point=(0.0, 0.0, 0.0), normal=(0.0, 0.0, 1.0)))
+    return support_of(SimpleNamespace(array=lambda name: np.eye(3), scene=scene))
 
 
 def walls_below_the_ground():
     """Whether walls reach deeper than a body sinks, a tenth of its extent and five times the thickness of cloth, and
     less than its whole extent and than a hundred times the thickness."""
-    body, cloth = _support().depth, _support(SimpleNamespace(eulerian=None, thickness=0.001)).depth
+    body = _support(tets=schema.Tets(nodes="nodes", tets="tets")).depth
+    cloth = _support(cloth=schema.Cloth(thickness=0.001)).depth
     return 0.1 < body < 1.0, 0.005 < cloth < 0.1
 
 

@@ -215,7 +215,7 @@ def exponential_steps_in_parts():
 def products_of_a_damped_exponential_step():
     """Number of products of a damped exponential step over many periods of one spring."""
     return arnoldi.integrate_damped(lambda columns: -1e6 * columns, lambda columns: -0.1 * columns, np.ones(1),
-                                      np.ones(1), None, 1.0, 1e-4)[2]
+                                    np.ones(1), None, 1.0, 1e-4)[2]
 
 
 def columns_of_modes():
