@@ -28,6 +28,10 @@ to 60 ms, and 719 and 5 with the newer one, beside 47 to 63. One of 2,197 nodes 
 step 14 of the fall, and as long within a tenth, side by side; the row of 28 November, a factor of which took 130 ms, is
 of another machine. The first factor of a pattern takes 1.1 s here and the next ones .3: it waits for a thousand pages
 of memory.
+Halves that meet at .16 to .26 m/s take 624 ms a step with the code of 28 November, 6.8 factors, 650 with that of
+1 December, 5.8, and 627 since factors reuse more fronts and only stiffness that is recent, 5.6 (in turns beside other
+programs); at .2 m/s 610, 689 and 653. What is left are 20 solves of 7 ms and 25 evaluations of 6 ms a step, where the
+older code had 11 and 20: iterations that update friction's loads take 9 and 8 of them, 122 ms of a step.
 Of a step of the mat with contact (profile by thread time) 18 % are numeric factors, 14 % orders and symbolic parts,
 21 % solves, 23 % evaluations; by iterations 22 % is friction's, five solves a stage, and 16 % a stage's start.
 All times are the thread's own, for `self` and `ducks` the shortest of four runs, since some runs wait for memory that a

@@ -117,7 +117,7 @@ class Lagrangian(SlidingCloth):
 
     def _remesh(self, cloth: Cloth, now: ObstacleMotion, h: float) -> Cloth:
         if self.conforms:
-            cloth = super()._remeshed(cloth if self.stays else replace(cloth, mesh=_release(cloth.mesh)), now, h)
+            cloth = super()._remesh(cloth if self.stays else replace(cloth, mesh=_release(cloth.mesh)), now, h)
             mesh = cloth.mesh
             v, at = mesh.v.copy(), np.flatnonzero(mesh.on >= 0)
             v[at] = world_velocities_at(mesh, at)

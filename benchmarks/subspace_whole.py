@@ -17,7 +17,7 @@ from solver.assembly.pattern import PAIR_COLUMNS, PAIR_ROWS
 from solver.forces.elastic import Elastic
 from solver.parts.modes.body import ReducedBody, Stepping
 from solver.parts.modes.cubature import build_cubature
-from solver.parts.modes.operators import Substance, factored, lump_mass, stiffness_operator, weight_operator
+from solver.parts.modes.operators import Substance, factor, lump_mass, stiffness_operator, weight_operator
 from solver.parts.modes.points import CubaturePoints
 from solver.parts.modes.skinning import Subspace, build_subspace, orthonormal
 from solver.state import Index, Vec
@@ -91,7 +91,7 @@ class Whole:
         for _ in range(NEWTON):
             matrix = (self.stiffness(x) + sp.diags(springs_diagonal))[own][:, own].tocsc()
             step = np.zeros(3 * len(x))
-            step[own] = factored(matrix)(force.ravel()[own][:, None])[:, 0]
+            step[own] = factor(matrix)(force.ravel()[own][:, None])[:, 0]
             slope, taken = float(step @ force.ravel()), 1.0
             for _ in range(HALVINGS):
                 there = x + taken * step.reshape(-1, 3)
@@ -140,7 +140,7 @@ def bounded_biharmonic(nodes: Vec, tets: Index, handles: Index, alike: Substance
     scale = float(np.median(own.diagonal()))
     own, pull = own / scale, -(square[free][:, handles] @ fixed) / scale
     rho = 1e-2
-    solve = factored((own + rho * sp.eye(len(free))).tocsc())
+    solve = factor((own + rho * sp.eye(len(free))).tocsc())
     bounded, dual = np.zeros_like(pull), np.zeros_like(pull)
     for _ in range(ROUNDS):  # alternating directions: the quadratic, then the bounds
         smooth = solve(pull + rho * (bounded - dual))
@@ -162,7 +162,7 @@ def modal_derivatives(nodes: Vec, tets: Index, substance: Substance, modes: int)
     scale = float(np.median(stiffness.diagonal() / mass))
     _, found = eigsh(stiffness, 6 + modes, sp.diags(mass).tocsc(), sigma=-1e-8 * scale)
     rigid, swinging = found[:, :6], found[:, 6:]
-    solve = factored((stiffness + 1e-9 * scale * sp.diags(mass)).tocsc())
+    solve = factor((stiffness + 1e-9 * scale * sp.diags(mass)).tocsc())
     columns = [rigid, swinging]
     size = DIFFERENCE * float(np.ptp(nodes, axis=0).max())
     moved = [(size / abs(one).max() * one).reshape(-1, 3) for one in swinging.T]

@@ -129,7 +129,7 @@ def cells_of_a_body_that_cannot_be_meshed():
 
     with pytest.MonkeyPatch.context() as patch, _round_job() as job:
         patch.setattr(filled, "volume_of", volume_of)
-        filled.filled_for_bake(job, lambda *_: None)
+        filled.fill_for_bake(job, lambda *_: None)
     cells = 4.0 / 3.0 * np.pi / made[0] ** 3
     return cells > 500, cells < 20_000
 
@@ -140,7 +140,7 @@ def bakes_that_are_played_as_they_are():
     for count in (10_000, 1_000_000):
         with pytest.MonkeyPatch.context() as patch, _round_job() as job:
             patch.setattr(filled, "load_stage", lambda *_, count=count: {"tets": range(count)})
-            found.append(filled.filled(job, 500, True).scene.bodies[0].mesher.kind)
+            found.append(filled.replace_meshers(job, 500, True).scene.bodies[0].mesher.kind)
     return found
 
 
@@ -157,7 +157,7 @@ def cells_of_a_thin_body():
     found = []
     for size in (1.0, 0.1):
         with _round_job(size) as job:
-            edges = [filled.filled(job, 1000, False, inside).scene.bodies[0].mesher.params["edge_length"]
+            edges = [filled.replace_meshers(job, 1000, False, inside).scene.bodies[0].mesher.params["edge_length"]
                      for inside in (False, True)]
         found.append(round(edges[1] / edges[0], 3))
     return found

@@ -14,24 +14,25 @@ from tuned_jobs import touching
 from worlds import world_of
 
 from solver.build import compiling, contact
-from solver.build.cloth import laid_flat
-from solver.build.compliant_pins import compliant_pins
+from solver.build.cloth import lay_flat
+from solver.build.compliant_pins import make_compliant_pins
 from solver.build.constraints import _ignore_overlaps
 from solver.build.diagonals import _is_flat
-from solver.build.fields import _far_out
-from solver.build.ground import drawn_reach, notes_on_sunk_bodies
-from solver.build.prescribed_ends import _single, prescribed_ends
+from solver.build.fields import _measure_far_vertices
+from solver.build.ground import measure_drawn_reach, notes_on_sunk_bodies
+from solver.build.prescribed_ends import _single, find_prescribed_ends
 from solver.build.rigid_skins import sphere
 from solver.build.ropes import bends_of
 from solver.build.soft_bodies import prepare_all
 from solver.build.supported import Support, support_of
-from solver.build.thinned_mesh import thinned_mesh
-from solver.build.touching_surface import divided, touching_surface
+from solver.build.thinned_mesh import simplify_mesh
+from solver.build.touching_surface import subdivide, touching_surface
 from solver.contact.find.bodies import Colliders
 from solver.contact.find.convex import Convex, Shapes
 from solver.contact.find.ground import Ground
 from solver.embedding.bind import Embedding, bind
 from solver.errors import BadScene
+from solver.job import schema
 from solver.job.load import load
 from solver.meshing.volume import Volume, boundary_faces, mean_edge
 
@@ -46,7 +47,7 @@ def faces_that_a_warp_runs_into():
     """Whether the threads of a face follow a warp that leans so much [rad] out of its normal."""
     corners, found = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), []
     for lean in (1e-4, 0.3):
-        flat = laid_flat(corners, np.array([[0, 1, 2]]), np.array([np.sin(lean), 0.0, np.cos(lean)]))
+        flat = lay_flat(corners, np.array([[0, 1, 2]]), np.array([np.sin(lean), 0.0, np.cos(lean)]))
         found.append(bool(flat[0, 1, 0] > 0.5))
     return found
 
@@ -71,9 +72,8 @@ def _yielding(folder):
     change(job, "bodies.0.pins_yield", True)
     loaded = load(job)
     [prepared] = prepare_all(loaded, _quiet)
-    nodes = len(prepared.volume.nodes)
     mass = prepared.material_data(loaded, prepared.volume.nodes, 0).mass
-    return loaded, prepared, mass, compliant_pins(loaded, [prepared], mass, np.array([0, nodes]))[0]
+    return loaded, prepared, mass, make_compliant_pins(loaded, prepared, mass, 0)[0]
 
 
 def pins_that_yield():
@@ -139,7 +139,7 @@ def gaps_that_jump():
                               constraint=SimpleNamespace(kind=SimpleNamespace(kind="ball")))
         rest = np.concatenate([np.eye(3), np.zeros((2, 3))])
         job = SimpleNamespace(scene=SimpleNamespace(contact=None))
-        found.append(len(prescribed_ends(job, [tie], targets, 4, rest, np.ones(4, bool)).nodes))
+        found.append(len(find_prescribed_ends(job, [tie], targets, 4, rest, np.ones(4, bool)).nodes))
     return found
 
 
@@ -223,8 +223,8 @@ def vertices_outside_of_tetrahedra():
         weights = np.array([[1.0 + out, -out, 0.0, 0.0]])
         corners = tets[:1]
         at = np.einsum("nc,nci->ni", weights, nodes[corners])
-        found.append(_far_out(Volume(nodes, tets), Embedding(np.zeros(1, np.int32), corners, weights, len(nodes)),
-                              at)[0])
+        embedding = Embedding(np.zeros(1, np.int32), corners, weights, len(nodes))
+        found.append(_measure_far_vertices(Volume(nodes, tets), embedding, at)[0])
     return found
 
 
@@ -238,7 +238,7 @@ def meshes_off_their_tetrahedra():
         body = SimpleNamespace(surface=SimpleNamespace(vertices="vertices", triangles="triangles"), cuts=())
         prepared = SimpleNamespace(volume=Volume(nodes, tets), embedding=True, body=body, skin=boundary_faces(tets)[0])
         arrays = {"vertices": vertices, "triangles": triangles}
-        found.append(bool(drawn_reach(SimpleNamespace(array=arrays.__getitem__), prepared).any()))
+        found.append(bool(measure_drawn_reach(SimpleNamespace(array=arrays.__getitem__), prepared).any()))
     return found
 
 
@@ -252,18 +252,19 @@ def bodies_in_the_ground():
     return found
 
 
-def _support(cloth=None):
-    """The ground below walls for a body of 1 m, or for cloth of 1 mm."""
-    body = SimpleNamespace(cloth=cloth, surface=None, tets=SimpleNamespace(nodes="nodes"))
-    ground = SimpleNamespace(point=(0.0, 0.0, 0.0), normal=(0.0, 0.0, 1.0), motion=None, friction=None)
-    return support_of(SimpleNamespace(scene=SimpleNamespace(ground=ground, bodies=[body]),
-                                      array=lambda name: np.eye(3)))
+def _support(**body):
+    """The ground below walls for a body of 1 m, or for cloth."""
+    scene = schema.Scene(version=1, name="sunk", time=schema.Time(start=1, end=2, fps=24.0, step=0.01),
+                         bodies=[schema.Body(name="Ear", **body)],
+                         ground=schema.Ground(point=(0.0, 0.0, 0.0), normal=(0.0, 0.0, 1.0)))
+    return support_of(SimpleNamespace(array=lambda name: np.eye(3), scene=scene))
 
 
 def walls_below_the_ground():
     """Whether walls reach deeper than a body sinks, a tenth of its extent and five times the thickness of cloth, and
     less than its whole extent and than a hundred times the thickness."""
-    body, cloth = _support().depth, _support(SimpleNamespace(thickness=0.001)).depth
+    body = _support(tets=schema.Tets(nodes="nodes", tets="tets")).depth
+    cloth = _support(cloth=schema.Cloth(thickness=0.001)).depth
     return 0.1 < body < 1.0, 0.005 < cloth < 0.1
 
 
@@ -294,7 +295,7 @@ def meshes_that_are_thinned_too_little():
         nodes, tets = box_tets(cells, (2.2, 2.2, 2.2))
         volume, faces = Volume(nodes - 1.1, tets), triangles.astype(np.int32)
         embedding = bind(volume.nodes, tets, vertices, triangles)
-        found.append(thinned_mesh(volume, embedding, faces, 1e-6) is not None)
+        found.append(simplify_mesh(volume, embedding, faces, 1e-6) is not None)
     return found
 
 
@@ -303,7 +304,7 @@ def triangles_of_a_coarse_mesh():
     thousandth, and one in a mesh of 8000."""
     one = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     first = np.array([[0, 1, 2]])
-    return [len(divided(one, np.repeat(first, count, axis=0), longest)[1]) for count, longest in
+    return [len(subdivide(one, np.repeat(first, count, axis=0), longest)[1]) for count, longest in
             ((1, 0.2), (1, 1e-9), (8000, 1e-9), (4000, 1e-9))]
 
 

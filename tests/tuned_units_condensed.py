@@ -15,7 +15,7 @@ from solver.parts.conjac.sleep import Sleep
 from solver.parts.conjac.sweeps import ReusedFactorSweeps
 from solver.parts.joints import tree_step
 from solver.parts.joints.jointed import PosedTree, SolvedTree
-from solver.parts.joints.tumbling import restored
+from solver.parts.joints.tumbling import restore_invariants
 from solver.parts.projective import projection_kernels, triangle_kernels
 
 
@@ -49,7 +49,7 @@ def _relaxed(energy_of, force_of, start=1.0):
         response=lambda posed, rest, solve: rest[:, :, 0], pattern=SimpleNamespace(order=np.arange(1)),
         limit_fraction=lambda fraction, moved: fraction)
     posed = stand_in(PosedConJac, owner=owner, stage=SimpleNamespace(time=0.0), frames=None, extra_forces=None,
-                     motion=SimpleNamespace(patches=None), _unbalanced=lambda rest: rest.ravel())
+                     motion=SimpleNamespace(patches=None), _remove_balanced=lambda rest: rest.ravel())
 
     def evaluate(x, time):
         return np.array([[force_of(x[0, 0]), 0.0, 0.0]]), energy_of(x[0, 0])
@@ -117,7 +117,7 @@ def rotations_near_an_axis():
     inertia, found = np.diag([1.0, 2.0, 3.0])[None], []
     for off in (1e-8, 1e-4):
         before = np.array([[off, 0.0, 1.0]])
-        found.append(restored(inertia, before, before * 1.001 + [[0.0, off, 0.0]]).tobytes())
+        found.append(restore_invariants(inertia, before, before * 1.001 + [[0.0, off, 0.0]]).tobytes())
     return found
 
 

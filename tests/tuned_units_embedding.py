@@ -10,7 +10,7 @@ from tuned_units_contact import Interpreted
 from solver.contact.find.ground import Ground
 from solver.embedding import bind, locate, locate_faces, tears
 from solver.embedding.above_ground import AboveGround
-from solver.embedding.fused import fused
+from solver.embedding.fused import find_fused_pairs
 from solver.embedding.pinned import PinnedVertices
 from solver.embedding.sheets import ShownSheet
 
@@ -97,7 +97,7 @@ def _plates(gap, size=0.5, count=5, tilt=0.0, bridge=0.0):
         middle, tip = count * (count // 2) + count - 1, len(vertices) - 1
         triangles = np.concatenate([triangles, [[middle, tip, tip], [3 * whole + middle, tip, tip]]])
     embedding = SimpleNamespace(corners=np.zeros((len(vertices), 4), int))
-    return len(fused(embedding, vertices, triangles, 1.0))
+    return len(find_fused_pairs(embedding, vertices, triangles, 1.0))
 
 
 def plates_across_air():

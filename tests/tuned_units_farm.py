@@ -10,6 +10,7 @@ import pytest
 from solver.errors import BadInput
 from solver.farm import diary, islands, looks, picture, standing, template, wedge
 from solver.frames.layout import FRAME, Written
+from solver.job.schema import Body
 
 NOW = 1.0e9  #: [s]
 
@@ -43,7 +44,7 @@ def bodies_that_are_baked_separately():
     found = []
     for gap in (0.2, 3.0):
         boxes = {name: np.array([[at, 0.0, 0.0], [at + 1.0, 1.0, 1.0]]) for name, at in (("A", 0.0), ("B", 1.0 + gap))}
-        bodies = [SimpleNamespace(name=name, attach=(), is_reshaped=False, cloth=None) for name in boxes]
+        bodies = [Body(name=name) for name in boxes]
         job = SimpleNamespace(frames=range(1, 3), scene=SimpleNamespace(bodies=bodies, mechanisms=(), joins=lambda: ()))
         draft = SimpleNamespace(vertices=lambda frame, boxes=boxes: boxes)
         with pytest.MonkeyPatch.context() as patch:

@@ -7,15 +7,15 @@ from scipy.sparse import csr_matrix
 
 from solver.errors import BadMesh
 from solver.fields import harmonic, hold
-from solver.fields.attach import attached_nodes
+from solver.fields.attach import find_attached_nodes
 from solver.fields.dynamic import around_points, patches
 from solver.fields.fibers.combed import Combed
 from solver.fields.fibers.gradient import Gradient
 from solver.fields.fibers.interface import Muscle, unit
 from solver.fields.mirrored import images
 from solver.fields.pins import follow
-from solver.fields.spots import dynamic_of
-from solver.fields.suggest import equal_energy_motion, farthest_nodes
+from solver.fields.spots import find_dynamic_nodes
+from solver.fields.suggest import farthest_nodes, scale_to_equal_energy
 from solver.job import schema, schema_values
 from solver.meshing.grid import box_tets
 from solver.meshing.volume import Volume, boundary_faces
@@ -26,7 +26,7 @@ NONE = np.zeros(0, np.int32)
 def weights_that_attach():
     """Number of nodes with weights of 0.2 to 0.8 that follow a body."""
     body = SimpleNamespace(attach=[SimpleNamespace(weights="map", nodes=None, body="bone")])
-    return len(attached_nodes(body, None, {"map": np.linspace(0.2, 0.8, 13)}, 13, NONE, [])[0])
+    return len(find_attached_nodes(body, None, {"map": np.linspace(0.2, 0.8, 13)}, 13, NONE, [])[0])
 
 
 def vertices_of_a_spot():
@@ -145,7 +145,7 @@ def nodes_that_may_be_moved():
         level = np.unique(nodes[:, 2]).searchsorted(nodes[:, 2] - 1e-9)
         nodes[:, 2] = np.where(level == count + 3, 1.0, 0.01 * level)
         column = np.flatnonzero((np.abs(nodes[:, :2] - 0.5) < 0.1).all(axis=1) & (level > 0) & (level != count + 2))
-        chosen, moved = hold._moved(np.array([[0.5, 0.5, 0.5]]), column[1:], nodes, tets)
+        chosen, moved = hold._move_to_vertices(np.array([[0.5, 0.5, 0.5]]), column[1:], nodes, tets)
         found += [chosen.tolist(), int((moved != nodes).sum())]
     return found
 
@@ -153,7 +153,7 @@ def nodes_that_may_be_moved():
 def nodes_that_shrink_tetrahedra():
     """Whether a node is moved so far towards the other end of its cell."""
     nodes, tets = box_tets((2, 2, 2), (1.0, 1.0, 1.0))
-    return [bool((hold._moved(np.array([[0.0, 0.0, off]]), np.array([0]), nodes, tets)[1] != nodes).any())
+    return [bool((hold._move_to_vertices(np.array([[0.0, 0.0, off]]), np.array([0]), nodes, tets)[1] != nodes).any())
             for off in (0.04, 0.3, 0.45)]
 
 
@@ -209,7 +209,7 @@ def nodes_of_a_spot_around_a_point():
     """Number of nodes of a bar that move as one around a point."""
     nodes, tets = box_tets((20, 2, 2), (2.0, 0.2, 0.2))
     body = schema.Body(name="bar", spot=schema_values.Choice(kind="mean"), dynamic=schema.Dynamic(points="p"))
-    found = dynamic_of(body, lambda name: np.array([[1.0, 0.1, 0.1]]), Volume(nodes, tets), None, NONE, [])
+    found = find_dynamic_nodes(body, lambda name: np.array([[1.0, 0.1, 0.1]]), Volume(nodes, tets), None, NONE, [])
     return [len(patch.nodes) for patch in found[1]]
 
 
@@ -260,7 +260,7 @@ def nodes_in_sets_that_mirror_each_other():
 
 def modes_that_are_rigid():
     """Motion in modes of such stiffness, to six digits."""
-    return equal_energy_motion(np.ones((1, 3, 4)), np.array([1e-9, 1e-4, 1e-2, 1.0])).round(6).tolist()
+    return scale_to_equal_energy(np.ones((1, 3, 4)), np.array([1e-9, 1e-4, 1e-2, 1.0])).round(6).tolist()
 
 
 UNITS = (

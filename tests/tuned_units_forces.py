@@ -22,7 +22,7 @@ from solver.forces.limits import LengthLimit
 from solver.forces.ropes import rope_kernels, shape_kernels, twist_kernels
 from solver.forces.ropes.links import Inextensible
 from solver.forces.ropes.shape import in_a_row
-from solver.forces.weld import BONDED, OFF, WIDTH, Weld, painted_points
+from solver.forces.weld import BONDED, OFF, WIDTH, Weld, find_painted_points
 from solver.materials import algebra, lanes
 from solver.materials.lanes import LANES, SIGMA
 
@@ -59,7 +59,7 @@ def triangles_that_are_lines():
         for high in (1e-8, 1e-4):
             frame, strain = np.zeros(9), np.zeros(3)
             x = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, high, 0.0]])
-            membrane_kernels.rotated_strain(x, np.array([0, 1, 2], np.int32), SIDES, frame, strain)
+            membrane_kernels.split_rotation_and_strain(x, np.array([0, 1, 2], np.int32), SIDES, frame, strain)
             found.append(frame[6:].round(3).tolist())
     return found
 
@@ -140,7 +140,7 @@ def elements_on_threads():
 def threads_that_are_damped():
     """Damping of cloth that is stretched by so much, relative to its whole damping."""
     membrane = SimpleNamespace(fill=lambda x, project, forces, blocks: blocks.fill(1.0),
-                               stretched=lambda x: np.array([0.01, 0.2]))
+                               measure_stretch=lambda x: np.array([0.01, 0.2]))
     law = Threads(SimpleNamespace(laws=[membrane], slices=[slice(0, 2)]), 0.0, 0.0, lambda time: 1.0)
     blocks = np.zeros((2, 6, 9))
     law.fill(np.zeros((1, 3)), 0.0, np.zeros((2, 4, 3)), blocks)
@@ -269,7 +269,7 @@ def bends_that_are_rounded_off():
     """Energy of a bend that is nearly straightened."""
     out = np.zeros(3)
     with Interpreted(shape_kernels):
-        shape_kernels.bent_energy(0.9999, 1.0, 0.5, out)
+        shape_kernels.write_bend_energy(0.9999, 1.0, 0.5, out)
     return out.tobytes()
 
 
@@ -311,7 +311,7 @@ def paint_that_sticks():
     """Which of three points stick whose weights are these."""
     body = SimpleNamespace(skin=np.array([[0, 1, 2]]), wires=np.zeros((0, 2), int), nodes=slice(0, 3),
                            weights=np.array([0.003, 0.05, 1.0]))
-    return painted_points(body).tolist()
+    return find_painted_points(body).tolist()
 
 
 def welds_that_begin():

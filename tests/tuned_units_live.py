@@ -122,7 +122,7 @@ def velocities_that_fade():
 
     fading_replace, fading.replace = fading.replace, lambda state, u: State(u=u)
     try:
-        return fading.faded(State(u=np.ones((1, 3))), H, 0.1, body, np.zeros((1, 3))).u.round(12).tolist()
+        return fading.damp_oscillations(State(u=np.ones((1, 3))), H, 0.1, body, np.zeros((1, 3))).u.round(12).tolist()
     finally:
         fading.replace = fading_replace
 
@@ -281,7 +281,7 @@ def loop_that_falls_behind():
     """Numbers of steps until what is done is shown, and of updates until a slow step is due."""
     clock = FixedClock()
     with tempfile.TemporaryDirectory() as folder:
-        shared = board.made(Path(folder) / "board", 1, np.zeros(3))
+        shared = board.create_board(Path(folder) / "board", 1, np.zeros(3))
         engine = _Engine(clock)
         live = Live(Path(_folder().name) / "cube", engine, shared, clock)
         shared.write_control(control(DOWN))

@@ -26,7 +26,7 @@ from solver.meshing import (
     thinning_kernels,
 )
 from solver.meshing.grid import box_tets
-from solver.meshing.near_triangles import least_spacing, near_triangles
+from solver.meshing.near_triangles import find_near_triangles, least_spacing
 from solver.meshing.volume import Volume, boundary_faces
 
 
@@ -57,7 +57,7 @@ def tetrahedra_that_are_flat():
         nodes, tets = box_tets((2, 2, 2), (1.0, 1.0, 1.0), (-0.5, -0.5, -0.5))
         whole = surface.clean(nodes, boundary_faces(tets)[0])
         nodes[13] = [-0.5 + 0.5 * high, -0.25, -0.25]  # nearly in the boundary
-        found.append(_fails(accepted.accepted, nodes, tets, whole))
+        found.append(_fails(accepted.accept_mesh, nodes, tets, whole))
     return found
 
 
@@ -106,7 +106,7 @@ def child_that_says_nothing():
 def triangles_near_a_point():
     """Least spacing of samples on a ball, and triangles near two points."""
     x, triangles = ball(12)
-    near = near_triangles(np.array([[0.0, 0.0, 1.1], [0.5, 0.5, 0.9]]), x, triangles, 0.3)
+    near = find_near_triangles(np.array([[0.0, 0.0, 1.1], [0.5, 0.5, 0.9]]), x, triangles, 0.3)
     return least_spacing(x, triangles), near.tolist()
 
 
@@ -118,7 +118,7 @@ def corners_that_move_with_their_faces():
 
 
 def _moved(*surfaces, clearance):
-    return parting.parted(surface.clean(*_joined(*surfaces)), clearance).moved.round(9).tolist()
+    return parting.part_sheets(surface.clean(*_joined(*surfaces)), clearance).moved.round(9).tolist()
 
 
 def ball_above_a_box():
@@ -240,7 +240,7 @@ def edge_lengths_that_are_refused():
 
 def tetrahedra_without_an_edge_length():
     """Number of tetrahedra of a cube that is expected where no edge length is given, to six digits."""
-    return round(tetrahedralize._expected_tets(surface.clean(*cube()), {}), 6)
+    return round(tetrahedralize._estimate_tets(surface.clean(*cube()), {}), 6)
 
 
 def times_of_meshing():
@@ -295,13 +295,13 @@ def triangles_of_what_is_played():
 def surfaces_that_lose_volume():
     """Volumes of balls with these numbers of rings that are simplified to so many triangles, to six digits."""
     settings = ((24, 500, 0.03), (60, 200, 0.03))
-    return [round(float(surface.enclosed_volumes(*tetwild._simplified(
+    return [round(float(surface.measure_enclosed_volumes(*tetwild._simplify(
         *globe(rings), {"triangles": count, "envelope": envelope})).sum()), 6) for rings, count, envelope in settings]
 
 
 def _thinned(x, triangles, tolerance, longest=10.0):
     with Interpreted(thinning, thinning_kernels, closest_kernels, normals):
-        return thinning.thinned(np.array(x, float), triangles, tolerance, longest).triangles.tolist()
+        return thinning.simplify_surface(np.array(x, float), triangles, tolerance, longest).triangles.tolist()
 
 
 def vertices_with_many_triangles():

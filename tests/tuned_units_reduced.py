@@ -14,7 +14,7 @@ from solver.materials.stable_neo_hookean import StableNeoHookean
 from solver.parts.modes import body, cubature, load_modes
 from solver.parts.modes.body import ReducedBody
 from solver.parts.modes.cubature import Cubature
-from solver.parts.modes.fitting import _roots, fitted_volumes
+from solver.parts.modes.fitting import _roots, fit_volumes
 from solver.parts.modes.load_modes import _Whole, strain_energies, with_load_modes
 from solver.parts.modes.loads import Floor, SkinPoints, StageLoads
 from solver.parts.modes.operators import Substance
@@ -56,8 +56,8 @@ def searches_for_points():
 
 def stiff_elements():
     """Bounds of elements whose stiffness, relative to the softest, is this."""
-    return [ReducedBody.substance_of(SimpleNamespace(repeated=lambda tets, ratio=ratio: SimpleNamespace(
-        bounded=lambda most: min(most, ratio))), 1) for ratio in (1e6, 1e12)]
+    return [ReducedBody.substance_of(SimpleNamespace(repeat=lambda tets, ratio=ratio: SimpleNamespace(
+        limit_stiffness=lambda most: min(most, ratio))), 1) for ratio in (1e6, 1e12)]
 
 
 def points_that_touch():
@@ -117,7 +117,7 @@ def _sampled():
 
 def volumes_that_are_fitted():
     """Factors of the points' volumes, to the last bit."""
-    return fitted_volumes(*_sampled()).tobytes()
+    return fit_volumes(*_sampled()).tobytes()
 
 
 def directions_with_stiffness():
@@ -187,7 +187,7 @@ def _operators(count, ratios=None):
         patch.setattr(load_modes, "stiffness_operator", lambda *_: identity)
         patch.setattr(load_modes, "weight_operator", lambda *_: identity[:count, :count])
         patch.setattr(load_modes, "factor_with_shift", lambda *_: (lambda rhs: rhs, 0.0))
-        return _Whole(np.zeros((count, 3)), None, SimpleNamespace(bounded=bounded), space,
+        return _Whole(np.zeros((count, 3)), None, SimpleNamespace(limit_stiffness=bounded), space,
                       np.arange(count))._solve is not None
 
 

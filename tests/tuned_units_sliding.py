@@ -29,9 +29,9 @@ def stand_in(owner, /, **values):
 def surfaces_that_come_nearer():
     """Whether surfaces touch at such distances, after such ones before, relative to the activation distance."""
     def touches(gap, before):
-        settings = stand_in(ContactSettings, new_intersecting_pair=lambda *_: None,
+        settings = stand_in(ContactSettings, find_new_intersecting_pair=lambda *_: None,
                          _nearest=lambda mesh, now: (mesh, np.zeros(3)))
-        return ContactSettings.new_intersection(settings, gap, before, None) is not None
+        return ContactSettings.find_new_intersection(settings, gap, before, None) is not None
 
     return [touches(0.3, 0.9), touches(0.7, 5.0), touches(0.3, 0.5)]
 
@@ -53,12 +53,12 @@ def _remesher(intersects):
         return SimpleNamespace(mesh=None, was=np.zeros(1, int))
 
     owner = stand_in(
-        Remeshing, _conformed=conform, _report=lambda *_: None,
-        _adapted=lambda cloth, *_: (cloth, np.zeros(1, int)),
-        _new_intersection=lambda *_: np.zeros(3) if len(tries) <= intersects else None)
+        Remeshing, _conform=conform, _report=lambda *_: None,
+        _adapt=lambda cloth, *_: (cloth, np.zeros(1, int)),
+        _find_new_intersection=lambda *_: np.zeros(3) if len(tries) <= intersects else None)
     mesh = SimpleNamespace(x=np.zeros((1, 3)), edges=np.zeros((0, 2), int))
-    cloth = SimpleNamespace(mesh=mesh, moved=lambda *_: SimpleNamespace(mesh=mesh))
-    Remeshing.remeshed(owner, cloth, None, 1.0)
+    cloth = SimpleNamespace(mesh=mesh, with_mesh=lambda *_: SimpleNamespace(mesh=mesh))
+    Remeshing.remesh(owner, cloth, None, 1.0)
     return len(tries)
 
 
@@ -98,12 +98,13 @@ def _tries(solvable=1.0, slides=np.inf, thin=np.inf):
             deepest=False, mesh=SimpleNamespace(replace=lambda slide: None), solution=None)
 
     owner = stand_in(SlidingCloth, _step_pins=lambda time: None, _solving=SimpleNamespace(solve_substep=solve),
-                     _warm=None, _pressed=lambda barrier: "", _advanced=lambda *_: SimpleNamespace(slide=None))
+                     _warm=None, _explain_failure=lambda barrier: "",
+                     _advance_mesh=lambda *_: SimpleNamespace(slide=None))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sliding_cloth, "pinned_rows", lambda *_: None)
+        patch.setattr(sliding_cloth, "build_pin_rows", lambda *_: None)
         patch.setattr(sliding_cloth, "limit_slide",
                       lambda mesh, h, *least: min(1.0, (thin if least else slides) / h))
-        SlidingCloth._taken(owner, None, None, None, 0.0, 1.0, 1.0 / 64.0, None, lambda h: None)
+        SlidingCloth._take_step(owner, None, None, None, 0.0, 1.0, 1.0 / 64.0, None, lambda h: None)
     return tried
 
 
@@ -123,14 +124,15 @@ def substeps_of_sliding_cloth():
 
     owner = stand_in(SlidingCloth, pins=None, _substep=substep, step_log=SimpleNamespace(substeps=0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sliding_cloth, "carried", lambda cloth, pins, *_: (cloth, pins))
+        patch.setattr(sliding_cloth, "follow_rigid_jump", lambda cloth, pins, *_: (cloth, pins))
         SlidingCloth.step_with_reaction(owner, None, 0.0, 1.0)
     return asked
 
 
 def obstacles_that_are_off():
     """Whether obstacles may be off their prediction by so much of the activation distance."""
-    barrier = SimpleNamespace(near=lambda end: slice(None), activation=1.0, largest=lambda *_: 1.0, start=None)
+    barrier = SimpleNamespace(find_near_points=lambda end: slice(None), activation=1.0, largest=lambda *_: 1.0,
+                              start=None)
     owner = stand_in(SlidingCloth, contact=SimpleNamespace(of=lambda *_: barrier),
                   obstacles=SimpleNamespace(at=lambda *_: SimpleNamespace(smooth_x=np.zeros((1, 3)))))
     cloth = SimpleNamespace(mesh=SimpleNamespace(x=TWO))
@@ -140,16 +142,16 @@ def obstacles_that_are_off():
 def vertices_on_their_feature():
     """Which vertices are free that barriers keep so far from their feature [m]."""
     mesh = SimpleNamespace(x=TWO)
-    moved = SimpleNamespace(x=TWO.copy(), slide=np.zeros((2, 2)))
+    moved = SimpleNamespace(x=TWO.copy(), slide=np.zeros((2, 2)), replace=lambda x: None)
     on = SimpleNamespace(vertices=np.arange(2), flat=np.zeros(2, bool))
     solved = SimpleNamespace(mesh=mesh, on_features=on, solution=SimpleNamespace(warm=None), obstacle_rates=None,
                              pressing=np.zeros(2))
     now = SimpleNamespace(smooth_x=np.zeros((0, 3)))
-    barrier = SimpleNamespace(ended=lambda *_: np.zeros((0, 3)), largest=lambda *_: 0.5)
+    barrier = SimpleNamespace(advance_positions=lambda *_: np.zeros((0, 3)), largest=lambda *_: 0.5)
     owner = stand_in(
         SlidingCloth, obstacles=SimpleNamespace(at=lambda *_: now), limits=None, gravity=None,
-        _remeshed=lambda cloth, *_: cloth, _barrier=lambda *_: barrier, _impulses=lambda *_: None,
-        _taken=lambda *_: (solved, moved, 1.0, now, barrier))
+        _remesh=lambda cloth, *_: cloth, _barrier=lambda *_: barrier, _impulses=lambda *_: None,
+        _take_step=lambda *_: (solved, moved, 1.0, now, barrier))
     left = SimpleNamespace(off=np.zeros(1), free_rates=None, after=lambda *_: None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sliding_cloth, "displacements_off", lambda *_: np.array([[1e-11, 0.0, 0.0], [1e-6, 0.0, 0.0]]))
@@ -275,11 +277,11 @@ def depths_that_are_asked_about():
     adapted = SimpleNamespace(changed=True, message="", mesh=mesh, was=np.arange(2))
     runs = SimpleNamespace(from_edges=lambda on: on, to_edges=lambda on, x: on, points=None, ends=None)
     owner = stand_in(Remeshing, sizing=1, limits=SimpleNamespace(thickness=1.0), detect=lambda *_: None,
-                  _runs_of=lambda now: runs, _new_intersection=lambda *_: None)
+                  _runs_of=lambda now: runs, _find_new_intersection=lambda *_: None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(remeshing, "adapt", lambda *_: adapted)
         patch.setattr(remeshing, "inside", lambda detection, tolerance: asked.append(tolerance) or (TWO, 0.0))
-        Remeshing._adapted(owner, SimpleNamespace(mesh=mesh, moved=lambda *_: None), None, 1.0)
+        Remeshing._adapt(owner, SimpleNamespace(mesh=mesh, with_mesh=lambda *_: None), None, 1.0)
     return asked[0] > 1e-3, asked[0] < 0.1
 
 

@@ -61,7 +61,7 @@ def elements_that_are_projected():
         elements.of_tets[:, 0, 0] = -1.0 + (0.0 if project else np.array([-1e-11, -1e-6]))
 
     elements.fill = fill
-    return Elements.clamped(elements, np.zeros((4, 3)), 0.0).tolist()
+    return Elements.find_clamped_elements(elements, np.zeros((4, 3)), 0.0).tolist()
 
 
 def _turned(angle, stretch=(1.0, 1.0, 1.0)):
@@ -214,8 +214,8 @@ def exponential_steps_in_parts():
 
 def products_of_a_damped_exponential_step():
     """Number of products of a damped exponential step over many periods of one spring."""
-    return arnoldi.damped_exponential(lambda columns: -1e6 * columns, lambda columns: -0.1 * columns, np.ones(1),
-                                      np.ones(1), None, 1.0, 1e-4)[2]
+    return arnoldi.integrate_damped(lambda columns: -1e6 * columns, lambda columns: -0.1 * columns, np.ones(1),
+                                    np.ones(1), None, 1.0, 1e-4)[2]
 
 
 def columns_of_modes():
@@ -230,7 +230,7 @@ def shifts_of_a_spectrum():
             if shift <= lowest:
                 raise StepFailed("indefinite")
             return shift
-        return modes.shifted(SimpleNamespace(shifted=shifted), 1.0)
+        return modes.invert_shifted(SimpleNamespace(shifted=shifted), 1.0)
 
     return [taken(lowest) for lowest in (3e-4, 3e-2)]
 

@@ -105,7 +105,7 @@ def _stiffened(fibers, at_first):
         prepared = SimpleNamespace(body=SimpleNamespace(name="Ear"))
         job = SimpleNamespace(scene=SimpleNamespace(bodies=[prepared.body]))
         try:
-            return round(stiffness.stiffened(job, prepared, 1.0)[1], 9), len(tries)
+            return round(stiffness.fit_stiffness(job, prepared, 1.0)[1], 9), len(tries)
         except BadInput:
             return "refused", len(tries)
 

@@ -246,7 +246,7 @@ def _candidates(obj: bpy.types.Object, blend: str) -> Iterator[Path]:
     """Folders that the object may have, best first: two files may have one name, and two objects in time."""
     root = root_of(obj, blend)
     library = obj.library.filepath if obj.library else ""
-    readable = f"{make_safe_name(Path(blend).stem or 'untitled')}_{make_safe_name(obj.name)}"
+    readable = f"{safe_name(Path(blend).stem or 'untitled')}_{safe_name(obj.name)}"
     first = root / f"{readable}-{_digest(Path(blend).name, library, obj.name)}"
     override = obj.override_library
     # Blender saves of an override only what reads otherwise than in the library, and //name may read alike there

@@ -26,7 +26,7 @@ class InWorld:
 
         Raises NoSuchThing where the frame is not baked, BadInput where it is damaged.
         """
-        return {name: self._place(self._bodies[name], frame, points)
+        return {name: self._transform(self._bodies[name], frame, points)
                 for name, points in self.cache.read_all_vertices(frame).items() if name in self._bodies}
 
     def read_rigid_centres(self, frame: int) -> Vec:
@@ -54,7 +54,7 @@ class InWorld:
                 self._triangles[name] = boundary_faces(self.job.array(body.tets.tets))[0]
         return self._triangles[name]
 
-    def _place(self, body: schema.Body, frame: int, points: NDArray[Any]) -> Vec:
+    def _transform(self, body: schema.Body, frame: int, points: NDArray[Any]) -> Vec:
         if body.surface is None or body.surface.to_object is None:
             return points.astype(float)
         matrices = self.job.array(body.surface.to_object)

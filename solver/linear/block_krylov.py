@@ -10,18 +10,18 @@ import numpy as np
 from ..state import Vec
 
 DEPTH = 3  #: blocks of one Krylov space before it restarts from its result
-RESTARTS = 40
+RESTARTS = 40  #: at most
 TOLERANCE = 1.0e-9  #: residual of an eigenvector relative to its eigenvalue
 
 
-def largest(product: Callable[[Vec], Vec], first: Vec, count: int, tolerance: float = TOLERANCE) -> Vec:
+def largest(product: Callable[[Vec], Vec], first: Vec, count: int, tolerance: float | None = None) -> Vec:
     """Return orthonormal eigenvectors (m, b) of the b largest eigenvalues of a symmetric matrix, descending.
 
     product: returns the matrix times columns (m, b). first: block to start from, (m, b). count: number of vectors whose
-    residual is to be at most `tolerance` times the eigenvalue; after RESTARTS restarts the block is returned as it is,
-    without an error.
+    residual is to be at most `tolerance`, by default TOLERANCE, times the eigenvalue; after RESTARTS restarts the block
+    is returned as it is, without an error.
     """
-    block = np.linalg.qr(first)[0]
+    block, tolerance = np.linalg.qr(first)[0], TOLERANCE if tolerance is None else tolerance
     for _ in range(RESTARTS):
         basis, image = [block], [product(block)]
         for _ in range(DEPTH - 1):

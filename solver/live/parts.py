@@ -73,11 +73,11 @@ class LiveNodes:
             own = (free >= body.nodes.start) & (free < body.nodes.stop)
             matrix = inputs.carrier(int(number))
             x[own] = x[own] @ matrix[:3, :3].T + matrix[:3, 3]
-        at = self._place_prescribed(0.0, inputs)
+        at = self._compute_prescribed(0.0, inputs)
         self._path.set_step(0.0, 1.0, at, at)
         return replace(state, q=x.ravel())
 
-    def _place_prescribed(self, time: float, inputs: Inputs) -> Vec:
+    def _compute_prescribed(self, time: float, inputs: Inputs) -> Vec:
         """Return positions of prescribed nodes at a time [s], (p, 3) [m]."""
         positions: Vec = np.array(self._start if self._motion is None else self._motion.at(time))
         moved = [(self._body == number, inputs.carrier(int(number))) for number in np.unique(self._bodies)]
@@ -96,7 +96,7 @@ class LiveNodes:
 
         before, inputs: inputs at the start and at the end of the step, between which motion is linear.
         """
-        self._path.set_step(time, h, self._place_prescribed(time, before), self._place_prescribed(time + h, inputs))
+        self._path.set_step(time, h, self._compute_prescribed(time, before), self._compute_prescribed(time + h, inputs))
         for number, targets, start in self._soft_pins:
             targets.set_step(time, h, *(transform_points(moment.carrier(number), start) for moment in (before, inputs)))
         if not np.array_equal(self.part.gravity, inputs.gravity):

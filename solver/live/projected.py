@@ -105,11 +105,11 @@ class ProjectedBody(PlayedBody):
         state = self._draft.initial_state()
         if self._inputs is not None:
             x = transform_points(self._inputs.carrier(self._number), state.q.reshape(-1, 3))
-            x[self.body.prescribed] = self._place_prescribed(self._inputs)
+            x[self.body.prescribed] = self._compute_prescribed(self._inputs)
             state = State(state.time, x.ravel(), state.u, state.memory)
         self.state = state
 
-    def _place_prescribed(self, inputs: Inputs) -> Vec:
+    def _compute_prescribed(self, inputs: Inputs) -> Vec:
         """Return positions of pinned nodes, (p, 3) [m]."""
         if self._leading is not None and len(inputs.pinned):
             return self._leading.at(self._start, inputs.pinned)
@@ -121,7 +121,7 @@ class ProjectedBody(PlayedBody):
         contact_rows: half-spaces of other sheets, with weights relative to those of ground and colliders.
         """
         before, time = self._inputs or inputs, self.state.time
-        self._path.set_step(time, h, self._place_prescribed(before), self._place_prescribed(inputs))
+        self._path.set_step(time, h, self._compute_prescribed(before), self._compute_prescribed(inputs))
         for path, start in self._soft_pins:
             path.set_step(time, h, *(transform_points(moment.carrier(self._number), start)
                                      for moment in (before, inputs)))

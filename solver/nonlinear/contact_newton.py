@@ -22,10 +22,8 @@ from .problem import Evaluation, StageProblem
 
 ITERATIONS_PER_FACTOR = 4  #: limit of iterations, relative to that of factors
 LAGGED = 12  #: iterations after which the normal forces of friction are constant
-LOAD_UPDATES = 3  #: iterations on the last factor in which a converged stage updates the normal forces of friction
 #: largest number of these updates, which end once the remaining energy is small relative to the work of friction
 MOST_UPDATES = 32
-UPDATES_PER_FACTOR = 8  #: largest number of these updates on one factor
 #: energy that these updates may leave, relative to what friction at Coulomb's limit would give each body from rest
 FRICTION_ENERGY_LEFT = 0.001
 #: and relative to the energy of the stage's change of velocities, which is far larger in an impact
@@ -107,9 +105,12 @@ class FrictionDirections(DescentDirections):
     iterations are slow, so it is renewed.
     """
 
+    updates_per_factor = 8  #: largest number of these updates on one factor
+    load_updates = 3  #: iterations on the last factor in which a converged stage updates the normal forces of friction
+
     def __init__(self, size: int) -> None:
         """size: number of unknowns, 3 p."""
-        self._pairs, self._count = SecantPairs(UPDATES_PER_FACTOR), 0
+        self._pairs, self._count = SecantPairs(self.updates_per_factor), 0
         self._pairs.clear(size)
 
     def find(self, problem: StageProblem, at: Evaluation, last: Step | None) -> Direction | None:
@@ -118,10 +119,10 @@ class FrictionDirections(DescentDirections):
         if last is not None:
             self._pairs.add(last.change, last.after.residual - last.before.residual)
         count, self._count = self._count, self._count + 1
-        if count and count % UPDATES_PER_FACTOR == 0:
+        if count and count % self.updates_per_factor == 0:
             self._refactor(problem, at)
         vector = self._pairs.direction(at.residual, partial(problem.factors.approximate_solve, problem))
-        if count >= LOAD_UPDATES and _work_left(problem, at, vector) <= _energy_left(problem, at):
+        if count >= self.load_updates and _work_left(problem, at, vector) <= _energy_left(problem, at):
             return None
         return Direction(vector)
 

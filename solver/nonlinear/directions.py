@@ -97,6 +97,18 @@ class Directions:
             self._reused = SingleFactor(inside, self._workspace, layout, reused.unit, entries)
         return layout.unknowns
 
+    def can_refactor(self, linear: Factoring, lower: sp.csc_matrix, lin: Linearised) -> bool:
+        """Whether `refactor` may factor another matrix of this pattern: the last factor is in single precision, and the
+        linear solver knows the pattern. lower: lower triangle of the matrix, (m, m). lin: the linearisation of its
+        values."""
+        return (self._single is not None and self._linear is linear and self._can_be_single(lower, lin)
+                and self._inside(linear, lower) is not None)
+
+    def refactor(self, linear: Factoring, lower: sp.csc_matrix) -> bool:
+        """Factor all columns of a matrix for which `can_refactor`, in single precision; return whether that succeeded.
+        lower: its lower triangle, (m, m)."""
+        return self._made_whole(linear, lower)
+
     def refactor_columns(self, lower: sp.csc_matrix) -> bool:
         """Factor the required columns of a matrix with this lower triangle, (3 p, 3 p); return whether that succeeded.
         """

@@ -28,7 +28,7 @@ class ReferenceShapes:
     matter."""
 
     #: relative change of an edge, rotation included, above which an element's stiffness is evaluated again
-    largest_strain = 0.3
+    largest_strain = 0.15
 
     which: Index  #: elements that have a row, rising, (k,)
     nodes: Index  #: (k, 4)

@@ -94,11 +94,16 @@ class StageFactors:
         system.pattern.update_pairs(lin.others, stays=True)
         changed = system.reused_blocks.update(problem.order, lin, strained, problem.forces.count_evaluations())
         required_columns = system.directions.select_columns(system.linear, system.matrix, lin, changed)
-        if required_columns is None:
-            return False
         lin = lin if problem.damped is None else replace(lin, damped=problem.damped)
-        problem.stage.fill(system.pattern, lin, required_columns.reshape(-1, 3).any(axis=1))
-        if not system.directions.refactor_columns(system.matrix):
+        if required_columns is not None:
+            problem.stage.fill(system.pattern, lin, required_columns.reshape(-1, 3).any(axis=1))
+            if not system.directions.refactor_columns(system.matrix):
+                return False
+        elif system.directions.can_refactor(system.linear, system.matrix, lin):
+            problem.stage.fill(system.pattern, lin)
+            if not system.directions.refactor(system.linear, system.matrix):
+                return False
+        else:
             return False
         system.directions.note(problem.stage)
         return True

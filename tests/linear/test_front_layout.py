@@ -108,3 +108,16 @@ def test_places_do_not_overlap(order):
 def test_all_is_made_where_all_has_changed(order):
     inside = ordered(sheet(np.zeros((0, 2), int), np.zeros(0)), order)
     assert FrontLayout.of_all(inside).after(inside, np.ones(3 * SIDE * SIDE, dtype=bool)) is None
+
+
+def test_patterns_that_come_and_go_are_made_in_part(order):
+    """Blocks that later patterns outgrow leave gaps: memory for them costs less than to make all fronts again."""
+    rng = np.random.default_rng(3)
+    layout, whole = FrontLayout.of_all(ordered(sheet(np.zeros((0, 2), int), np.zeros(0)), order)), 0
+    for _ in range(40):
+        one, other = (rng.integers(0, 5, (12, 2)) + [row, 0] for row in (0, 8))
+        inside = ordered(sheet(np.stack([one @ [SIDE, 1], other @ [SIDE, 1]], axis=1), np.ones(12)), order)
+        following = layout.after(inside, np.zeros(3 * SIDE * SIDE, dtype=bool))
+        whole += following is None
+        layout = FrontLayout.of_all(inside) if following is None else following
+    assert whole == 0

@@ -56,7 +56,7 @@ class Near(Stop):
         return abs(step.after - self.root) <= self.within
 
 
-def test_it_ends_where_the_stop_rule_is_met():
+def test_it_ends_at_the_root():
     end = iterate(2.0, 1.0, Newton(), Cut(), Near(2.0**0.5), 20)
     assert end.has_converged and end.at == pytest.approx(2.0**0.5, abs=1e-12)
     assert end.count == end.accepted == 5 and end.last.after == end.at and not end.is_rounding

@@ -247,9 +247,10 @@ class BlockKind(kinds.VolumeKind):
 
 def make_blocks(job, prepared, index, around):
     parts = []
-    for k, one in enumerate(prepared):
-        surfaces = around.surfaces(one)
-        part = Weight(one.body.name, one.volume.nodes, MASS, STIFFNESS, job.scene.gravity, surfaces)
+    for k, prepared_body in enumerate(prepared):
+        surfaces = around.surfaces(prepared_body)
+        part = Weight(prepared_body.body.name, prepared_body.volume.nodes, MASS, STIFFNESS, job.scene.gravity,
+                      surfaces)
         parts.append((part, interface_of(index + k, part, surfaces)))
     return parts
 

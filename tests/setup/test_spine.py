@@ -13,13 +13,13 @@ SOLVER = Path(__file__).resolve().parents[2] / "solver"
 ROOMS = "iteration nonlinear world coupling parts integrators".split()
 #: functions that factor or pose a stage, advance along a direction, or solve a program of rows
 SOLVES = frozenset(
-    "factor factor_for_directions refactor_columns pose pose_at posed_at solve_at search solve_with _search_step "
-    "_search_mixed_step "
-    "step_along".split())
+    "factor factor_for_directions refactor_columns pose pose_at posed_at solve_at search solve_with "
+    "step_along iterate descend".split())
 
 #: every loop in which that happens, by file and function, and why it is no configuration of `iterate`
 LOOPS = {
     "iteration/iterate.py iterate": "the loop that solves a stage: directions, bound and stop are arguments",
+    "nonlinear/fixed_point_stage.py solve_stage": "factors of one stage, each of which serves the loop until it stalls",
     "nonlinear/gap_active_set.py _direction": "rounds of contact detection along one direction",
     "nonlinear/gap_active_set.py _gap_program": "active sets of one program",
     "nonlinear/intersection_free.py intersection_free_start": "a start without intersections, before iterations",

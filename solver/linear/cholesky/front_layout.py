@@ -16,7 +16,7 @@ from .supernodal import Supernodes
 
 Long: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.int8]
-HEADROOM = 1.5  #: times the room of a factor that is made whole; where it needs more the next one is
+HEADROOM = 1.5  #: times the memory for updates of a factor that is made whole: a layout without as much is not used
 #: subtrees that cost less than one part in so many are made as a whole, since update matrices take memory; the first
 #: that fits
 PARTS = (512, 128)
@@ -34,10 +34,11 @@ class MemoryBlocks:
     most: int  #: where they may end
 
     @classmethod
-    def of_all(cls, sizes: Long) -> MemoryBlocks:
-        """Return blocks of these sizes, (s,), one after the other."""
+    def of_all(cls, sizes: Long, headroom: float) -> MemoryBlocks:
+        """Return blocks of these sizes, (s,), one after the other. headroom: largest memory of later blocks, relative
+        to theirs."""
         end = int(sizes.sum())
-        return cls(np.cumsum(sizes) - sizes, sizes, np.zeros((0, 2), np.int64), end, int(HEADROOM * end))
+        return cls(np.cumsum(sizes) - sizes, sizes, np.zeros((0, 2), np.int64), end, int(headroom * end))
 
     def after(self, sizes: Long, before: Index) -> MemoryBlocks:
         """Return blocks for other supernodes of these sizes, (s,); each takes that of the former supernode `before`,
@@ -63,7 +64,8 @@ class FrontLayout:
     @classmethod
     def of_all(cls, inside: Supernodes) -> FrontLayout | None:
         """Return a layout with all fronts to be factored; None where it would take much more memory than L itself."""
-        return next((layout for parts in PARTS if (layout := cls._in_parts(inside, parts))._fits), None)
+        return next((layout._with_all_memory() for parts in PARTS
+                     if (layout := cls._in_parts(inside, parts))._fits), None)
 
     @classmethod
     def _in_parts(cls, inside: Supernodes, parts: int) -> FrontLayout:
@@ -71,12 +73,20 @@ class FrontLayout:
         stores_update = ((inside.parent < 0) | (whole[inside.parent] > least)).astype(np.int8)
         of_values, of_updates = _sizes(inside)
         stacked = int(HEADROOM * stack_updates(inside, of_updates * (1 - stores_update))[1])
-        blocks = MemoryBlocks.of_all(of_values), MemoryBlocks.of_all(of_updates * stores_update)
-        return cls(inside, *blocks, stacked, np.ones_like(stores_update), stores_update, parts)
+        # L takes less memory than updates do, and gaps between its blocks grow with each pattern
+        in_values = MemoryBlocks.of_all(of_values, 2.0 * HEADROOM - 1.0)
+        in_updates = MemoryBlocks.of_all(of_updates * stores_update, HEADROOM)
+        return cls(inside, in_values, in_updates, stacked, np.ones_like(stores_update), stores_update, parts)
 
     @property
     def _fits(self) -> bool:
         return self.stacked + self.in_updates.most <= MOST_UPDATES * self.in_values.end
+
+    def _with_all_memory(self) -> FrontLayout:
+        """Return this layout with all memory that updates may take: gaps between their blocks grow with each pattern,
+        and memory that is not written to costs nothing."""
+        most = int(MOST_UPDATES * self.in_values.end) - self.stacked
+        return replace(self, in_updates=replace(self.in_updates, most=max(self.in_updates.most, most)))
 
     def with_all_fronts(self) -> FrontLayout:
         """Return this layout with all fronts to be factored."""

@@ -122,7 +122,7 @@ class LaterPatterns:
         known = max(self._work, first.work)
         if self._own is not None and tree.work > ENOUGH * known:
             other = graph.tree(graph.lift_nodes(first))
-            if other.work < tree.work:
+            if ENOUGH * other.work < tree.work:  # a switch costs the fronts that another factor would reuse
                 tree, self._own = other, None
         self._excess_work += max(0.0, tree.work - ENOUGH * known) / known
         if tree.work > GROWN * known or self._excess_work > PATIENCE:

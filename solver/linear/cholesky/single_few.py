@@ -9,8 +9,9 @@ from ...threads import inline, kernel, parallel_for
 from .single import SingleFactor
 from .supernodal import Supernodes
 
-FEW = 3  #: right-hand sides
-#: between them in a kernel's work, more than any supernode has rows: LLVM makes no vectors where it does not know this
+FEW = 3  #: slots of right-hand sides, for which the kernels are written
+#: slots between them in a kernel's work, more than any supernode has rows: LLVM makes no vectors where it does not
+#: know this
 STRIDE = 8208
 
 

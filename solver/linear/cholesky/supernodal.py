@@ -43,7 +43,7 @@ INTEGERS = {0: ctypes.c_int32, 2: ctypes.c_int64}  #: CHOLMOD_INT and CHOLMOD_LO
 class Supernodes(ABC):
     """Arrays of a supernodal factor, and solves with it."""
 
-    nodes = 0  #: number of those whose unknowns come first, in whole 3 x 3 blocks, together in L too; 0 if unknown
+    nodes: int = 0  #: number of those whose unknowns come first, in whole 3 x 3 blocks, together in L too; 0 if unknown
 
     def __init__(self, first: Index, rows_start: Index, values_start: Index, rows: Index, permutation: Index) -> None:
         """first: first column of each supernode, (s + 1,). rows_start, values_start: where its rows and its values

@@ -10,9 +10,9 @@ import numpy as np
 
 from ...threads import kernel
 
-#: two supernodes that follow each other are one up to so many columns, or up to so many with so few zeros
-FEW, SOME, MANY = 2, 6, 16
-ZEROS_OF_SOME, ZEROS_OF_MANY, ZEROS = 0.8, 0.1, 0.05
+#: two supernodes that follow each other are one up to so many columns, if so few of their values are zeros
+SOME, MANY = 6, 16
+ZEROS_OF_SOME, ZEROS_OF_MANY, ZEROS = 0.8, 0.1, 0.05  #: fractions of zeros: up to SOME columns, up to MANY, of more
 
 
 @kernel("i8(i4[::1], i4[::1], i8, i4[::1], u4[::1])")
@@ -223,7 +223,7 @@ def join_columns(parent, counts, first, lengths):  # type: ignore[no-untyped-def
         total = zeros[s] + zeros[p] + new
         size = columns * (columns + 1) / 2 + columns * (length[p] - width[p])
         part = total / size
-        if (columns <= FEW or new == 0 or columns <= SOME and part < ZEROS_OF_SOME
+        if (new == 0 or columns <= SOME and part < ZEROS_OF_SOME
                 or columns <= MANY and part < ZEROS_OF_MANY or part < ZEROS):
             leader[p] = s
             zeros[s], width[s], length[s] = total, columns, width[s] + length[p]

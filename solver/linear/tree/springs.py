@@ -60,7 +60,7 @@ class FarSprings:
         if len(pairs) * 2 <= BORDER:
             terms = Terms(self._pairs, self._blocks)
             columns = 2 * len(terms.first)
-            if 0 < columns <= BORDER and columns * len(tree.parent) <= LARGEST:
+            if _may_be_border(columns, len(tree.parent)):
                 self._border = Border(tree, terms)
 
     def solve(self, b: Vec) -> Vec:
@@ -159,6 +159,11 @@ class Border:
                                             check_finite=False)
         z -= self._columns[:, :count] @ top
         z -= self._columns[:, count:] @ low
+
+
+def _may_be_border(columns: int, bodies: int) -> bool:
+    """Return whether springs between so many bodies with so many columns are added to the preconditioner."""
+    return 0 < columns <= BORDER and columns * bodies <= LARGEST
 
 
 def _dots(x: Vec, y: Vec) -> Vec:

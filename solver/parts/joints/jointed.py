@@ -57,13 +57,11 @@ class Constraints(Protocol):
         without a drive."""
 
     def find_singular_loop(self, state: State, posed: PosedTree) -> str:
-        """Return the name of a loop in a singular configuration, stretched straight or folded flat; "" where there is
-        none."""
+        """Return the name of a loop in a singular configuration, stretched straight or folded flat; else ""."""
 
     def loop_gaps(self, posture: Posture) -> Vec:
-        """Return the largest violation of each loop, (l,), in the order of the loops: of a ball and of a point on a
-        line the distance along an axis of the loop's frame [m]; of a hinge the larger of that distance [m] and of the
-        sine of the angle between its axes [rad]."""
+        """Return the largest violation of each loop, (l,): of a ball and a point on a line the distance along an axis
+        of its frame [m]; of a hinge the larger of that and the sine of the angle between its axes [rad]."""
 
 
 class PosedTree:
