@@ -24,7 +24,6 @@ LOOPS = {
     "nonlinear/gap_active_set.py _gap_program": "active sets of one program",
     "nonlinear/intersection_free.py intersection_free_start": "a start without intersections, before iterations",
     "nonlinear/stage_factors.py _factored_between": "blends of two matrices until one is definite: one direction",
-    "coupling/coupled_quasistatic.py _solve": "block elimination within one direction",
     "parts/conjac/posed.py relax": "equilibrium of quasistatic nodes on the step's factor",
     "parts/eol/solving.py solve_substep": "rows of a sliding cloth that come and go while it is solved",
     "parts/eol/solving.py _separate": "barrier forces of a sliding cloth on top of its rows",
@@ -91,7 +90,8 @@ POSED = {
 }
 #: classes of stages with joints: of both parts of the monolithic coupling, of joints alone, and protocols of them
 STAGES_WITH_JOINTS = {
-    "coupling/coupled_quasistatic.py CoupledQuasistatic", "coupling/coupled_stage.py CoupledStage",
+    "coupling/coupled_quasistatic.py CoupledQuasistatic",
+    "coupling/coupled_quasistatic.py QuasistaticSolution", "coupling/coupled_stage.py CoupledStage",
     "coupling/coupled_stage.py RelinearisedStage", "coupling/coupled_stage.py SolvedCarrier",
     "coupling/skeleton.py SolvedSkeleton", "parts/joints/jointed.py SolvedTree", "parts/interface.py Touched",
     "parts/stage.py NoJoints", "nonlinear/velocity_stage.py PosedVelocities",
