@@ -10,7 +10,14 @@ import scipy.sparse as sp
 from solver.errors import StepFailed
 from solver.linear.interface import NotPositiveDefinite
 from solver.linear.secant_pairs import SecantPairs
-from solver.nonlinear import contact_iterations, contact_newton, ground_newton, intersection_free, mixed_fem, modal_step
+from solver.nonlinear import (
+    contact_iterations,
+    contact_newton,
+    ground_newton,
+    mixed_fem,
+    modal_step,
+    prescribed_increments,
+)
 from solver.nonlinear.bounded import Bounded, BoundedQuasistatic
 from solver.nonlinear.bounded_search import BoundedSearch
 from solver.nonlinear.condensed_stage import solve_condensed
@@ -290,7 +297,7 @@ def factor_that_leads_astray_on_the_ground():
 def increments_in_vain():
     """Number of increments of prescribed motion that leave nearly all of it before they are in vain."""
     shares = [1.0]
-    while not intersection_free.have_stalled(shares):
+    while not prescribed_increments.have_stalled(shares):
         shares.append(0.9999 * shares[-1])
     return len(shares)
 

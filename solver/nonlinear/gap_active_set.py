@@ -23,8 +23,9 @@ from .contact_iterations import CLEARANCE_REMEDY
 from .evaluation import Evaluation
 from .fallback_euler import StageNotConverged
 from .interface import StageSolver
-from .intersection_free import COMPLIANT_PINS_REMEDY, stiffness_product
+from .intersection_free import COMPLIANT_PINS_REMEDY
 from .limits import remaining as remaining
+from .prescribed_increments import stiffness_product
 from .problem import StageProblem
 from .residual_report import ResidualReport
 

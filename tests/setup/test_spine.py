@@ -22,9 +22,7 @@ LOOPS = {
     "nonlinear/fixed_point_stage.py solve_stage": "factors of one stage, each of which serves the loop until it stalls",
     "nonlinear/gap_active_set.py _direction": "rounds of contact detection along one direction",
     "nonlinear/gap_active_set.py _gap_program": "active sets of one program",
-    "nonlinear/intersection_free.py intersection_free_start": "a start without intersections, before iterations",
     "nonlinear/stage_factors.py _factor_between": "blends of two matrices until one is definite: one direction",
-    "parts/conjac/posed.py relax": "equilibrium of quasistatic nodes on the step's factor",
     "parts/eol/solving.py solve_substep": "rows of a sliding cloth that come and go while it is solved",
     "parts/eol/solving.py _separate": "barrier forces of a sliding cloth on top of its rows",
     "parts/modes/operators.py factor_with_shift": "shifts until one matrix is definite",
@@ -46,13 +44,15 @@ CLASSES = {
                         "ContactIterations", "RatesDirections", "VelocityDirections", "CondensedDirections",
                         "ReusedFactorDirections", "BoundedDirections", "SaddleDirections",
                         "SweepIterations", "ReducedDirections", "GapActiveSet",
-                        "FrictionDirections"},
+                        "FrictionDirections", "EquilibriumDirections",
+                        "IncrementDirections"},
     "Bound": {"LineSearch", "RelaxedRates", "BalancedSteps", "AcceleratedSteps", "ContactBound",
               "LagrangianSearch", "AcceleratedSweeps", "ReducedSearch",
-              "GapActiveSet", "SearchWithoutJumps"},
+              "GapActiveSet", "SearchWithoutJumps", "EquilibriumSearch", "IncrementBound"},
     "Stop": {"ResidualStop", "StrainStop", "FullStepStop", "VisibleStop", "SlowStop", "EarlyStop",
              "ContactIterations", "ChangeStop", "RatesStop", "CondensedStop", "FixedPointStop", "BoundedStop",
-             "SaddleStop", "SweepIterations", "LengthStop", "GapActiveSet", "NoStop"},
+             "SaddleStop", "SweepIterations", "LengthStop", "GapActiveSet", "NoStop",
+             "IncrementStop"},
 }
 
 #: the room of programs of rows, and the classes there that solve one
