@@ -87,7 +87,7 @@ def _check_end(job: Job, end: ConstraintEnd, where: str, subject: str) -> None:
         kind = kind_of(body)
         if kind.is_remeshed:
             raise refuse(f'{subject} holds "{end.body}", {kind.noun}, which is remeshed as it moves',
-                         f"{where}.body", f"Name another body, or {kind.remedy}")
+                         f"{where}.body", 'Name another body, or ' + kind.remedy.format(body=f'"{end.body}"'))
     if end.vertices is not None:
         count = len(check_array(job, end.vertices, f"{where}.vertices", "f", (None, 3)))
         for name, width in (("edges", 2), ("triangles", 3)):

@@ -109,7 +109,8 @@ def _check_cut(scene: schema.Scene, body: schema.Body, where: str) -> None:
             raise refuse(f'"{body.name}" has {what} and touches "{other.name}", which is '
                          f'{kind.noun if kind.steps_by_itself else f"drafted by {method.label}"}',
                          f"{where}.{field}", "Let these two not touch, or "
-                         f'{kind.remedy if kind.steps_by_itself else "give the other one another method"}')
+                         + (kind.remedy.format(body=f'"{other.name}"') if kind.steps_by_itself
+                            else "give the other one another method"))
 
 
 def _check_thickness(job: Job) -> None:

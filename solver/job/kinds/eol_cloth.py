@@ -18,7 +18,7 @@ class EolClothKind(ClothKind):
     """Cloth with Eulerian-on-Lagrangian vertices, see `schema.Eulerian`."""
 
     noun: ClassVar[str] = "cloth with Sharp Edges"
-    remedy: ClassVar[str] = "switch its Sharp Edges off"
+    remedy: ClassVar[str] = "switch the Sharp Edges of {body} off"
     builder: ClassVar[str] = "build.prepared_eol_cloth:prepare_eol_cloth"
     separate_parts: ClassVar[str] = "build.eol_cloth:build_eol_cloth_parts"
     is_remeshed: ClassVar[bool] = True

@@ -23,7 +23,8 @@ class BodyKind(ABC):
     """
 
     noun: ClassVar[str]  #: for messages, as in "it is cloth"
-    remedy: ClassVar[str] = "make it another kind of body"  #: for messages about what this kind does not support
+    #: for messages about what this kind does not support, with the name of the body
+    remedy: ClassVar[str] = "make {body} another kind of body"
     builder: ClassVar[str]  #: function of (job, body, volume, report) that returns a prepared body, "module.path:name"
     #: function of (job, prepared bodies, index of the first part in the world, their surroundings) that returns
     #: parts of the world with their interfaces, "module.path:name"; "": bodies are assembled with others
