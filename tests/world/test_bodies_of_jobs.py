@@ -93,9 +93,9 @@ def test_prescribed_nodes_are_where_their_motion_is_in_whatever_order_they_are_l
     world = world_of(job)
     state = steps(world, 4)
     x, still = world.output(state, 1), np.load(job / "arrays/other_nodes.npy")
-    pinned = np.load(job / "arrays/other_pinned.npy")
+    other_pinned = np.load(job / "arrays/other_pinned.npy")
     assert np.abs(x[pinned] - motion[2]).max() <= 1e-15 and np.abs(motion[2] - motion[0]).max() > 1e-3
-    assert np.array_equal(x[45:][pinned], still[pinned])
+    assert np.array_equal(x[45:][other_pinned], still[other_pinned])
     # the velocity that a step gives them is what takes them there
     w = world.coordinates.compute_prescribed_velocity(state.time, H)
     there = world.coordinates.where_prescribed(state.time + H)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bodies import positions
-from test_patches import H, bar, at_root
+from test_patches import H, at_root, bar
 
 from solver.coordinates.patches import mean, mean_and_rotation
 from solver.coordinates.prescribed import Motion
