@@ -51,7 +51,7 @@ BESIDE = ("scripts", "benchmarks/peer_programs.py")
 TESTS = ("addon", "live", "farm", "setup", "cli", "job", "frames", "room", "nonlinear", "rows", "scenes", "embedding",
          "materials", "bearings", "ropes", "assembly", "constraints", "fields", "forces", "projective", "coordinates",
          "meshing", "cloth", "mechanism", "contact", "integrators", "modes",
-         "linear", "reshape")
+         "linear", "reshape", "world")
 
 
 def words(text):

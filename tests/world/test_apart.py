@@ -31,7 +31,7 @@ def fleshy_job(folder, count=2, **scene):
 
 
 def bodies_of(world):
-    return [one.condensation.retained for one in world.parts[0].condensation.members]
+    return [member.condensation.retained for member in world.parts[0].condensation.members]
 
 
 @pytest.mark.parametrize("integrator, ground", some(
@@ -82,11 +82,11 @@ def test_what_each_holds_does_not_grow_with_their_number(tmp_path):
     sizes = {}
     for count in (2, 4):
         world = world_of(fleshy_job(tmp_path / str(count), count))
-        members = [one.condensation for one in world.parts[0].condensation.members]
-        sizes[count] = {(len(one.inner), len(one.retained)) for one in members[1:]}
-        assert len({id(one.linear) for one in members}) == count
+        members = [member.condensation for member in world.parts[0].condensation.members]
+        sizes[count] = {(len(member.inner), len(member.retained)) for member in members[1:]}
+        assert len({id(member.linear) for member in members}) == count
         world.step(world.initial_state(), H)
-        factored = [one.linear.factored for one in members]
+        factored = [member.linear.factored for member in members]
         assert min(factored) == max(factored) > 0
         world.parts[0].forget_past()
     # the second has no free rigid motion, the others hang on one box

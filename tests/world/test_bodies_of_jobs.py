@@ -70,7 +70,7 @@ def test_each_of_two_bodies_moves_as_if_it_were_alone(tmp_path, method, damped):
         assert np.abs(expected - alone.rest).max() > 1e-4
 
 
-def test_a_part_that_nothing_holds_falls_beside_one_that_is_held(tmp_path):
+def test_a_part_that_nothing_holds_falls_beside_one_that_is_pinned(tmp_path):
     """One body of two boxes, the second without a pin or a dynamic node."""
     job = box_job(tmp_path / "job", end=4, motion=False)
     nodes, tets = np.load(job / "arrays/nodes.npy"), np.load(job / "arrays/tets.npy")
@@ -93,9 +93,9 @@ def test_prescribed_nodes_are_where_their_motion_is_in_whatever_order_they_are_l
     world = world_of(job)
     state = steps(world, 4)
     x, still = world.output(state, 1), np.load(job / "arrays/other_nodes.npy")
-    held = np.load(job / "arrays/other_pinned.npy")
+    other_pinned = np.load(job / "arrays/other_pinned.npy")
     assert np.abs(x[pinned] - motion[2]).max() <= 1e-15 and np.abs(motion[2] - motion[0]).max() > 1e-3
-    assert np.array_equal(x[45:][held], still[held])
+    assert np.array_equal(x[45:][other_pinned], still[other_pinned])
     # the velocity that a step gives them is what takes them there
     w = world.coordinates.compute_prescribed_velocity(state.time, H)
     there = world.coordinates.where_prescribed(state.time + H)
@@ -119,12 +119,12 @@ def test_output_is_in_object_space_at_its_frame(tmp_path):
     assert np.abs(world.output(state, 2) - turned).max() <= 1e-14
 
 
-def test_what_begins_deep_in_the_ground_is_told(tmp_path):
+def test_what_begins_deep_in_the_ground_is_reported(tmp_path):
     """A ground that was moved up by half of a ball threw it 1.2 m up, and nothing was said."""
-    for height, told in ((0.05, True), (0.001, False)):
+    for height, reported in ((0.05, True), (0.001, False)):
         ground = {"point": [0, 0, height], "normal": [0, 0, 1], "stiffness": 300.0}
         world = world_of(box_job(tmp_path / str(height), name="Ball", ground=ground))
-        assert any('"Ball": it begins 0.05 m deep in the ground' in note for note in world.notes) == told
+        assert any('"Ball": it begins 0.05 m deep in the ground' in note for note in world.notes) == reported
 
 
 def test_a_moving_ground_carries_a_body_up(tmp_path):
@@ -154,20 +154,20 @@ def test_a_job_s_ground_drags_the_box_along_where_it_has_friction(tmp_path, kind
     np.save(job / "arrays/belt.npy", np.outer(np.arange(49) / 48, [0.1, 0.0, 0.0]))
     world = world_of(job)
     assert any("Velocity Filter" in note for note in world.notes) == (kind == "filter")
-    begun = run(world, 14, h=H)
-    after = run(world, 25, h=H, state=begun)  # once to and fro on what holds it
-    moved = world.mass @ (world.coordinates.positions(after.q, after.time) - world.coordinates.positions(begun.q,
-                                                                                                         begun.time))
+    settled = run(world, 14, h=H)
+    after = run(world, 25, h=H, state=settled)  # once to and fro on what holds it
+    moved = world.mass @ (world.coordinates.positions(after.q, after.time) - world.coordinates.positions(settled.q,
+                                                                                                         settled.time))
     assert moved[0] / world.mass.sum() / (25 * H) == pytest.approx(0.1 if kind else 0.0, abs=5e-3)
 
 
 def test_the_body_that_blew_up_is_named(tmp_path):
     world = world_of(two_boxes(tmp_path / "both", end=4))
     state = world.initial_state()
-    for value, said in ((1e6, "grew to"), (np.nan, "not a number")):
+    for value, message in ((1e6, "grew to"), (np.nan, "not a number")):
         q = state.q.copy()
         q[-1] = value
-        with pytest.raises(StepFailed, match=said) as failed:
+        with pytest.raises(StepFailed, match=message) as failed:
             world.refuse_blow_up(State(0.0, q, state.u))
         error = world.explain(failed.value, state, 7)
         assert str(error).startswith('"Stiff", frame 7: the motion could not be solved: ') and "Damping" in str(error)
@@ -184,35 +184,35 @@ def test_a_start_without_balance_names_the_switch_to_turn_off():
 
 
 @pytest.mark.parametrize("method", ["conjac", "vanilla"])
-@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("hangs", [True, False])
 @pytest.mark.parametrize("size,young", [(1e-6, 3e4), (1e-6, 1e9), (1e3, 3e4), (1e3, 1e9)])
-def test_tiny_and_huge_bodies_move_right_or_are_refused(size, young, held, method):
+def test_tiny_and_huge_bodies_move_right_or_are_refused(size, young, hangs, method):
     """1 µm and 1 km, soft and stiff: they fall as g says and hang within reach, or the step says that it failed."""
     nodes, tets = box((4, 2, 2), (size, 0.3 * size, 0.3 * size))
-    pinned = np.flatnonzero(nodes[:, 0] < 1e-9 * size) if held else []
+    pinned = np.flatnonzero(nodes[:, 0] < 1e-9 * size) if hangs else []
     world = make(nodes, tets, young=young, pinned=pinned, dynamic=[nearest(nodes, (size, 0, 0))], method=method)
     state = world.initial_state()
     try:
         for _ in range(12):
             state = advance(world, state, 1 / 120, 1)
     except Diverged as refused:
-        assert size < 1e-3 and not held, refused
+        assert size < 1e-3 and not hangs, refused
         return
     moved = positions(world, state) - nodes
-    if held:
+    if hangs:
         assert np.abs(moved).max() <= max(3.0 * size, 0.1)
     else:
         assert size < 1.0 or np.ptp(moved, axis=0).max() <= 1e-6 * size
         assert moved[:, 2].mean() == pytest.approx(-9.81 * (0.5 * 0.1**2 + 0.5 * 0.1 / 120), rel=1e-3)
 
 
-@pytest.mark.parametrize("scene,own,told", [("conjac", None, True), ("vanilla", None, False),
+@pytest.mark.parametrize("scene,own,reported", [("conjac", None, True), ("vanilla", None, False),
                                             ("conjac", "vanilla", False), ("vanilla", "conjac", True)])
-def test_only_what_follows_dynamic_nodes_is_said_to_have_none(tmp_path, scene, own, told):
+def test_only_what_follows_dynamic_nodes_is_reported_to_have_none(tmp_path, scene, own, reported):
     job = box_job(tmp_path / "job", method={"kind": scene})
     np.save(job / "arrays/dynamic.npy", np.zeros(0, np.int32))
     if own:
         change(job, "bodies.0.method", {"kind": own})
     loaded = load(job)
-    notes = [note for one in prepare_all(loaded, lambda *_: None) for note in one.fields.notes]
-    assert any("quasistatically" in note for note in notes) == told
+    notes = [note for prepared in prepare_all(loaded, lambda *_: None) for note in prepared.fields.notes]
+    assert any("quasistatically" in note for note in notes) == reported

@@ -105,25 +105,25 @@ def test_vanilla_step_is_the_dense_step(law, ground):
     K, f = stiffness(world, x)
     D = damping(world, x)
     after = world.step(state, H)
-    free, held = rows(world.coordinates.free), rows(pinned)
+    free, prescribed = rows(world.coordinates.free), rows(pinned)
     M, w = np.repeat(world.mass, 3), world.coordinates.compute_prescribed_velocity(0.0, H).ravel()
     S = np.diag(M) - H * D - BETA * H**2 * K
-    right = (M[free] * state.u + H * f[free]) - S[np.ix_(free, held)] @ w
+    right = (M[free] * state.u + H * f[free]) - S[np.ix_(free, prescribed)] @ w
     want = np.linalg.solve(S[np.ix_(free, free)], right)
     assert np.abs(H * D).max() > 1e-3 * np.abs(S).max()
     assert np.abs(after.u - want).max() <= 1e-9 * np.abs(want).max()
 
 
-@pytest.mark.parametrize("held", ["held", "moving", "free"])
+@pytest.mark.parametrize("support", ["pinned", "moving", "free"])
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("ground", [None, (0.001, 300.0)])
-def test_conjac_step_is_the_dense_step(law, held, ground):
+def test_conjac_step_is_the_dense_step(law, support, ground):
     """J from K alone, without contacts; the correction of positions leaves f − M (a + β v) without residual, a and v
     rigid."""
     nodes, tets = BAR
-    pinned = np.zeros(0, int) if held == "free" else left(nodes)
+    pinned = np.zeros(0, int) if support == "free" else left(nodes)
     dynamic = [nearest(nodes, p) for p in [(0.1, 0, 0), (0.06, 0.04, 0.04), (0.02, 0.04, 0)]]
-    world = make(nodes, tets, pinned=pinned, motion=Drag(nodes[pinned]) if held == "moving" else None,
+    world = make(nodes, tets, pinned=pinned, motion=Drag(nodes[pinned]) if support == "moving" else None,
                  dynamic=dynamic, beta=BETA, gamma=0.4, damping=LAWS[law], ground=ground, solve_impacts=False)
     state = shaken(world, 1e-4)
     x = positions(world, state)
@@ -141,7 +141,7 @@ def test_conjac_step_is_the_dense_step(law, held, ground):
         J, w = np.zeros((len(K), len(d))), np.zeros(len(K))
         J[d] = np.eye(len(d))
         J[q] = -np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, d)])
-        if held == "moving":
+        if support == "moving":
             w[still] = world.coordinates.compute_prescribed_velocity(0.0, H).ravel()
             w[q] = -np.linalg.solve(K[np.ix_(q, q)], K[np.ix_(q, still)] @ w[still])
         return J, w
@@ -151,7 +151,7 @@ def test_conjac_step_is_the_dense_step(law, held, ground):
     v0 = world.coordinates.spread(state.u, None).ravel()
     field, drag = evaluate_rigid_field(x, x.mean(axis=0), 1.0).reshape(-1, 6), np.repeat(
         world._damping.at(x, np.zeros_like(x), 0.0).drag / world.mass, 3)
-    rigidly = field @ np.linalg.solve(field.T @ (M[:, None] * field), field.T * M) * (held == "free")
+    rigidly = field @ np.linalg.solve(field.T @ (M[:, None] * field), field.T * M) * (support == "free")
     # f of the step's end balances with M a where velocities follow in another way than positions
     lag = (V - B).T @ (M[:, None] * rigidly)
     A = V.T @ (np.diag(M) - H * D) @ V - BETA * H**2 * B.T @ K @ B - lag @ ((1 + H * drag)[:, None] * V)
@@ -249,7 +249,7 @@ def total(world, field):
 @pytest.mark.parametrize("method,integrator", [("vanilla", "semi_implicit"), ("vanilla", "bdf2"), ("vanilla", "sbdf2"),
                                                ("vanilla", "generalized_alpha"), ("conjac", "semi_implicit")])
 @pytest.mark.parametrize("law", [("rayleigh", 0.02, 0.0), ("green", 0.02, 0.0)])
-def test_without_mass_damping_momentum_is_kept(law, method, integrator):
+def test_without_mass_damping_momentum_is_conserved(law, method, integrator):
     nodes, tets = BAR
     params = {"spectral_radius": 0.5} if integrator == "generalized_alpha" else {}
     world = make(nodes, tets, method=method, integrator=integrator, gravity=(0, 0, 0), damping=law, tolerance=1e-11,
@@ -345,7 +345,7 @@ ORDERS = {"semi_implicit": 1, "backward_euler": 1, "bdf2": 2, "sbdf2": 2, "tr_bd
 
 
 @pytest.mark.parametrize("integrator,kind", crossed(ORDERS, KINDS))
-def test_order_is_kept(once, integrator, kind):
+def test_the_order_of_accuracy_is_reached(once, integrator, kind):
     """D is held fixed in a stage, but where the body will be by then."""
     order = ORDERS[integrator]
     exact = once(f"swung-{kind}", lambda: swung(kind, "tr_bdf2", 320))

@@ -51,21 +51,21 @@ CASES = {
     "held, none dynamic": (BAR, left, [], 0),
     "a line held, none dynamic": (BAR, on_edge, [], 1),
     "a line held, one dynamic": (BAR, on_edge, [TIP], 0),
-    "a node held, none dynamic": (BAR, corner, [], 3),
-    "a node held, one dynamic": (BAR, corner, [TIP], 1),
-    "nothing held, none dynamic": (BAR, None, [], 6),
-    "nothing held, two dynamic": (BAR, None, [TIP, SIDE], 1),
+    "a node pinned, none dynamic": (BAR, corner, [], 3),
+    "a node pinned, one dynamic": (BAR, corner, [TIP], 1),
+    "nothing pinned, none dynamic": (BAR, None, [], 6),
+    "nothing pinned, two dynamic": (BAR, None, [TIP, SIDE], 1),
     "hung by an edge": (EDGE, left, [], 1),
     "hung by an edge, dynamic behind it": (EDGE, left, [(0.08, 0.08, 0.0)], 0),
     "hung by a vertex": (VERTEX, left, [], 3),
     "hung by a vertex, dynamic behind it": (VERTEX, left, [(0.08, 0.08, 0.08)], 1),
-    "hung by a vertex, nothing held": (VERTEX, None, [], 9),
+    "hung by a vertex, nothing pinned": (VERTEX, None, [], 9),
 }
 
 
 def dragged(case, method, moving):
-    (nodes, tets), held, spots, modes = CASES[case]
-    pinned = np.zeros(0, dtype=int) if held is None else held(nodes)
+    (nodes, tets), choose_pinned, spots, modes = CASES[case]
+    pinned = np.zeros(0, dtype=int) if choose_pinned is None else choose_pinned(nodes)
     rng = np.random.default_rng(4)
     motion = Drag(nodes[pinned], 0.3 * rng.normal(size=(len(pinned), 3))) if moving else None
     world = make(nodes, tets, pinned=pinned, motion=motion, dynamic=[nearest(nodes, spot) for spot in spots],
@@ -85,10 +85,10 @@ def test_vanilla_step_with_moving_nodes_is_the_dense_step(case):
     world, state, _ = dragged(case, "vanilla", True)
     after = world.step(state, H)
     K, f = stiffness(world, positions(world, state))
-    free, held = rows(world.coordinates.free), rows(world.coordinates.prescribed)
+    free, prescribed = rows(world.coordinates.free), rows(world.coordinates.prescribed)
     M = np.repeat(world.mass, 3)
     w = world.coordinates.compute_prescribed_velocity(0.0, H).ravel()
-    pull = BETA * H**2 * K[np.ix_(free, held)] @ w
+    pull = BETA * H**2 * K[np.ix_(free, prescribed)] @ w
     right = (M * world.coordinates.spread(state.u, None).ravel() + H * f)[free] + pull
     want = np.linalg.solve(np.diag(M[free]) - BETA * H**2 * K[np.ix_(free, free)], right)
     assert np.abs(pull).max() > 1e-3 * np.abs(right).max()
@@ -104,7 +104,7 @@ def test_conjac_step_is_the_dense_step_on_what_is_free(case, moving):
 
     K, f = stiffness(world, positions(world, state))
     M = np.repeat(world.mass, 3)
-    free, held = rows(world.coordinates.free), rows(world.coordinates.prescribed)
+    free, prescribed = rows(world.coordinates.free), rows(world.coordinates.prescribed)
     d = rows(world.condensation.mesh.dynamic)
     q = np.setdiff1d(free, d)
     inverse, null = np.linalg.pinv(K[np.ix_(q, q)], rcond=1e-9, hermitian=True), null_space(K[np.ix_(q, q)])
@@ -115,8 +115,8 @@ def test_conjac_step_is_the_dense_step_on_what_is_free(case, moving):
     V[q, len(d):] = null
     w = np.zeros(len(K))
     if moving:
-        w[held] = world.coordinates.compute_prescribed_velocity(0.0, H).ravel()
-        w[q] = -inverse @ K[np.ix_(q, held)] @ w[held]
+        w[prescribed] = world.coordinates.compute_prescribed_velocity(0.0, H).ravel()
+        w[q] = -inverse @ K[np.ix_(q, prescribed)] @ w[prescribed]
     S = np.diag(M) - BETA * H**2 * K
     v0 = world.coordinates.spread(state.u, None).ravel()
     v = w + (V @ np.linalg.solve(V.T @ S @ V, V.T @ (M * v0 + H * f - S @ w)) if V.shape[1] else 0.0)
@@ -162,12 +162,12 @@ def rope(length=1.0, thickness=5e-4):
     return box((100, 1, 1), (length, thickness, thickness))
 
 
-def test_a_thin_rope_is_held_by_its_end_and_takes_anchors_where_it_is_not():
+def test_a_thin_rope_is_pinned_at_its_end_and_takes_anchors_where_it_is_not():
     """Its thickness is what nodes on a line are measured by, not its length."""
     nodes, tets = rope()
-    held = make(nodes, tets, young=1e9, pinned=left(nodes), dynamic=[nearest(nodes, (1, 0, 0))])
-    assert held.condensation.floating.groups == [] and len(held.condensation.anchors.nodes) == 0
-    run(held, 3)
+    hanging = make(nodes, tets, young=1e9, pinned=left(nodes), dynamic=[nearest(nodes, (1, 0, 0))])
+    assert hanging.condensation.floating.groups == [] and len(hanging.condensation.anchors.nodes) == 0
+    run(hanging, 3)
     free = make(nodes, tets, young=1e9)
     anchors = free.condensation.anchors
     assert [group.modes for group in anchors.floating.groups] == [6] and len(set(anchors.nodes.tolist())) == 3
@@ -179,8 +179,8 @@ def test_a_thin_rope_is_held_by_its_end_and_takes_anchors_where_it_is_not():
 @pytest.mark.parametrize("count,modes", [(1, 3), (2, 1), (3, 0)])
 def test_neighbours_far_smaller_than_the_body_count_as_what_they_are(count, modes):
     nodes, tets = rope()
-    held = left(nodes)[:count]
-    found = [group.modes for group in FloatingParts(nodes, [np.arange(len(nodes))], held).groups]
+    pinned = left(nodes)[:count]
+    found = [group.modes for group in FloatingParts(nodes, [np.arange(len(nodes))], pinned).groups]
     assert found == ([modes] if modes else [])
 
 
@@ -209,8 +209,8 @@ def test_the_middle_of_what_flies_goes_where_its_momentum_does():
     x = nodes * [0.8, 1.1, 1.1] + 0.001 * np.random.default_rng(1).normal(size=nodes.shape)
     state = State(0.0, x.ravel(), ([0.3, -0.2, 1.0] + 2.0 * (nodes - nodes.mean(axis=0))[:, [1, 2, 0]]).ravel())
     share = world.mass / world.mass.sum()
-    begun, speed = share @ x, share @ world.velocity(state)
+    first, speed = share @ x, share @ world.velocity(state)
     for k in range(1, 4):
         state = world.step(state, H)
         fallen = speed * k * H + 0.5 * world.gravity * (k * H) ** 2
-        assert share @ positions(world, state) - begun == pytest.approx(fallen, abs=1e-12)
+        assert share @ positions(world, state) - first == pytest.approx(fallen, abs=1e-12)

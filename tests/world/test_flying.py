@@ -30,8 +30,8 @@ def thrown(folder, kind="semi_implicit", method="vanilla", *, keep=None, gravity
         change(job, key.replace("__", "."), value)
     if more is not None:
         written = json.loads((job / "scene.json").read_text())["mechanisms"][0]
-        for key, one in zip(("bodies", "joints"), more):
-            change(job, f"mechanisms.0.{key}", [*written[key], one])
+        for key, entry in zip(("bodies", "joints"), more):
+            change(job, f"mechanisms.0.{key}", [*written[key], entry])
     world = world_of(job)
     soft, bones = world.split_state(world.initial_state())
     at = world.parts[1].tree.posture(bones.q, bones.u, bones.memory)
@@ -103,12 +103,12 @@ def test_it_falls_as_a_point_does_and_mass_damping_brakes_both(tmp_path):
     for name, scene in (("free", {}), ("damped", {"bodies__0__damping": damping})):
         world, state = thrown(tmp_path / name, keep=True, gravity=DOWN, **scene)
         linear, angular, total = momenta(world, state)
-        kept = 1.0 if name == "free" else 1.0 / (1.0 + H * world.parts[0].mass.sum() / total)
+        factor = 1.0 if name == "free" else 1.0 / (1.0 + H * world.parts[0].mass.sum() / total)
         linear_then, angular_then, _ = momenta(world, run(world, state, 24))
         for _ in range(24):
-            linear = kept * (linear + H * total * DOWN)
+            linear = factor * (linear + H * total * DOWN)
         assert np.abs(linear_then - linear).max() <= 1e-10 * np.abs(linear).max()
-        assert np.abs(angular_then - kept**24 * angular).max() <= 1e-10 * np.abs(angular).max()
+        assert np.abs(angular_then - factor**24 * angular).max() <= 1e-10 * np.abs(angular).max()
 
 
 SOFT = {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 2e3, "poisson_ratio": 0.4}}
@@ -171,7 +171,7 @@ def test_a_stop_that_is_struck_in_flight_takes_no_linear_momentum(tmp_path, kind
     assert np.abs(angular_then - angular).max() <= 0.05 * np.abs(angular).max()
 
 
-def acted_on(held):
+def acted_on(support):
     """Return settings of a scene in which something acts on the bones or on the flesh."""
     return {"hinge": {"mechanisms__0__joints__0__kind": "revolute", "mechanisms__0__joints__0__rate": [1.0]},
             "damper": {"mechanisms__0__joints__0__damping": [0.1] * 6},
@@ -180,29 +180,29 @@ def acted_on(held):
                                                    "point_b": [0, 0, 1.0], "stiffness": 3.0}]},
             "drive": {"mechanisms__0__joints__0__motor": {"mode": {"kind": "drive"}, "target": [0.0] * 6}},
             "ground": {"ground": {"point": [0.0, 0.0, -0.0751], "normal": [0.0, 0.0, 1.0]},
-                       "gravity": [0.0, 0.0, -9.81]}}[held]
+                       "gravity": [0.0, 0.0, -9.81]}}[support]
 
 
 def in_bytes(state):
     return state.q.tobytes(), state.u.tobytes()
 
 
-HELD = ["hinge", "damper", "pin", "spring", "drive", "ground"]
+SUPPORTS = ["hinge", "damper", "pin", "spring", "drive", "ground"]
 
 
-@pytest.mark.parametrize("held", HELD)
-def test_what_something_holds_is_left_as_it_is(tmp_path, held):
+@pytest.mark.parametrize("support", SUPPORTS)
+def test_what_something_holds_is_left_as_it_is(tmp_path, support):
     """Keep Spin changes no byte."""
     ends = []
     for keep in (False, True):
         (tmp_path / str(keep)).mkdir()
-        ends.append(thrown(tmp_path / str(keep), keep=keep, **acted_on(held)))
+        ends.append(thrown(tmp_path / str(keep), keep=keep, **acted_on(support)))
     states = [run(world, state, 6) for world, state in ends]
     assert in_bytes(states[0]) == in_bytes(states[1])
 
 
-@pytest.mark.parametrize("held", HELD)
-def test_momentum_that_comes_from_outside_is_not_taken_back(tmp_path, held, monkeypatch):
+@pytest.mark.parametrize("support", SUPPORTS)
+def test_momentum_that_comes_from_outside_is_not_taken_back(tmp_path, support, monkeypatch):
     """Restoring momentum after solved stages changes no byte."""
     ends = []
     for restores in (True, False):
@@ -210,7 +210,7 @@ def test_momentum_that_comes_from_outside_is_not_taken_back(tmp_path, held, monk
             monkeypatch.setattr(FreeBones, "restore_momenta", lambda self, before, after, h: [*after])
         (tmp_path / str(restores)).mkdir()
         ends.append(run(*thrown(tmp_path / str(restores), "sdirk2", stage_solver={"kind": "quick"},
-                                **acted_on(held)), 4))
+                                **acted_on(support)), 4))
     assert in_bytes(ends[0]) == in_bytes(ends[1])
 
 

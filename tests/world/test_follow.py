@@ -83,7 +83,7 @@ def test_what_follows_wholly_stays_where_it_is_on_the_object(tmp_path, integrato
 
 
 @pytest.mark.parametrize("share", [0.0, 0.35, 1.0])
-def test_by_a_share_it_feels_what_is_left_of_it(tmp_path, share):
+def test_by_a_share_it_is_under_what_is_left_of_it(tmp_path, share):
     """Pinned to the object, a soft bar hangs on it as it does at rest under g − (1 − s) a."""
     end, g = 25, np.array([0.0, 0.0, -9.81])
     frames = frames_of(end, accelerated)

@@ -14,12 +14,12 @@ from solver.world import energy_gains
 
 CELLS, SIZE = (12, 3, 3), (0.24, 0.06, 0.06)
 NODES, TETS = box(CELLS, SIZE)
-HELD = np.flatnonzero(NODES[:, 0] < 1e-9)
+PINNED = np.flatnonzero(NODES[:, 0] < 1e-9)
 
 
 def bar(free, method="vanilla", **more):
     """A bar that a wall holds at one end, in no gravity."""
-    choice = {"poisson": 0.45, "gravity": (0, 0, 0), "pinned": HELD} | more
+    choice = {"poisson": 0.45, "gravity": (0, 0, 0), "pinned": PINNED} | more
     return make(NODES, TETS, method=method, integrator="ssdirk2", turns_freely=free, **choice)
 
 
@@ -46,14 +46,14 @@ def energies(world, state, h, steps):
 
 @pytest.mark.parametrize("h, times", [(1 / 48, 1.6), (1 / 96, 1.3)])
 def test_it_keeps_more_of_a_swing_for_as_many_factors(h, times):
-    kept, factors = [], []
+    last_energies, factors = [], []
     for free in (False, True):
         world = bar(free)
         seen = energies(world, bent(world, 0.3), h, round(1 / h))
         assert seen.max() <= 1.0 and world.summary == []
-        kept.append(seen[-1])
+        last_energies.append(seen[-1])
         factors.append(world.linear.factored)
-    assert kept[1] > times * kept[0]
+    assert last_energies[1] > times * last_energies[0]
     assert factors[1] <= 1.1 * factors[0]
 
 
@@ -68,11 +68,11 @@ def test_by_the_guard_alone(monkeypatch):
     world = bar(True)
     monkeypatch.setattr(energy_gains, "gains", lambda *_: False)
     state, largest = bent(world, 2.0), 0.0
-    begun = energy(world, state)
+    first = energy(world, state)
     with pytest.raises(StepFailed, match="times its size"):
         for _ in range(6):
             state = world.step(state, 1 / 48)
-            largest = max(largest, energy(world, state) / begun)
+            largest = max(largest, energy(world, state) / first)
     assert largest > 3.0
     monkeypatch.undo()
     guarded = bar(True)
@@ -113,9 +113,9 @@ def test_the_ground_and_its_friction():
     world = make(cube + [0, 0, 0.02], tets, young=2e4, method="vanilla", integrator="ssdirk2", turns_freely=True,
                  ground=(0.0, 1e3), friction=("coulomb", 0.5))
     state = replace(world.initial_state(), u=np.tile([1.0, 0.0, 0.0], len(cube)))
-    begun = energy(world, state)
+    first = energy(world, state)
     for _ in range(48):
         state = world.step(state, 1 / 96)
-        assert energy(world, state) <= 1.001 * begun
+        assert energy(world, state) <= 1.001 * first
     assert world.counts["calmed"] <= 2
     assert 0.0 < world.velocity(state)[:, 0].mean() < 0.9 or abs(world.velocity(state)[:, 0].mean()) < 0.05

@@ -38,8 +38,8 @@ def fingers(folder, gap, filled, inside_out=False):
 def test_what_moves_as_one_is_named_with_its_place(tmp_path, gap, inside_out):
     job = fingers(tmp_path, gap, True, inside_out)
     one = prepare_all(job, quiet)[0]
-    told = [note for note in one.fields.notes if "move as one" in note]
-    assert len(told) == 1 and f"{gap:.2g} m apart" in told[0]
+    notes = [note for note in one.fields.notes if "move as one" in note]
+    assert len(notes) == 1 and f"{gap:.2g} m apart" in notes[0]
     ends, apart = find_fused_lines_of_body(job, one.body, one.volume)
     assert apart == pytest.approx(gap, rel=1e-6)
     # all of them lie in the air between, all along the bars
@@ -69,5 +69,5 @@ def test_a_thin_part_has_no_air_inside(tmp_path):
 def test_the_command_that_fills_a_body_says_so_before_a_bake(tmp_path, capsys):
     fingers(tmp_path, 0.005, True)
     assert main(["tets", str(tmp_path), "--json"]) == 0
-    told = next(line for line in map(json.loads, capsys.readouterr().out.splitlines()) if line["event"] == "tets")
-    assert len(told["fused"]) > 10 and any("0.005 m apart" in note for note in told["notes"])
+    event = next(line for line in map(json.loads, capsys.readouterr().out.splitlines()) if line["event"] == "tets")
+    assert len(event["fused"]) > 10 and any("0.005 m apart" in note for note in event["notes"])

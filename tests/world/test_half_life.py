@@ -21,13 +21,13 @@ def soft(times):
     return {"kind": "stable_neo_hookean", "params": {"youngs_modulus": times * STIFFNESS, "poisson_ratio": 0.4}}
 
 
-def bar(folder, half_life, *, integrator="sdirk2", method="vanilla", step=1 / 48, held=True, end=49,
+def bar(folder, half_life, *, integrator="sdirk2", method="vanilla", step=1 / 48, pinned=True, end=49,
         stage_solver=None, gravity=(0, 0, 0), **body):
-    """A bar of 0.2 m that is held at one end, or nowhere, in the world of its job."""
+    """A bar of 0.2 m that is pinned at one end, or nowhere, in the world of its job."""
     job = box_job(folder, cells=CELLS, end=end, step=step, motion=False, gravity=list(gravity),
                   method={"kind": method}, integrator={"kind": integrator}, stage_solver=stage_solver or QUICK)
     change(job, "bodies.0.material.params.youngs_modulus", STIFFNESS)
-    if not held:
+    if not pinned:
         change(job, "bodies.0.pin", {})
     for key, value in {"wobble_half_life": half_life, **body}.items():
         change(job, f"bodies.0.{key}", value)
@@ -74,11 +74,11 @@ def test_the_slowest_wobble_is_halved_in_time(tmp_path, integrator, method):
     assert any("Wobble Half-Life 0.4 s" in note and "does the rest" in note for note in world.notes)
 
 
-@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("pinned", [True, False])
 @pytest.mark.parametrize("integrator", ["sdirk2", "sdirk23", "ssdirk2", "bdf2", "tr_bdf2", "midpoint"])
-def test_all_wobbles_that_are_seen_are_halved_in_time(tmp_path, integrator, held):
+def test_all_wobbles_that_are_seen_are_halved_in_time(tmp_path, integrator, pinned):
     """By one matrix for all of them the third would have been gone in a tenth of the time."""
-    world = bar(tmp_path, 0.75, integrator=integrator, held=held, step=1 / 192, material=soft(0.4))
+    world = bar(tmp_path, 0.75, integrator=integrator, pinned=pinned, step=1 / 192, material=soft(0.4))
     modes = Modes(world)
     seen = modes.band()
     assert modes.hertz[seen[-1]] > 2.0 * modes.hertz[0]
@@ -88,7 +88,7 @@ def test_all_wobbles_that_are_seen_are_halved_in_time(tmp_path, integrator, held
 
 @pytest.mark.parametrize("steps", [24, 48, 96, 192])
 def test_they_are_at_any_step(tmp_path, steps):
-    world = bar(tmp_path, 0.75, integrator="sdirk23", held=False, step=1 / steps, material=soft(0.6))
+    world = bar(tmp_path, 0.75, integrator="sdirk23", pinned=False, step=1 / steps, material=soft(0.6))
     modes = Modes(world)
     seen = modes.band()
     assert modes.hertz[seen[-1]] > 9.0
@@ -107,11 +107,11 @@ def test_it_is_found_where_the_body_hangs(tmp_path):
 def test_the_log_says_how_much_stiffer_what_sags_would_have_to_be(tmp_path):
     """So much, and its slowest wobble has the 2.5 Hz that a new body is aimed at."""
     slack = {"kind": "stable_neo_hookean", "params": {"youngs_modulus": 0.01 * STIFFNESS}}
-    [said] = [note for note in bar(tmp_path, 0.4, material=slack).notes if "Wobble" in note]
-    share = float(said.partition("(2.5 Hz with ")[2].partition(" times its Young's Modulus)")[0])
+    [sentence] = [note for note in bar(tmp_path, 0.4, material=slack).notes if "Wobble" in note]
+    share = float(sentence.partition("(2.5 Hz with ")[2].partition(" times its Young's Modulus)")[0])
     slack["params"]["youngs_modulus"] *= share
-    [said] = [note for note in bar(tmp_path / "lively", 0.4, material=slack).notes if "Wobble" in note]
-    assert float(said.partition("slowest wobble has ")[2].partition(" Hz,")[0]) == pytest.approx(2.5, rel=0.03)
+    [sentence] = [note for note in bar(tmp_path / "lively", 0.4, material=slack).notes if "Wobble" in note]
+    assert float(sentence.partition("slowest wobble has ")[2].partition(" Hz,")[0]) == pytest.approx(2.5, rel=0.03)
 
 
 def test_what_swings_slower_than_once_in_two_seconds_loses_as_much_a_swing(tmp_path):
@@ -119,8 +119,8 @@ def test_what_swings_slower_than_once_in_two_seconds_loses_as_much_a_swing(tmp_p
     world = bar(tmp_path, 0.75, material=soft(0.004), integrator="midpoint")
     modes, h = Modes(world), 1 / 48
     hertz = modes.hertz[0]
-    [said] = [note for note in world.notes if "Wobble" in note]
-    assert hertz < 0.2 and f"lose as much a swing, the slowest half in {0.75 * 0.5 / hertz:.2g} s" in said
+    [sentence] = [note for note in world.notes if "Wobble" in note]
+    assert hertz < 0.2 and f"lose as much a swing, the slowest half in {0.75 * 0.5 / hertz:.2g} s" in sentence
     [got] = half_lives(world, modes, [0], 2.0, h, 1e-4)
     assert got == pytest.approx(0.75 * 0.5 / hertz, rel=0.1)
     faster = int(np.argmax(modes.hertz > 0.9))
@@ -144,16 +144,16 @@ def test_what_the_material_loses_already_counts(tmp_path):
 
 def test_the_log_says_where_the_integrator_alone_is_sooner(tmp_path):
     world = bar(tmp_path, 2.0, integrator="semi_implicit")
-    [said] = [note for note in world.notes if "Wobble" in note]
-    assert "Semi-Implicit Euler at 1/48 s alone halves in" in said and "sooner than was asked" in said
+    [sentence] = [note for note in world.notes if "Wobble" in note]
+    assert "Semi-Implicit Euler at 1/48 s alone halves in" in sentence and "sooner than was asked" in sentence
     without = bar(tmp_path / "without", 0.0, integrator="semi_implicit")
     assert np.array_equal(heights(world, 0.3), heights(without, 0.3))
 
 
 def test_what_falls_and_turns_is_not_braked(tmp_path):
-    kept = []
+    momenta = []
     for half_life in (0.0, 0.1):
-        world = bar(tmp_path / str(half_life), half_life, held=False, step=1 / 96)
+        world = bar(tmp_path / str(half_life), half_life, pinned=False, step=1 / 96)
         state, mass = world.initial_state(), world.mass
         v = np.cross([0.0, 2.0, 4.0], world.rest - world.rest.mean(axis=0)) + [0.0, 0.0, 3.0]
         state = State(0.0, state.q, v.ravel(), state.memory)
@@ -162,8 +162,8 @@ def test_what_falls_and_turns_is_not_braked(tmp_path):
         x, v = state.q.reshape(-1, 3), state.u.reshape(-1, 3)
         assert mass @ v / mass.sum() == pytest.approx([0.0, 0.0, 3.0], abs=1e-12)
         around = x - mass @ x / mass.sum()
-        kept.append(np.linalg.norm((mass[:, None] * np.cross(around, v)).sum(axis=0)))
-    assert kept[1] == pytest.approx(kept[0], rel=2e-3)
+        momenta.append(np.linalg.norm((mass[:, None] * np.cross(around, v)).sum(axis=0)))
+    assert momenta[1] == pytest.approx(momenta[0], rel=2e-3)
 
 
 def test_half_lives_over_time(tmp_path):
@@ -188,6 +188,6 @@ def test_any_integrator_has_a_sentence(tmp_path):
         assert any("Wobble Half-Life 0.3 s: its slowest wobble has" in note for note in world.notes), integrator
 
 
-def test_what_cannot_wobble_is_told(tmp_path):
+def test_what_cannot_wobble_is_reported(tmp_path):
     world = bar(tmp_path, 0.3, method="conjac", dynamic={})
     assert any("nothing of it wobbles" in note for note in world.notes)

@@ -52,15 +52,15 @@ def test_what_flies_keeps_its_angular_momentum_however_it_bends(integrator, stag
     arms = nodes - world.mass @ nodes / world.mass.sum()
     v = np.cross([1.0, -2.0, 3.0], arms) + 4.0 * arms * [1.0, -1.0, 0.5] + [0.3, 0.0, 2.0]
     state = State(0.0, nodes.ravel(), v.ravel())
-    begun, moved = momenta(world, state), 0.0
+    first, moved = momenta(world, state), 0.0
     for k in range(1, 13):
         before, state = state, world.step(state, 1 / 48)
         along = (positions(world, state) - positions(world, before)) - world.velocity(state) / 48
         moved = max(moved, float(np.abs(along).max()))
         straight, turning = momenta(world, state)
-        assert turning == pytest.approx(begun[1], abs=1e-9 * np.linalg.norm(begun[1]))
-        wanted = begun[0] - [0.0, 0.0, 9.81 * k / 48 * world.mass.sum()]
-        assert straight == pytest.approx(wanted, abs=1e-6 * np.linalg.norm(begun[0]))
+        assert turning == pytest.approx(first[1], abs=1e-9 * np.linalg.norm(first[1]))
+        wanted = first[0] - [0.0, 0.0, 9.81 * k / 48 * world.mass.sum()]
+        assert straight == pytest.approx(wanted, abs=1e-6 * np.linalg.norm(first[0]))
     assert moved > 0.001  # the balance did move it
 
 
@@ -113,10 +113,10 @@ def test_what_flies_through_what_brakes_it_loses_spin():
                  damping=("rayleigh", 0.0, 2.0), young=1e6)
     arms = nodes - world.mass @ nodes / world.mass.sum()
     state = State(0.0, nodes.ravel(), np.cross([0.0, 0.0, 1.0], arms).ravel())
-    begun = momenta(world, state)[1][2]
+    first = momenta(world, state)[1][2]
     for _ in range(12):
         state = world.step(state, 1 / 48)
-    assert momenta(world, state)[1][2] == pytest.approx(np.exp(-0.5) * begun, rel=0.02)
+    assert momenta(world, state)[1][2] == pytest.approx(np.exp(-0.5) * first, rel=0.02)
 
 
 def momenta(world, state):

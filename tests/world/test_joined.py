@@ -131,13 +131,13 @@ def by_dense_algebra(world, chain, state, joints, damped=None, w=None, impulses=
     return u[first:], (J @ u + w)[rows(free)]
 
 
-def the_fourth_step_is_dense(joined_up, held=None, damped=None):
-    """held: mask of prescribed nodes [bool], if there are any."""
+def the_fourth_step_is_dense(joined_up, prescribed=None, damped=None):
+    """prescribed: mask of prescribed nodes [bool], if there are any."""
     world, chain, *start = joined_up
     state, joints = steps(world, chain, *start, H, 3)
     w = np.zeros_like(world.rest)
-    if held is not None:
-        w[held] = world.coordinates.compute_prescribed_velocity(state.time, H)[: held.sum()]
+    if prescribed is not None:
+        w[prescribed] = world.coordinates.compute_prescribed_velocity(state.time, H)[: prescribed.sum()]
     u, v = by_dense_algebra(world, chain, state, joints, damped, w)
     after, then = carried_step(world, chain, state, joints, H)
     assert np.abs(then.u - u).max() <= 1e-9 * np.abs(u).max()
@@ -156,20 +156,20 @@ def led_far_end(moving):
 @pytest.mark.parametrize("method", ["vanilla", "conjac"])
 @pytest.mark.parametrize("moving", [False, True])
 def test_a_step_is_that_of_dense_algebra(method, damped, moving):
-    nodes, held, carrier_motion = led_far_end(moving)
+    nodes, prescribed, carrier_motion = led_far_end(moving)
     two = nearest(nodes, [0.08, 0, 0]), nearest(nodes, [0.12, 0.02, 0.02])
     a_bar = joined(method=method, damping=damped, dynamic=two if method == "conjac" else None, **carrier_motion)
-    the_fourth_step_is_dense(a_bar, held, damped)
+    the_fourth_step_is_dense(a_bar, prescribed, damped)
 
 
 @pytest.mark.parametrize("moving", [False, True])
 def test_a_step_with_patches_is_that_of_dense_algebra(moving):
-    nodes, held, carrier_motion = led_far_end(moving)
+    nodes, prescribed, carrier_motion = led_far_end(moving)
     spot = np.flatnonzero(np.linalg.norm(nodes - [0.08, 0, 0], axis=1) < 0.045).astype(np.int32)
     a_bar = joined(dynamic=[nearest(nodes, [0.12, 0.02, 0.02])], patches=[Patch(spot, mean_and_rotation)],
                    **carrier_motion)
     assert a_bar[0].condensation.patches.unknowns == 6
-    the_fourth_step_is_dense(a_bar, held)
+    the_fourth_step_is_dense(a_bar, prescribed)
 
 
 @pytest.mark.parametrize("method, law", crossed(["vanilla", "conjac"], ["filter", "coulomb"]))
@@ -256,7 +256,7 @@ def momentum(world, chain, state, joints):
 
 @pytest.mark.long
 @pytest.mark.parametrize("method", some(["vanilla", "conjac"], "conjac"))
-def test_momentum_of_a_free_flight_is_kept_to_first_order(method):
+def test_momentum_of_a_free_flight_is_conserved_to_first_order(method):
     drifts = []
     for count in (20, 40, 80):
         world, chain, state, joints = joined((FLYING, TAIL), method=method, gravity=(0, 0, 0))
@@ -271,7 +271,7 @@ def test_momentum_of_a_free_flight_is_kept_to_first_order(method):
 
 
 @pytest.mark.parametrize("links, method", crossed([(FLYING,), (FLYING, TAIL)], ["vanilla", "conjac"]))
-def test_linear_momentum_of_a_free_flight_is_kept(method, links):
+def test_linear_momentum_of_a_free_flight_is_conserved(method, links):
     """A bone with flesh that turns and bends: nothing outside pushes, so it goes nowhere that it did not go before."""
     some = [nearest(box((4, 2, 2), tuple(BAR))[0], spot) for spot in [(0.12, 0.02, 0.02), (0.16, 0.0, 0.04)]]
     world, chain, state, joints = joined(links, method=method, gravity=(0, 0, 0), young=3e3,

@@ -188,23 +188,23 @@ def test_a_free_fall_and_a_long_spin_keep_what_they_should(tmp_path):
     assert np.linalg.norm(angular - first[2]) < 0.06 * np.linalg.norm(first[2])
 
 
-@pytest.mark.parametrize("path, value, said", [
+@pytest.mark.parametrize("path, value, message", [
     ("integrator", {"kind": "tr_bdf2"}, "TR-BDF2 does not move jointed bodies.*Use Semi-Implicit Euler, .*Backward"),
     ("joint_friction", {"kind": "staggered"}, "ignores the pull of \"Ear\".*Use BISP"),
     ("method.params.adaptive", True, "cannot sleep where \"Ear\" hangs on bones"),
     ("mechanisms.0.joints", [], None),
 ])
-def test_what_bones_and_flesh_cannot_do_is_said(tmp_path, path, value, said):
+def test_what_bones_and_flesh_cannot_do_is_reported(tmp_path, path, value, message):
     job = arm_job(tmp_path)
     change(job, path, value)
-    if said is None:  # boxes that fly freely carry flesh as well as others
+    if message is None:  # boxes that fly freely carry flesh as well as others
         assert len(world_of(job).initial_state().u) == 12 + 3 * 27
         return
-    with pytest.raises(BadScene, match=said):
+    with pytest.raises(BadScene, match=message):
         load(job)
 
 
-def test_nodes_on_a_body_that_moves_as_told_move_as_it_does(tmp_path):
+def test_nodes_on_a_body_that_is_prescribed_move_as_it_does(tmp_path):
     """And those on a body that nothing moves stand still: neither costs a column."""
     job = arm_job(tmp_path)
     turns = np.linspace(0.0, 0.6, 7)
@@ -320,7 +320,7 @@ def test_what_flesh_and_bones_remember_stands_in_one_layout(tmp_path):
         assert "Free the cache" in str(refused.value)
 
 
-def test_rides_that_make_no_sense_are_told(tmp_path):
+def test_attachments_that_make_no_sense_are_refused(tmp_path):
     world = world_of(arm_job(tmp_path))
     [soft, bones], [ride] = world.parts, world.couplings
     with pytest.raises(BadScene, match="The carrier of a part is not in the scene"):

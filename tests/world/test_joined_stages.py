@@ -68,29 +68,29 @@ class Dense:
             u[self.place] = J[b] @ u
         return q, u, J, force, joints, at
 
-    def residual(self, unknowns, base, kept, share, reached):
+    def residual(self, unknowns, base, carried, share, reached):
         """Return the residual of M (u − û) = a h f on the unknowns; of balanced nodes their force."""
         _, u, J, force, joints, at = self.at(unknowns, base, reached)
         m, mass, nodes = self.chain.m, np.repeat(self.world.mass, 3), rows(self.attached.nodes)
-        kept_there = np.zeros(len(mass))
-        kept_there[self.free], kept_there[nodes] = kept[:-m], J[nodes, -m:] @ kept[-m:]
+        former_rates = np.zeros(len(mass))
+        former_rates[self.free], former_rates[nodes] = carried[:-m], J[nodes, -m:] @ carried[-m:]
         turning = np.zeros(len(mass))
         turning[nodes] = self.attached.accelerations(at.E, at.twist, at.drift).ravel()
         own = u.copy()
         own[self.place] = 0.0
-        out = J.T @ (mass * (J @ own - kept_there + share * turning) - share * force)
+        out = J.T @ (mass * (J @ own - former_rates + share * turning) - share * force)
         M, b = self.chain.equations(joints, 1.0)
-        out[-m:] += M @ (u[-m:] - kept[-m:]) - share * (b - M @ u[-m:] + self.torque)
+        out[-m:] += M @ (u[-m:] - carried[-m:]) - share * (b - M @ u[-m:] + self.torque)
         out[self.place] = share * force[self.balanced]
         return out
 
-    def stage(self, start, base, kept, share, reached):
+    def stage(self, start, base, carried, share, reached):
         """Coordinates and rates at the root, by Newton's method with differences."""
         unknowns = start.copy()
         unknowns[self.place] = (base + reached * start)[self.place]
 
         def left(y):
-            return self.residual(y, base, kept, share, reached)
+            return self.residual(y, base, carried, share, reached)
 
         for i in range(30):
             here = left(unknowns)
@@ -230,7 +230,7 @@ def test_bones_feel_what_rubs_on_the_flesh(tmp_path, kind, method):
 
 @pytest.mark.parametrize("kind, method", some([("bdf2", "conjac"), ("backward_euler", "vanilla"),
                                                ("sdirk2", "vanilla")], ("backward_euler", "vanilla")))
-def test_a_bearing_in_a_solved_stage_feels_what_flesh_pulls(tmp_path, kind, method):
+def test_a_bearing_in_a_solved_stage_bears_what_flesh_pulls(tmp_path, kind, method):
     """Flesh acts on rates where nothing rubs, and on bodies where a bearing has to know them: with a bearing of μ = 0
     it is the same motion. With μ the arm swings less."""
     ends, worlds = [], []
@@ -296,7 +296,7 @@ DAMPED = {"bodies.0.damping": {"kind": "rayleigh", "params": {"stiffness_damping
 
 @pytest.mark.parametrize("kind, more", some([(kind, more) for kind in SOLVED for more in ({}, DAMPED)],
                                             ("sdirk2", DAMPED), ("bdf2", {})))
-def test_a_kept_factor_leads_flesh_and_bones_to_the_same_root(tmp_path, kind, more):
+def test_a_reused_factor_leads_flesh_and_bones_to_the_same_root(tmp_path, kind, more):
     """That of the flesh serves stage after stage, the tree's is made anew in each iteration; and what is forgotten
     half-way, as at a snapshot, does not change where they end."""
     ends, factors = [], []

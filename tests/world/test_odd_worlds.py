@@ -49,19 +49,19 @@ def test_a_soft_body_may_be_called_as_a_mechanism(tmp_path):
     assert [name for name, _, _ in world.bodies] == ["Robot"] and len(world.poses(state)["pose"]) == 1
 
 
-@pytest.mark.parametrize("mechanism,body,said", [("Robot", "Leg", 'names the body "Leg", which is not there'),
+@pytest.mark.parametrize("mechanism,body,message", [("Robot", "Leg", 'names the body "Leg", which is not there'),
                                                  ("Droid", "Arm", '"Droid"')])
-def test_a_ride_on_what_does_not_exist(tmp_path, mechanism, body, said):
+def test_an_attachment_to_what_does_not_exist(tmp_path, mechanism, body, message):
     job = box_job(tmp_path / "job", cells=(2, 1, 1), motion=False)
     change(job, "mechanisms", robot(tmp_path / "rigid"))
     np.save(job / "arrays" / "ride.npy", np.array([1], np.int32))
     change(job, "bodies.0.attach", [{"mechanism": mechanism, "body": body, "nodes": "arrays/ride.npy"}])
-    with pytest.raises(BadScene, match=said) as refused:
+    with pytest.raises(BadScene, match=message) as refused:
         load(job)
     assert refused.value.where.startswith("$.bodies[0].attach[0]")
 
 
-def test_a_circle_of_rides(tmp_path):
+def test_a_circle_of_attachments(tmp_path):
     """Only joints ride on joints: flesh rides on bones and bones on no flesh."""
     bodies = [{"name": name, "position": [k, 0, 0], "shape": BOX} for k, name in enumerate("ABC")]
     joints = [{"name": f"To {child}", "child": child, "parent": parent, "rotation": HINGE_ALONG_Y}
@@ -72,7 +72,7 @@ def test_a_circle_of_rides(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["conjac", "vanilla"])
-def test_a_body_whose_every_node_is_held(tmp_path, kind):
+def test_a_body_whose_every_node_is_pinned(tmp_path, kind):
     job = many_job(tmp_path / "job", 2, kind)
     np.save(job / "arrays" / "all.npy", np.arange(8, dtype=np.int32))
     change(job, "bodies.1.pin.nodes", "arrays/all.npy")

@@ -86,7 +86,7 @@ def test_a_state_goes_apart_and_together_again(tmp_path):
     assert again.memory.keys() == marked.memory.keys()
 
 
-def test_what_fails_is_told_by_its_own_part(tmp_path):
+def test_what_fails_is_reported_by_its_own_part(tmp_path):
     world = world_of(load(bodies_job(tmp_path, 2)))
     state = world.initial_state()
     first, second = world.split_state(state)
@@ -144,7 +144,7 @@ def test_a_part_is_stepped_by_another_integrator_as_another_subsystem(tmp_path):
     [part] = world_of(load(SCENES["bdf2"](tmp_path / "job"))).parts
     other = part.with_integrator(SSDIRK2({}), None)
     before = part.initial_state()
-    by_first, by_other = (one.step(before, H) for one in (part, other))
+    by_first, by_other = (stepped.step(before, H) for stepped in (part, other))
     part.forget_past()
     assert type(part.integrator).__name__ == "BDF2" and type(other.integrator).__name__ == "SSDIRK2"
     assert part.step(before, H).q.tobytes() == by_first.q.tobytes() != by_other.q.tobytes()

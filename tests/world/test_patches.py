@@ -17,7 +17,7 @@ BAR = box((6, 2, 2), (0.12, 0.04, 0.04))
 WAYS = [mean, mean_and_rotation, affine]
 
 
-def held(nodes):
+def at_root(nodes):
     return np.flatnonzero(nodes[:, 0] < 1e-9)
 
 
@@ -25,7 +25,7 @@ def around(nodes, *places, radius=0.021):
     return [np.flatnonzero(np.linalg.norm(nodes - place, axis=1) <= radius).astype(np.int32) for place in places]
 
 
-def bar(ways=mean, places=((0.12, 0.02, 0.04), (0.06, 0.02, 0.0)), pinned=held, **more):
+def bar(ways=mean, places=((0.12, 0.02, 0.04), (0.06, 0.02, 0.0)), pinned=at_root, **more):
     """ways: of all spots, or of each."""
     nodes, tets = BAR
     each = ways if isinstance(ways, tuple) else (ways,) * len(places)
@@ -91,7 +91,7 @@ def test_a_step_is_the_dense_step(ways, also):
     K, f = stiffness(world, x)
     free = rows(world.coordinates.free)
     K, f, M = K[np.ix_(free, free)], f[free], np.repeat(world.mass, 3)[free]
-    C = np.concatenate([world.condensation.patches.rows(x).reshape(-1, K.shape[0] + 3 * len(held(nodes)))[:, free],
+    C = np.concatenate([world.condensation.patches.rows(x).reshape(-1, K.shape[0] + 3 * len(at_root(nodes)))[:, free],
                         np.eye(3 * len(nodes))[rows(dynamic)][:, free] if also else np.zeros((0, len(free)))])
     V = np.linalg.solve(K, C.T)
     v = V @ np.linalg.solve(V.T @ (np.diag(M) - 0.6 * H**2 * K) @ V, V.T @ (M * state.u + H * f))
@@ -142,7 +142,7 @@ def test_at_rest_nothing_moves():
     assert np.abs(run(world, 5, H, start).q - start.q).max() <= 1e-8
 
 
-def test_passes_on_a_kept_factor_come_to_the_root_that_newton_finds():
+def test_passes_on_a_reused_factor_come_to_the_root_that_newton_finds():
     """With the patches held, forces are in balance but for those that all of a patch's nodes share."""
     world = bar(affine, integrator="sdirk2", tolerance=1e-10)
     state = run(world, 4, 1 / 48)

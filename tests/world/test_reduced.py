@@ -11,15 +11,15 @@ from solver.parts.conjac.reduced_kernels import PIECES, weigh
 def test_the_sum_is_that_of_matrices_with_any_number_of_threads(count, width):
     rng = np.random.default_rng(count)
     weights, rows = rng.uniform(0.1, 2.0, count), rng.normal(size=(count, width))
-    said, before = [], threads.count()
+    sums_by_threads, before = [], threads.count()
     try:
         for many in (1, 2):
             threads.configure(many)
             sums = np.zeros((PIECES, width, width))
             threads.parallel_for(weigh, PIECES, weights, rows, sums)
-            said.append(sums.sum(axis=0))
+            sums_by_threads.append(sums.sum(axis=0))
     finally:
         threads.configure(before)
     wanted = np.tril(rows.T @ (weights[:, None] * rows))
-    assert np.abs(said[0] - wanted).max(initial=0.0) <= 1e-13 * (1.0 + np.abs(wanted).max(initial=0.0))
-    assert np.array_equal(*said)
+    assert np.abs(sums_by_threads[0] - wanted).max(initial=0.0) <= 1e-13 * (1.0 + np.abs(wanted).max(initial=0.0))
+    assert np.array_equal(*sums_by_threads)

@@ -85,14 +85,14 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_what_meshing_and_fields_refuse_ends_with_the_path(job, case):
-    spoil, part, kind, said = BAD[case]
+    spoil, part, kind, message = BAD[case]
     spoil(job)
     loaded = load(job)  # nothing of it can be seen before
     with pytest.raises(ConJacError) as caught:
         nodes_of(loaded)
     text, path = str(caught.value), f"$.bodies[1].{part}"
     assert type(caught.value) is kind and caught.value.exit_code == 2
-    assert text.startswith('"Ear": ') and said in text and text.endswith(f" - at `{path}`.")
+    assert text.startswith('"Ear": ') and message in text and text.endswith(f" - at `{path}`.")
     assert field_at(job, path)
 
 

@@ -69,13 +69,13 @@ def test_a_falling_body_that_was_stretched_is_corrected_as_one_that_rests():
 
 
 def test_velocities_do_not_know_of_it():
-    """After one step from one state rates are equal, positions of kept nodes too."""
+    """After one step from one state rates are equal, positions of retained nodes too."""
     worlds = [hanging(corrections) for corrections in (0, 2)]
     states = [world.step(worlds[0].initial_state(), H) for world in worlds]
     assert np.array_equal(states[0].u, states[1].u)
-    kept = worlds[0].condensation.retained
+    retained = worlds[0].condensation.retained
     x = [positions(world, state) for world, state in zip(worlds, states)]
-    assert np.array_equal(x[0][kept], x[1][kept]) and not np.array_equal(x[0], x[1])
+    assert np.array_equal(x[0][retained], x[1][retained]) and not np.array_equal(x[0], x[1])
 
 
 def test_the_resting_shape_is_vanillas():

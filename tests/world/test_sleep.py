@@ -25,10 +25,10 @@ def awake(state):
 def test_a_step_with_sleepers_is_the_step_without_them(case, moving):
     """Rates equal those of a world in which only the other nodes are dynamic; so do positions, up to rigid motions of
     floating bodies, which cost no energy and depend on the constraints."""
-    (nodes, tets), held, spots, _ = CASES[case]
-    pinned = np.zeros(0, dtype=int) if held is None else held(nodes)
+    (nodes, tets), choose_pinned, spots, _ = CASES[case]
+    pinned = np.zeros(0, dtype=int) if choose_pinned is None else choose_pinned(nodes)
     if moving and not len(pinned):
-        pytest.skip("nothing is held")
+        pytest.skip("nothing is pinned")
     more = [nearest(nodes, spot) for spot in [*spots, nodes.mean(axis=0), nodes.max(axis=0)]]
     dynamic = [node for node in dict.fromkeys(more) if node not in set(pinned.tolist())]
     rng = np.random.default_rng(4)
@@ -269,7 +269,7 @@ def test_a_resumed_run_gives_the_same_bytes(integrator):
         if step in (30, 60, 90, 200):
             world.forget_past()
             states.append((step, state))
-    assert {bool(awake(one).any()) for _, one in states} == {False, True}
+    assert {bool(awake(state).any()) for _, state in states} == {False, True}
     for (step, again), (end, wanted) in zip(states, [*states[1:], (259, state)]):
         other = star(integrator=integrator)
         for _ in range(step, end):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bodies import positions
-from test_patches import H, bar, held
+from test_patches import H, at_root, bar
 
 from solver.coordinates.patches import mean, mean_and_rotation
 from solver.coordinates.prescribed import Motion
@@ -21,7 +21,7 @@ def bent(world, by=0.02):
     return State(0.0, x[free].ravel(), np.zeros(3 * len(free)))
 
 
-@pytest.mark.parametrize("pinned", [held, None])
+@pytest.mark.parametrize("pinned", [at_root, None])
 @pytest.mark.parametrize("up", [0, 1, 2])
 def test_a_step_with_sleeping_patches_is_the_step_without_them(up, pinned):
     world = bar(mean_and_rotation, pinned=pinned, adaptive=True, threshold=1e6)
@@ -36,10 +36,10 @@ def test_a_step_with_sleeping_patches_is_the_step_without_them(up, pinned):
 
 
 def test_what_swings_falls_asleep_and_what_is_shaken_wakes():
-    """Asleep it hangs where it would have come to rest, on few factors, and where its held end jerks it wakes."""
+    """Asleep it hangs where it would have come to rest, on few factors, and where its pinned end jerks it wakes."""
     times = np.arange(400) * H
     jerk = np.where(times > 300 * H, 0.01 * np.sin(40.0 * (times - 300 * H)), 0.0)
-    still = bar().rest[held(bar().rest)]
+    still = bar().rest[at_root(bar().rest)]
     motion = Motion(still + jerk[:, None, None] * np.array([0.0, 0.0, 1.0]), H)
     world = bar(mean, adaptive=True, threshold=0.05, gravity=(0, 0, 0), motion=motion)
     state, awake, factors = bent(world), [], []
@@ -64,5 +64,5 @@ def test_a_resumed_run_has_the_same_bytes():
     for _ in range(25):
         state, again = world.step(state, H), other.step(again, H)
     assert np.array_equal(state.q, again.q) and np.array_equal(state.u, again.u)
-    assert all(np.array_equal(one, again.memory[key]) for key, one in state.memory.items())
+    assert all(np.array_equal(value, again.memory[key]) for key, value in state.memory.items())
     assert np.isfinite(positions(world, state)).all()

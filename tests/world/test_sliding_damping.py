@@ -52,7 +52,7 @@ def test_vibration_of_a_sliding_body_is_taken_with_its_momenta_unchanged(tmp_pat
     assert np.abs(damped(world, state, rigid) - rigid).max() <= 1e-9
 
 
-def test_what_has_just_begun_to_slide_keeps_its_vibration(tmp_path):
+def test_what_has_just_started_to_slide_keeps_its_vibration(tmp_path):
     # a braked block leaned less than its friction makes it, and stopped a tenth short
     world, state = block(tmp_path / "job")
     shakes = 0.05 * np.sin(40.0 * state.q.reshape(-1, 3)[:, ::-1])

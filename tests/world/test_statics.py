@@ -38,10 +38,10 @@ def test_uniaxial_bar_is_the_closed_form(stretch, poisson):
 
     # and the solver finds it from a wrong width
     ends = np.flatnonzero(~(inside[0] & inside[1]))
-    held = np.setdiff1d(np.arange(len(nodes)), ends).astype(np.int32)
+    fixed = np.setdiff1d(np.arange(len(nodes)), ends).astype(np.int32)
     start = nodes * [stretch, 1.0, 1.0]
     start[ends] = x[ends]
-    found = equilibrium(world, start, 0.0, held, world.tets, type(world.linear)(), tolerance=1e-12)
+    found = equilibrium(world, start, 0.0, fixed, world.tets, type(world.linear)(), tolerance=1e-12)
     assert np.abs(found - x).max() <= 1e-9
 
 
@@ -67,9 +67,9 @@ def relative_stiffness(layers):
     pattern = Pattern(world.tets, world.linear.order(node_graph(world.tets, len(nodes))), len(nodes))
     pattern.gather(lin.blocks, lin.node_blocks, -1.0, np.zeros(len(nodes)))
     middle, side = root[np.argmin(y**2 + z**2)], root[np.argmin((y - 0.5) ** 2 + z**2)]
-    held = np.concatenate([3 * pattern.position[root], 3 * pattern.position[middle] + [1, 2],
+    fixed = np.concatenate([3 * pattern.position[root], 3 * pattern.position[middle] + [1, 2],
                            [3 * pattern.position[side] + 2]])
-    keep = np.setdiff1d(np.arange(pattern.size), held)
+    keep = np.setdiff1d(np.arange(pattern.size), fixed)
     lower = pattern.matrix()[keep][:, keep].tocsc()
     lower.sort_indices()
     solver = choose()

@@ -52,10 +52,10 @@ def test_vanilla_step_is_the_dense_step():
 
 
 @pytest.mark.parametrize("linear", ["cholmod", "cvxopt", "superlu"])
-@pytest.mark.parametrize("held", ["pinned", "free"])
-def test_conjac_step_is_the_dense_step(linear, held):
+@pytest.mark.parametrize("support", ["pinned", "free"])
+def test_conjac_step_is_the_dense_step(linear, support):
     nodes, tets = box((5, 2, 2), (0.1, 0.04, 0.04))
-    pinned = left_end(nodes) if held == "pinned" else np.zeros(0, int)
+    pinned = left_end(nodes) if support == "pinned" else np.zeros(0, int)
     dynamic = [nearest(nodes, p) for p in [(0.1, 0, 0), (0.06, 0.04, 0.04), (0.02, 0.04, 0)]]
     world = make(nodes, tets, pinned=pinned, dynamic=dynamic, beta=0.6, gamma=0.4, linear=linear)
     state = shaken(world)
@@ -73,12 +73,12 @@ def test_conjac_step_is_the_dense_step(linear, held):
     v = J @ np.linalg.solve(J.T @ (np.diag(M) - 0.6 * H**2 * K) @ J, J.T @ (M * v0 + H * f))
     # a, the rigid part of the step's acceleration: least squares over six motions, weighted by mass
     rigid = np.zeros(len(K))
-    if held == "free":
+    if support == "free":
         field = evaluate_rigid_field(x, x.mean(axis=0), 1.0).reshape(-1, 6)
         rigid = field @ np.linalg.solve(field.T @ (M[:, None] * field), field.T @ (M * (v - v0) / H))
     b = np.zeros(len(K))
     b[q] = -np.linalg.solve(K[np.ix_(q, q)], (f - M * rigid)[q]) / H
-    assert (np.abs(rigid).max() > 0) == (held == "free")
+    assert (np.abs(rigid).max() > 0) == (support == "free")
     free = rows(world.coordinates.free)
     assert np.abs(after.u - v[free]).max() <= 1e-9 * np.abs(v).max()
     moved = H * (v + 0.4 * b)[free]

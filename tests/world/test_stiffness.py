@@ -78,8 +78,8 @@ def test_what_follows_one_node_wobbles_by_that(tmp_path):
     full, (before, times) = asked(bar(tmp_path / "full"), 3.0), asked(bar(tmp_path / "before", method="conjac"), 3.0)
     assert before > 1.05 * full[0]  # the node dents
     after = bar(tmp_path / "after", method="conjac", material=stiffer(times), wobble_half_life=0.5)
-    [said] = [note for note in nodes_of(after).notes if "Wobble" in note]
-    assert "its slowest wobble has 3 Hz" in said
+    [sentence] = [note for note in nodes_of(after).notes if "Wobble" in note]
+    assert "its slowest wobble has 3 Hz" in sentence
 
 
 def test_what_follows_nothing_is_asked_how_it_would_wobble(tmp_path):

@@ -23,10 +23,10 @@ def silent(*_):
     pass
 
 
-def bar(folder, held, dynamic=(), cells=(16, 4, 4), **body):
-    """A bar along x of 16 × 4 × 4 cells, held where `held(x)`; the job and the prepared body."""
+def bar(folder, choose_pinned, dynamic=(), cells=(16, 4, 4), **body):
+    """A bar along x of 16 × 4 × 4 cells, pinned where `choose_pinned(x)`; the job and the prepared body."""
     nodes, tets = box_tets(cells, tuple(LENGTH * c / cells[0] for c in cells))
-    arrays = {"nodes": nodes, "tets": tets, "pinned": np.flatnonzero(held(nodes)).astype(np.int32),
+    arrays = {"nodes": nodes, "tets": tets, "pinned": np.flatnonzero(choose_pinned(nodes)).astype(np.int32),
               "dynamic": np.array(dynamic, np.int32)}
     body = {"name": "Bar", "tets": {"nodes": "arrays/nodes.npy", "tets": "arrays/tets.npy"},
             "pin": {"nodes": "arrays/pinned.npy"}, **body}
@@ -51,7 +51,7 @@ def test_one_node_of_a_clamped_bar_is_near_its_free_end(tmp_path):
     assert 0.75 * LENGTH < x < LENGTH and (y, z) == pytest.approx((0.05, 0.05))
 
 
-def test_two_nodes_of_a_bar_held_in_the_middle_are_at_both_ends(tmp_path):
+def test_two_nodes_of_a_bar_pinned_in_the_middle_are_at_both_ends(tmp_path):
     x = np.sort(suggest(*bar(tmp_path, at_middle), 2)[:, 0])
     assert x == pytest.approx([EDGE, LENGTH - EDGE])
 
@@ -132,16 +132,16 @@ def test_equal_nodes_are_taken_in_their_order():
 
 def test_neighbours_and_pinned_nodes_are_not_picked_however_much_they_swing():
     nodes, tets = box_tets((8, 4, 4), (0.8, 0.4, 0.4))
-    first, beside, held, far = (int(np.argmin(np.linalg.norm(nodes - place, axis=1))) for place in
+    first, beside, pinned, far = (int(np.argmin(np.linalg.norm(nodes - place, axis=1))) for place in
                                 ((0.6, 0.2, 0.2), (0.7, 0.2, 0.2), (0.2, 0.2, 0.2), (0.1, 0.2, 0.2)))
     swing = np.zeros((len(nodes), 3, 4))
-    for mode, (node, much) in enumerate(((first, 4.0), (beside, 3.0), (held, 2.0), (far, 1.0))):
+    for mode, (node, much) in enumerate(((first, 4.0), (beside, 3.0), (pinned, 2.0), (far, 1.0))):
         swing[node, :, mode] = much
-    picked = farthest_nodes(nodes, tets, np.ones(len(nodes)), swing, 2, np.array([held], np.int32), NONE)
+    picked = farthest_nodes(nodes, tets, np.ones(len(nodes)), swing, 2, np.array([pinned], np.int32), NONE)
     assert picked.tolist() == [first, far]
 
 
-def test_what_one_node_tells_is_told_by_no_other():
+def test_what_one_node_shows_is_shown_by_no_other():
     """Half of the body swings much in one mode, the other half little in another: the second node is for that one."""
     nodes, tets = box_tets((16, 4, 4), (1.6, 0.4, 0.4))
     left = nodes[:, 0] < 0.75
@@ -160,8 +160,8 @@ def test_a_job_may_leave_its_spots_to_be_found(tmp_path):
     alone = build(load(job), silent)[1][0].fields
     change(job, "bodies.0.dynamic.suggested", 2)
     assert not alone.patches and len(alone.dynamic) == 1
-    kept = build(load(job), silent)[1][0].fields
-    np.testing.assert_array_equal(kept.dynamic, alone.dynamic)
+    chosen = build(load(job), silent)[1][0].fields
+    np.testing.assert_array_equal(chosen.dynamic, alone.dynamic)
     change(job, "bodies.0.dynamic", {"suggested": 2})
     one = build(load(job), silent)[1][0]
     assert len(one.fields.patches) == 2 and not len(one.fields.dynamic)
@@ -186,17 +186,17 @@ def mirrors_itself(points, axis, middle, near=1e-9):
     return np.linalg.norm(points[:, None] - image[None], axis=-1).min(axis=0).max() <= near
 
 
-def block(folder, held=lambda nodes: nodes[:, 0] < -1.0):
+def block(folder, choose_pinned=lambda nodes: nodes[:, 0] < -1.0):
     """Return a block of 0.4 × 0.3 × 0.25 m, one corner at the origin."""
-    return bar(folder, held, cells=(8, 6, 5))
+    return bar(folder, choose_pinned, cells=(8, 6, 5))
 
 
 @pytest.mark.parametrize("count", [2, 4, 7, 8])
 def test_what_mirrors_itself_gets_places_that_do(tmp_path, count):
     free = suggest(*block(tmp_path / "free"), count)
     assert mirrors_itself(free, 0, 0.2) and mirrors_itself(free, 1, 0.15)
-    held = suggest(*block(tmp_path / "held", at_left), count)
-    assert mirrors_itself(held, 1, 0.15) and not mirrors_itself(held, 0, 0.2)
+    pinned = suggest(*block(tmp_path / "pinned", at_left), count)
+    assert mirrors_itself(pinned, 1, 0.15) and not mirrors_itself(pinned, 0, 0.2)
 
 
 def test_a_body_that_is_turned_is_mirrored_by_its_own_axes(tmp_path):

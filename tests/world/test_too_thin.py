@@ -26,10 +26,10 @@ def tailed(folder, length):
     return write_job(folder, {"version": 1, "name": "thin", "time": time, "bodies": [body]}, arrays)
 
 
-@pytest.mark.parametrize("length, told", [(0.5, r"1 of its vertices are outside them, by up to 0\.51 m near "
+@pytest.mark.parametrize("length, message", [(0.5, r"1 of its vertices are outside them, by up to 0\.51 m near "
                                                 r"\(0\.1, 0\.1, 0\.7\) m: that part is too thin"),
                                           (0.01, "every node is pinned, so nothing can move")])
-def test_what_is_free_but_too_thin_is_told(tmp_path, length, told):
-    with pytest.raises(NoFreeNode, match=told) as refused:
+def test_what_is_free_but_too_thin_is_reported(tmp_path, length, message):
+    with pytest.raises(NoFreeNode, match=message) as refused:
         world_of(load(tailed(tmp_path, length)))
     assert refused.value.where.endswith("pin.weights") and refused.value.object == "Cat"

@@ -10,12 +10,12 @@ from test_step import left_end, shaken, stage_of
 H = 1 / 60
 
 
-@pytest.mark.parametrize("held", ["pinned", "free"])
+@pytest.mark.parametrize("support", ["pinned", "free"])
 @pytest.mark.parametrize("method", ["vanilla", "conjac"])
-def test_impulses_besides_are_forces_over_the_step(method, held):
+def test_impulses_besides_are_forces_over_the_step(method, support):
     nodes, tets = box((5, 2, 2), (0.1, 0.04, 0.04))
     dynamic = [nearest(nodes, (0.1, 0, 0))] if method == "conjac" else []
-    world = make(nodes, tets, method=method, dynamic=dynamic, pinned=left_end(nodes) if held == "pinned" else [],
+    world = make(nodes, tets, method=method, dynamic=dynamic, pinned=left_end(nodes) if support == "pinned" else [],
                  corrections=2)
     state = shaken(world)
     impulses = np.zeros_like(nodes)
@@ -35,8 +35,8 @@ def test_impulses_besides_are_forces_over_the_step(method, held):
 
     u = inside.solve()
     wanted = u, inside.correction(u), inside.relax(state.q + H * u, u, evaluate)
-    for ours, theirs in zip(answers, wanted):
-        assert np.abs(ours - theirs).max() <= 1e-8 * np.abs(theirs).max() + 1e-15
+    for value, reference in zip(answers, wanted):
+        assert np.abs(value - reference).max() <= 1e-8 * np.abs(reference).max() + 1e-15
     assert (np.abs(answers[1]).max() > 0) == (method == "conjac")
     without = world.condensation.pose(lin, stage).solve()
     assert np.abs(without - u).max() > 1e-3 * np.abs(u).max()

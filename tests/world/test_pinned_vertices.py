@@ -45,7 +45,7 @@ ENDS = {
 }
 
 
-def held_job(folder, chosen, moving, **scene):
+def pinned_job(folder, chosen, moving, **scene):
     """A box whose painted vertices stand still, or swing and turn."""
     job = box_job(folder, end=STEPS // 2 + 1, step=H, motion=False, integrator={"kind": "sdirk2"},
                   method={"kind": "vanilla"}, **scene)
@@ -82,8 +82,8 @@ def shown(job):
 
 @pytest.mark.parametrize("moving", [False, True])
 @pytest.mark.parametrize("end", ENDS)
-def test_painted_vertices_are_shown_where_they_are_held(tmp_path, end, moving):
-    job, motion = held_job(tmp_path, ENDS[end], moving)
+def test_painted_vertices_are_shown_where_they_are_pinned(tmp_path, end, moving):
+    job, motion = pinned_job(tmp_path, ENDS[end], moving)
     frames = shown(job)
     assert np.abs(frames[:, ENDS[end]] - motion[::2]).max() < 1e-4 * SIZE[0]
     # it hangs there: what is held by nothing falls by 1.2 m in half a second
@@ -97,7 +97,7 @@ def test_painted_vertices_are_shown_where_they_are_held(tmp_path, end, moving):
 def test_a_body_swings_freely_about_one_vertex(tmp_path):
     """As a rigid bar hung by the middle of its end, which is nearly on its other side half a second later; the bar's
     own nodes are few, so its inertia is somewhat larger."""
-    job, _ = held_job(tmp_path, ENDS["one vertex"], False)
+    job, _ = pinned_job(tmp_path, ENDS["one vertex"], False)
     change(job, "bodies.0.material.params.youngs_modulus", 2e6)
     frames = shown(job)
     far = np.flatnonzero(VERTICES[:, 0] == 0.0)
@@ -114,7 +114,7 @@ def test_a_body_swings_freely_about_one_vertex(tmp_path):
     assert angle == pytest.approx(np.array(expected), abs=0.25)
 
 
-def test_what_is_around_held_vertices_goes_along_and_the_rest_stays():
+def test_what_is_around_pinned_vertices_goes_along_and_the_rest_stays():
     vertices, triangles = VERTICES, TRIANGLES
     chosen = ENDS["a corner"]
 
@@ -144,7 +144,7 @@ def test_vertices_that_a_bone_carries_move_with_its_nodes():
 
 def test_a_bake_that_goes_on_shows_them_alike(tmp_path):
     chosen = ENDS["six vertices"]
-    (whole, motion), (resumed, _) = (held_job(tmp_path / name, chosen, True) for name in ("whole", "resumed"))
-    kept = baked(whole, body="Ear")
-    assert np.array_equal(kept, baked(resumed, 6, STEPS // 2 + 1, body="Ear"))
-    assert np.abs(kept[5, chosen] - motion[10]).max() <= 1e-6
+    (whole, motion), (resumed, _) = (pinned_job(tmp_path / name, chosen, True) for name in ("whole", "resumed"))
+    unbroken = baked(whole, body="Ear")
+    assert np.array_equal(unbroken, baked(resumed, 6, STEPS // 2 + 1, body="Ear"))
+    assert np.abs(unbroken[5, chosen] - motion[10]).max() <= 1e-6
