@@ -10,10 +10,17 @@ import scipy.sparse as sp
 from solver.errors import StepFailed
 from solver.linear.interface import NotPositiveDefinite
 from solver.linear.secant_pairs import SecantPairs
-from solver.nonlinear import contact_iterations, contact_newton, ground_newton, intersection_free, mixed_fem, modal_step
+from solver.nonlinear import (
+    contact_iterations,
+    contact_newton,
+    ground_newton,
+    mixed_fem,
+    modal_step,
+    prescribed_increments,
+)
 from solver.nonlinear.bounded import Bounded, BoundedQuasistatic
 from solver.nonlinear.bounded_search import BoundedSearch
-from solver.nonlinear.condensed_velocities import solve_condensed
+from solver.nonlinear.condensed_stage import solve_condensed
 from solver.nonlinear.descent_protocol import Direction, Step
 from solver.nonlinear.early_stopped_qn import EarlyDirections, EarlyStoppedQuasiNewton
 from solver.nonlinear.evaluation import Evaluation
@@ -211,7 +218,7 @@ def slow_stage_in_contact():
 def factor_that_leads_astray_in_contact():
     """Directions of a reused factor, so many times as long as the last step, of which the longer ones are refused."""
     problem = Problem(ratio=0.0)
-    return [contact_iterations._reused_direction(problem, problem.evaluate(strain * ONE), 1.0) is None
+    return [contact_iterations._find_reused_direction(problem, problem.evaluate(strain * ONE), 1.0) is None
             for strain in (1.5, 5.0)]
 
 
@@ -290,7 +297,7 @@ def factor_that_leads_astray_on_the_ground():
 def increments_in_vain():
     """Number of increments of prescribed motion that leave nearly all of it before they are in vain."""
     shares = [1.0]
-    while not intersection_free.have_stalled(shares):
+    while not prescribed_increments.have_stalled(shares):
         shares.append(0.9999 * shares[-1])
     return len(shares)
 
@@ -346,7 +353,7 @@ def tries_of_an_indefinite_stiffness():
             raise NotPositiveDefinite
 
     for time in range(200):
-        step._factored(sweeps_at, NONE, NONE, float(time))
+        step._factor_sweeps(sweeps_at, NONE, NONE, float(time))
     return len(tries)
 
 

@@ -40,7 +40,7 @@ def violations_without_a_penalty():
 
     def has_penalty(violation):
         at = problem.evaluate(-violation * stage._closed * ONE)
-        found = stage._penalised(at, wall.gaps(at.unknowns.reshape(1, 3)), np.zeros(3))
+        found = stage._penalise(at, wall.gaps(at.unknowns.reshape(1, 3)), np.zeros(3))
         return found.merit > at.merit
 
     return [has_penalty(violation) for violation in (1e-8, 1e-3)]

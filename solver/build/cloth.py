@@ -216,7 +216,7 @@ def find_pinned_vertices(job: Job, body: schema.Body, nodes: Vec, faces: Index, 
         weights = np.asarray(job.array(pin.weights))
         is_pinned |= hard_weights(pin, weights) > PINNED
         if not is_pinned.any() and (pin.stiffness is None or not weights.any()):
-            notes.append("Pin is painted on nothing, so no part is held")
+            notes.append("Pin is painted on nothing, so nothing is pinned")
     is_unused: NDArray[np.bool_] = np.ones(len(nodes), dtype=bool)
     is_unused[faces] = False
     if is_unused.any():

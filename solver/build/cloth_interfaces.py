@@ -86,7 +86,7 @@ class ClothSurroundings:
         scene, own = self._job.scene, one.body
         if scene.contact is None:
             return []
-        usual = float(parameters("contact", scene.contact.law)["friction_coefficient"])
+        usual = float(parameters("contact", scene.contact.law).get("friction_coefficient", 0.0))
         surfaces = []
         for other in self._prepared:
             ours, its = own.touches, other.body.touches

@@ -81,7 +81,7 @@ def contacts_of(job: Job, prepared: list[Prepared], rest: Vec, mass: Vec, first:
 
     stiffness = _stiffness(job, prepared, mass, first, edges, embedded)
     surface_offset = np.array([soft.surface_offset for soft in prepared] + [0.0] * len(obstacles.names))[of_node]
-    activation = params.pop("distance") or _activations(surfaces, rest, now, surface_offset,
+    activation = params.pop("distance", 0.0) or _activations(surfaces, rest, now, surface_offset,
                                                         *_upper_bounds(prepared, edges, names))
     friction = _friction(job, prepared, first, obstacles, params.pop("friction_coefficient", 0.0), embedded, of_node)
     law = catalogue.find("contact", contact.law.kind).load()

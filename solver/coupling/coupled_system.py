@@ -14,7 +14,7 @@ from ..integrators.interface import System
 from ..linear.interface import NotPositiveDefinite
 from ..nonlinear.anderson import DEPTH, Anderson
 from ..nonlinear.bounded import Bounded, BoundedQuasistatic
-from ..nonlinear.condensed_velocities import solve_condensed
+from ..nonlinear.condensed_stage import solve_condensed
 from ..nonlinear.reused_velocities import solve_on_last_factor
 from ..parts.interface import Balancing
 from ..parts.joints.last_twist import find_time_since_last, record_step

@@ -182,7 +182,7 @@ def _find_pinned_nodes(body: schema.Body, arrays: Arrays, volume: Volume, painte
         if (hard > PINNED).any():
             pinned, volume = _firmly_prescribed(hard, volume, painted, pinned, np.ones(len(pinned), dtype=bool))
         elif body.pin.stiffness is None or not weights.any():
-            notes.append("Pin is painted on nothing, so no part is held")
+            notes.append("Pin is painted on nothing, so nothing is pinned")
     if body.pin.nodes is not None:
         pinned[read_listed_nodes(arrays(body.pin.nodes), len(pinned), "pinned", "pin.nodes")] = True
     if pinned.all() and body.pin.until is None:  # a body with pins that end may be pinned whole until then

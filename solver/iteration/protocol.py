@@ -71,3 +71,14 @@ class Stop(Protocol[S_contra]):
 
     def is_done(self, step: S_contra) -> bool:
         """Whether the stage has converged after this step. Raises Exhausted where it would never do so."""
+
+
+class NoStop(Stop[Any]):
+    """Stop rule that is never met: directions or the number of iterations end them."""
+
+    def is_done(self, step: AcceptedStep[Any]) -> bool:
+        """Return False."""
+        return False
+
+
+NO_STOP = NoStop()

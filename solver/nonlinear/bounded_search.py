@@ -95,11 +95,11 @@ class BoundedSearch:
     def _bounds(self, unknowns: Vec, moved: Vec, strain: float | None) -> tuple[float, Vec]:
         """Return the largest fraction of a displacement that strain permits, and the largest fraction of the rest that
         contact permits each node, (n,)."""
-        step = self._strained(moved, strain)
+        step = self._limit_strain(moved, strain)
         start = self.problem.positions_at(unknowns)
         return step, self.problem.physics.largest_steps(start, start + step * moved)
 
-    def _strained(self, moved: Vec, strain: float | None) -> float:
+    def _limit_strain(self, moved: Vec, strain: float | None) -> float:
         """Return the largest fraction of a displacement that strain permits."""
         if strain is None:
             strain = self.problem.system.edges.largest_change(moved)
@@ -108,5 +108,5 @@ class BoundedSearch:
     def longest(self, unknowns: Vec, moved: Vec, strain: float | None = None) -> float:
         """Return the largest fraction in [0, 1] of a displacement `moved` of all nodes, (n, 3) [m], that strain and
         contact permit. unknowns: at its start, (3 p,) [m/s]. strain: of the displacement, if known."""
-        step, start = self._strained(moved, strain), self.problem.positions_at(unknowns)
+        step, start = self._limit_strain(moved, strain), self.problem.positions_at(unknowns)
         return step * self.problem.physics.largest_step(start, start + step * moved)

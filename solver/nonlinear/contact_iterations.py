@@ -44,7 +44,7 @@ class ContactIterations(DescentDirections, Stop[Step]):
         self._count += 1
         reused = None
         if not self._by_strain and self.last > 0.0 and self._is_slow and self._uses < self.reuse_limit:
-            reused = _reused_direction(problem, at, self.last)
+            reused = _find_reused_direction(problem, at, self.last)
         self._is_fresh = reused is None
         if reused is None:
             if self._factors == self.max_factorizations:
@@ -111,7 +111,7 @@ class ContactIterations(DescentDirections, Stop[Step]):
         return min(moved, left) if self._is_fresh or not self._is_slow else max(moved, left)
 
 
-def _reused_direction(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
+def _find_reused_direction(problem: StageProblem, at: Evaluation, last: float) -> Vec | None:
     """Return the last factor's direction, (3 p,) [m/s], if its strain is about that of the last step; else None."""
     direction = problem.factors.direction(problem, at.residual)
     return direction if problem.strain(direction) <= LARGEST_GROWTH * last else None

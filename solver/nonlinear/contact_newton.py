@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import StepFailed
 from ..iteration.iterate import iterate
-from ..iteration.protocol import Bound, Exhausted, Stop
+from ..iteration.protocol import NO_STOP, Bound, Exhausted
 from ..linear.secant_pairs import SecantPairs
 from ..state import Vec
 from .bounded_search import BoundedSearch
@@ -149,15 +149,7 @@ class SearchWithoutJumps(Bound[StageProblem, Evaluation, Direction, Step]):
         return Step(problem, at, after, direction, 1.0)
 
 
-class NoStop(Stop[Step]):
-    """Stop rule that is never met: directions end the iterations."""
-
-    def is_done(self, step: Step) -> bool:
-        """Return False."""
-        return False
-
-
-SEARCH_WITHOUT_JUMPS, NO_STOP = SearchWithoutJumps(), NoStop()
+SEARCH_WITHOUT_JUMPS = SearchWithoutJumps()
 
 
 def _work_left(problem: StageProblem, at: Evaluation, direction: Vec) -> float:

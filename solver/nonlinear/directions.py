@@ -64,7 +64,7 @@ class Directions:
         Raises NotPositiveDefinite.
         """
         self._linear, self._single, self._made = linear, None, None
-        if self._can_be_single(lower, lin) and self._made_whole(linear, lower):
+        if self._can_be_single(lower, lin) and self._factor_in_single(linear, lower):
             return False
         self._reused = self._layout = None
         linear.factor(lower, positions)
@@ -107,7 +107,7 @@ class Directions:
     def refactor(self, linear: Factoring, lower: sp.csc_matrix) -> bool:
         """Factor all columns of a matrix for which `can_refactor`, in single precision; return whether that succeeded.
         lower: its lower triangle, (m, m)."""
-        return self._made_whole(linear, lower)
+        return self._factor_in_single(linear, lower)
 
     def refactor_columns(self, lower: sp.csc_matrix) -> bool:
         """Factor the required columns of a matrix with this lower triangle, (3 p, 3 p); return whether that succeeded.
@@ -134,7 +134,7 @@ class Directions:
         shown = linear.showing()
         return None if shown is None else shown.supernodes_of(lower)
 
-    def _made_whole(self, linear: Factoring, lower: sp.csc_matrix) -> bool:
+    def _factor_in_single(self, linear: Factoring, lower: sp.csc_matrix) -> bool:
         """Factor in single precision; return whether that succeeded."""
         inside = self._inside(linear, lower)
         if inside is None:

@@ -45,7 +45,7 @@ class ExtrapolatedFactor(ReusedFactor):
         if super().ready(problem, unknowns):
             return True
         if self._inside is not None:
-            same = self._clamped is not None and np.array_equal(_clamped(problem, unknowns), self._clamped)
+            same = self._clamped is not None and np.array_equal(_find_clamped(problem, unknowns), self._clamped)
             self._write(problem.stage.time - self._made_at if same else 0.0)
             if self._single is not None:
                 self._single.copy()
@@ -58,8 +58,8 @@ class ExtrapolatedFactor(ReusedFactor):
         _factor(problem, unknowns, 0.0)
         inside = inside_of(problem.system.linear)
         if inside is not None:
-            clamped = _clamped(problem, unknowns, 0.0)
-            if np.array_equal(_clamped(problem, unknowns), clamped):
+            clamped = _find_clamped(problem, unknowns, 0.0)
+            if np.array_equal(_find_clamped(problem, unknowns), clamped):
                 self._differentiate(problem, unknowns, inside, clamped)
         self._own(problem)
 
@@ -80,7 +80,7 @@ class ExtrapolatedFactor(ReusedFactor):
         values += self._frozen
 
 
-def _clamped(problem: StageProblem, unknowns: Vec, step_fraction: float = 1.0) -> Mask:
+def _find_clamped(problem: StageProblem, unknowns: Vec, step_fraction: float = 1.0) -> Mask:
     """Return a mask of the elements whose stiffness the projection changes at this fraction of the step, (e,)."""
     x = problem.positions_at_fraction(problem.velocities(unknowns), step_fraction)
     return problem.physics.find_clamped_elements(x, problem.stage.time)

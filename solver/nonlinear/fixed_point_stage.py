@@ -66,7 +66,7 @@ class FixedPointStage:
 
         start: state at the step's start. base: coordinates at zero rates, (3 f,) [m]. extent: of the body [m].
         """
-        v = coordinates.spread(self._predicted_rates(stage, start, coordinates), stage.w)
+        v = coordinates.spread(self._predict_rates(stage, start, coordinates), stage.w)
         at = SweptIterate.of(stage, coordinates.positions(base, stage.time), coordinates, v, self._p)
         iterations, count = SweepIterations(limits, extent), 0
         if self._columns.shape[1:] != v.shape:
@@ -101,7 +101,7 @@ class FixedPointStage:
         self._acceleration = (after.u - stage.v_hat[free].ravel()) / (stage.a * stage.h)
         return after
 
-    def _predicted_rates(self, stage: NodeStage, start: State, coordinates: FreeNodes) -> Vec:
+    def _predict_rates(self, stage: NodeStage, start: State, coordinates: FreeNodes) -> Vec:
         """Return rates at the stage's end, (3 f,), with the accelerations of the last stage."""
         if self._acceleration is None:
             return start.u

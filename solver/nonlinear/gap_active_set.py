@@ -23,8 +23,9 @@ from .contact_iterations import CLEARANCE_REMEDY
 from .evaluation import Evaluation
 from .fallback_euler import StageNotConverged
 from .interface import StageSolver
-from .intersection_free import COMPLIANT_PINS_REMEDY, stiffness_product
+from .intersection_free import COMPLIANT_PINS_REMEDY
 from .limits import remaining as remaining
+from .prescribed_increments import stiffness_product
 from .problem import StageProblem
 from .residual_report import ResidualReport
 
@@ -253,12 +254,12 @@ class GapActiveSet(StageDirections[StageProblem, GapIterate, GapStep, GapDirecti
         bounded = BoundedSearch(problem)
         longest = bounded.longest(at.unknowns, problem.displacement(direction))
         contact_impulse = gaps.normals[:, self._columns].T @ impulse
-        start = self._penalised(at, gaps, contact_impulse)
+        start = self._penalise(at, gaps, contact_impulse)
         slope = float(np.vdot(at.residual, direction)) - (start.merit - _merit(at))
 
         def trial(step: float) -> PenalisedEvaluation:
             evaluation = problem.evaluate(at.unknowns + step * direction)
-            return self._penalised(evaluation, self._gaps(problem.positions_at(evaluation.unknowns)),
+            return self._penalise(evaluation, self._gaps(problem.positions_at(evaluation.unknowns)),
                                    contact_impulse)
 
         whole = trial(longest) if longest == 1.0 else None
@@ -269,7 +270,7 @@ class GapActiveSet(StageDirections[StageProblem, GapIterate, GapStep, GapDirecti
             raise problem.report_failure("no step lowers the energy and keeps gaps open", at)
         return accepted[0].at, accepted[1]
 
-    def _penalised(self, at: Evaluation, gaps: Gaps, contact_impulse: Vec) -> PenalisedEvaluation:
+    def _penalise(self, at: Evaluation, gaps: Gaps, contact_impulse: Vec) -> PenalisedEvaluation:
         short = float(np.maximum(-gaps.gap - self.free * self._closed, 0.0).sum())
         prescribed_left = np.abs(at.residual - contact_impulse)
         return PenalisedEvaluation(at, _merit(at) + self._penalty * short / self._seconds,

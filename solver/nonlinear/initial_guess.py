@@ -54,14 +54,14 @@ def contact_start(problem: StageProblem, step_start: Vec, guess: Vec) -> Evaluat
     from the guess are tried, so that sliding bodies continue as they did. step_start: positions at the step's start,
     (n, 3) [m]. guess: ballistic unknowns, (3 p,) [m/s].
     """
-    extrapolated = _extrapolated_by_last_factor(problem, step_start)
+    extrapolated = _extrapolate_by_last_factor(problem, step_start)
     predicted = problem.evaluate(guess)
     if extrapolated is not None and _merit(extrapolated) < _merit(predicted):
         return extrapolated
     return backtrack_to_step_start(problem, predicted, step_start)
 
 
-def _extrapolated_by_last_factor(problem: StageProblem, step_start: Vec) -> Evaluation | None:
+def _extrapolate_by_last_factor(problem: StageProblem, step_start: Vec) -> Evaluation | None:
     """Return an evaluation one solve with the last factor away from the step's start, (n, 3) [m]; None without such a
     factor or decrease, or where prescribed motion intersects a body at rest."""
     if not problem.system.directions.are_of(problem.stage, problem.system.linear):

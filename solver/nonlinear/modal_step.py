@@ -60,7 +60,7 @@ class ModalStep:
         coordinates = self._coordinates
         time = start.time + self.midpoint * stage.h
         midway = coordinates.positions(coordinates.advance(start.q, start.u, self.midpoint * stage.h), time)
-        sweeps = self._factored(sweeps_at, midway, stage.v_hat, time)
+        sweeps = self._factor_sweeps(sweeps_at, midway, stage.v_hat, time)
         x, v = self._modal_motion(sweeps, start, stage.h, self.midpoint * stage.h, True)
         change = self._follow(sweeps, products_at, stage.h, x, v)
         if not change < self.longest and self._gains_energy(stage, start, sweeps.force, x, v, stage.time):
@@ -80,13 +80,13 @@ class ModalStep:
             if elapsed:
                 step_start, elapsed = self._coordinates.positions(start.q, start.time), 0.0
                 sweeps = sweeps_at(step_start, stage.v_hat, start.time, True)
-        raise StageNotConverged("dynamic nodes swung too far")
+        raise StageNotConverged("dynamic nodes moved too far")
 
     def _state(self, x: Vec, v: Vec, time: float, start: State) -> State:
         free = self._coordinates.free
         return State(time, x[free].ravel(), v[free].ravel(), start.memory)
 
-    def _factored(self, sweeps_at: SweepsAt, x: Vec, v: Vec, time: float) -> FixedPointSweeps:
+    def _factor_sweeps(self, sweeps_at: SweepsAt, x: Vec, v: Vec, time: float) -> FixedPointSweeps:
         """Return sweeps on the true stiffness where that is definite and was definite in the last step, else on the
         projected one."""
         if self._left:
@@ -126,12 +126,12 @@ class ModalStep:
         the work of prescribed nodes against forces (n, 3) [N]."""
         step_start = self._coordinates.positions(start.q, start.time)
         before, after = (0.5 * float(self._mass @ np.einsum("na,na->n", w, w)) for w in (stage.v_hat, v))
-        stored = self._stored(x, time) - self._stored(step_start, start.time)
+        stored = self._evaluate_energy(x, time) - self._evaluate_energy(step_start, start.time)
         prescribed = self._coordinates.prescribed
         gain = after - before + stored + float(np.vdot(force[prescribed], (x - step_start)[prescribed]))
         return not gain <= self.energy_gain * (before + after + abs(stored))
 
-    def _stored(self, x: Vec, time: float) -> float:
+    def _evaluate_energy(self, x: Vec, time: float) -> float:
         """Return the energy of positions [J]; a step mostly begins where the last one ended, so the last values are
         cached."""
         for known in self._known_energies:

@@ -99,25 +99,25 @@ class ReusedBlocks:
         self._shapes = self._shapes or ReferenceShapes.of(pattern, rest)
         self._shapes.take_all(lin.x)
         self._at = stage, damped, filled
-        self._joined, self._node_blocks = _joined(lin), lin.node_blocks.copy()
+        self._joined, self._node_blocks = _find_joined_nodes(lin), lin.node_blocks.copy()
 
     def update(self, order: Index, lin: Linearised, strained: Index, filled: npt.NDArray[np.int64]) -> Mask:
         """Store the state of the next factor, in which only strained tetrahedra were evaluated again; return a mask of
         the unknowns, three for each node of the order, whose columns may differ from the last factor's, (3 p,). Raises
         ValueError without a last factor."""
         if self._at is None or self._shapes is None:
-            raise ValueError("nothing is held")
+            raise ValueError("no blocks are stored")
         rows = np.searchsorted(self._shapes.which, strained)
         self._shapes.take(lin.x, rows)
         self._at = *self._at[:2], filled
-        joined = _joined(lin)
+        joined = _find_joined_nodes(lin)
         nodes = joined | self._joined | (lin.node_blocks != self._node_blocks).any(axis=(1, 2))
         nodes[self._shapes.nodes[rows]] = True
         self._joined, self._node_blocks = joined, lin.node_blocks.copy()
         return np.repeat(nodes[order], 3)
 
 
-def _joined(lin: Linearised) -> Mask:
+def _find_joined_nodes(lin: Linearised) -> Mask:
     """Return a mask of the nodes of all elements that are no tetrahedra, (n,)."""
     joined = np.zeros(len(lin.x), dtype=bool)
     if lin.others is not None:

@@ -88,11 +88,11 @@ class ReusedFactor:
 
     def _make(self, problem: StageProblem, unknowns: Vec, true_at: float, try_true: bool) -> None:
         self._drop()
-        if not self._made_single(problem, unknowns, true_at, try_true):
+        if not self._try_single(problem, unknowns, true_at, try_true):
             problem.factors.factor(problem, unknowns, try_true, true_at)
             self._own(problem)
 
-    def _made_single(self, problem: StageProblem, unknowns: Vec, true_at: float, try_true: bool) -> bool:
+    def _try_single(self, problem: StageProblem, unknowns: Vec, true_at: float, try_true: bool) -> bool:
         """Factor in single precision; return whether that succeeded."""
         linear = problem.system.linear.showing()
         if linear is None or self._too_soft:

@@ -12,6 +12,7 @@ from ..iteration.protocol import Bound
 from ..parts.stage import StageShape
 from ..state import State, Vec
 from .anderson import Anderson
+from .condensed_stage import iterate_condensed
 from .condensed_velocities import (
     CondensedDirections,
     CondensedIterate,
@@ -19,7 +20,6 @@ from .condensed_velocities import (
     Direction,
     PosedCondensed,
     Step,
-    iterate_condensed,
 )
 from .limits import Progress, StopRule, remaining
 from .stiffness import Stiffness

@@ -45,7 +45,7 @@ class StageFactors:
                 return True
         true = problem.system.pattern.data.copy() if try_true and blends else None
         lin = problem.fill(unknowns)
-        if true is not None and self._factored_between(problem.system, true, blends, factor):
+        if true is not None and self._factor_between(problem.system, true, blends, factor):
             return False
         try:
             factor(problem.system.matrix)
@@ -62,7 +62,7 @@ class StageFactors:
         system, (v, x) = problem.system, problem.motion_at(unknowns)
         strained = system.reused_blocks.find_strained(problem.stage, problem.damped,
                                                       problem.forces.count_evaluations(), x)
-        if strained is not None and self._refactored_reusing(problem, x, v, strained):
+        if strained is not None and self._refactor_reusing(problem, x, v, strained):
             return
         system.reused_blocks.forget()
         lin = problem.fill(unknowns)
@@ -86,7 +86,7 @@ class StageFactors:
         """Return the solution of a right-hand side, both (3 p,), by the factor of `factor_for_directions`."""
         return problem.system.directions.solve(rhs)
 
-    def _refactored_reusing(self, problem: StageEquations, x: Vec, v: Vec, strained: Index) -> bool:
+    def _refactor_reusing(self, problem: StageEquations, x: Vec, v: Vec, strained: Index) -> bool:
         """Update the last factor to positions [m] and velocities [m/s], (n, 3), and reuse the blocks of its tetrahedra
         except strained ones; return whether that succeeded."""
         system = problem.system
@@ -109,7 +109,7 @@ class StageFactors:
         return True
 
     @staticmethod
-    def _factored_between(system: StageMatrix, true: Vec, blends: Sequence[float],
+    def _factor_between(system: StageMatrix, true: Vec, blends: Sequence[float],
                           factor: Callable[[sp.csc_matrix], None]) -> bool:
         """Factor the first definite blend of the true values and the projected ones, which are in the pattern and
         restored where there is none; return whether there is one."""

@@ -13,7 +13,7 @@ from ..contact.laws.static_friction import StaticFriction, with_anchors
 from ..errors import StepFailed
 from ..integrators.spin import keep_spin
 from ..linear.interface import NotPositiveDefinite
-from ..nonlinear.condensed_velocities import solve_condensed
+from ..nonlinear.condensed_stage import solve_condensed
 from ..nonlinear.fallback_euler import StageNotConverged
 from ..nonlinear.fixed_point_stage import FixedPointStage
 from ..nonlinear.ground_newton import GroundImpactEuler

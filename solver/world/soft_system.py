@@ -171,7 +171,7 @@ class SoftSystem(SoftBodies):
             if part is None or part.time >= end - INSIGNIFICANT * h:
                 return part if part is None else replace(part, time=end)
             after = part
-        raise StageNotConverged("dynamic nodes swung too far")
+        raise StageNotConverged("dynamic nodes moved too far")
 
     def _modal_step(self, state: State, h: float) -> State | None:
         stage = Stage(h, 1.0, 1.0, state.time + h, None, state.u)

@@ -122,7 +122,7 @@ class World(ShownBodies):
     def controller(self, tolerance: float, largest: int) -> Controller:
         """Return a controller of the step size for errors below a tolerance, relative to a body's size.
 
-        largest: number of steps in a frame if all are of the largest size. All parts have one integrator.
+        largest: number of steps in a frame if all are of the largest size.
         """
         return self._subsystems.controller(tolerance, largest)
 
@@ -132,19 +132,19 @@ class World(ShownBodies):
 
     def deformation(self, before: State, after: State) -> float:
         """Return the largest relative change of an edge in a step, by velocities."""
-        return max(part.deformation(subsystem, other)
-                   for part, subsystem, other in zip(self.parts, self.split_state(before), self.split_state(after)))
+        return max(part.deformation(start, end)
+                   for part, start, end in zip(self.parts, self.split_state(before), self.split_state(after)))
 
     def most_deformed(self, before: State, after: State) -> tuple[float, str | None]:
         """Return the largest relative change of an edge in a step, by displacement, and the name of its body."""
-        largest = (part.most_deformed(subsystem, other)
-                   for part, subsystem, other in zip(self.parts, self.split_state(before), self.split_state(after)))
+        largest = (part.most_deformed(start, end)
+                   for part, start, end in zip(self.parts, self.split_state(before), self.split_state(after)))
         return max(largest, key=lambda one: one[0])
 
     def impact_change(self, before: State, after: State) -> tuple[float, str | None]:
         """Return the largest change of velocity by an impact, relative to the admissible one, and its body's name."""
-        largest = (part.impact_change(subsystem, other)
-                   for part, subsystem, other in zip(self.parts, self.split_state(before), self.split_state(after)))
+        largest = (part.impact_change(start, end)
+                   for part, start, end in zip(self.parts, self.split_state(before), self.split_state(after)))
         return max(largest, key=lambda one: one[0])
 
     def in_contact(self, state: State) -> bool:

@@ -45,12 +45,12 @@ def test_every_name_has_a_folder_of_its_own_inside_the_cache_folder(tmp_path):
 
 def test_names_are_safe_on_windows_too():
     for name in NAMES:
-        safe = place.make_safe_name(name)
+        safe = place.safe_name(name)
         assert safe and not set(safe) & set('/\\:*?"<>|') and safe.strip(" .") == safe
         assert safe.partition(".")[0].upper() not in place.DEVICES
         assert len(safe.encode()) <= 81
-    assert place.make_safe_name("Ду ша") == "Ду_ша"
-    assert len(place.make_safe_name("骨" * 63).encode()) <= 80
+    assert place.safe_name("Ду ша") == "Ду_ша"
+    assert len(place.safe_name("骨" * 63).encode()) <= 80
 
 
 def test_two_files_beside_each_other_do_not_share_a_folder(tmp_path):

@@ -178,7 +178,7 @@ def test_what_has_nowhere_to_go_says_where_and_what_helps(tmp_path, size, cells)
 
 def test_what_touches_is_solved_from_where_the_last_factor_leads(tmp_path, monkeypatch):
     """Bodies that lie on each other move as that factor predicts, nothing meets there, and fewer are made."""
-    led, from_last = [], initial_guess._extrapolated_by_last_factor
+    led, from_last = [], initial_guess._extrapolate_by_last_factor
 
     def noted(problem, at_start):
         found = from_last(problem, at_start)
@@ -190,7 +190,7 @@ def test_what_touches_is_solved_from_where_the_last_factor_leads(tmp_path, monke
         return found
 
     def factors(name, leads):
-        monkeypatch.setattr(initial_guess, "_extrapolated_by_last_factor", leads)
+        monkeypatch.setattr(initial_guess, "_extrapolate_by_last_factor", leads)
         part = balls_in_a_box(tmp_path / name, 16, 3, H)
         return sum(followed(part, part.initial_state(), 6)[1])
 
@@ -209,7 +209,7 @@ def test_what_would_push_hard_is_solved_from_further_back(tmp_path, monkeypatch)
         assert problem.physics.largest_step(here, there) == 1.0
         return low
 
-    monkeypatch.setattr(initial_guess, "_extrapolated_by_last_factor", lambda problem, at_start: None)
+    monkeypatch.setattr(initial_guess, "_extrapolate_by_last_factor", lambda problem, at_start: None)
 
     def factors(name, begins_at):
         monkeypatch.setattr(initial_guess, "backtrack_to_step_start", begins_at)

@@ -3,7 +3,7 @@
 import pytest
 from test_rigid_and_soft import made, rigid_on_jelly
 
-from solver.nonlinear.bounded import ContactBound
+from solver.nonlinear.contact_bound import ContactBound
 
 
 def test_slopes_along_a_step_are_those_of_its_linearisation(tmp_path, monkeypatch):

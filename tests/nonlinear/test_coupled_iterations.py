@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from solver.errors import StepFailed
-from solver.nonlinear.condensed_velocities import CondensedStop, solve_condensed
+from solver.nonlinear.condensed_stage import solve_condensed
+from solver.nonlinear.condensed_velocities import CondensedStop
 from solver.nonlinear.limits import StopRule
 from solver.parts.stage import Stage
 from solver.state import State

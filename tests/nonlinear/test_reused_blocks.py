@@ -28,7 +28,7 @@ def hit(folder, monkeypatch, most):
     how many factors were made in part, of how many."""
     monkeypatch.setattr(reused_blocks.ReusedBlocks, "most", most)
     part, state = mat(folder, monkeypatch)
-    again, tried = 0, StageFactors._refactored_reusing
+    again, tried = 0, StageFactors._refactor_reusing
 
     def counted(self, problem, x, v, strained):
         nonlocal again
@@ -36,7 +36,7 @@ def hit(folder, monkeypatch, most):
         again += done
         return done
 
-    monkeypatch.setattr(StageFactors, "_refactored_reusing", counted)
+    monkeypatch.setattr(StageFactors, "_refactor_reusing", counted)
     for _ in range(3):
         before, state = state, advance(part, state, H, 1)
     monkeypatch.undo()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -16,14 +15,15 @@ from ...assembly.pattern import Pattern
 from ...contact.laws.static_friction import StaticFriction
 from ...coordinates.floating_frames import Frame, Frames
 from ...errors import StepFailed
+from ...iteration.iterate import iterate
+from ...iteration.protocol import NO_STOP
 from ...linear.interface import LinearSolver
 from ...state import CarrierMotion, Index, Vec
 from ..interface import Compliance, Evaluate, Mesh
-from ..line_search import search
 from ..loads import Loads
 from ..stage import NodeStage, NoJoints, Stage
-from .balance import Balance
 from .compliance import compliance, compliance_without_contact
+from .equilibrium_steps import EquilibriumDirections, EquilibriumProblem, EquilibriumSearch
 from .prescribed_response import PrescribedResponse
 from .quasistatic_motion import QuasistaticMotion
 from .rigid_modes import RigidModeBasis
@@ -184,32 +184,21 @@ class PosedConJac(NoJoints):
         if self.extra_forces is not None:
             carried = carried - self.extra_forces
 
-        def trial_at(fraction: float, start: Vec, moved: Vec) -> Balance:
-            trial: Vec = start + fraction * moved
-            force, energy = evaluate(trial, time)
-            return balance_at(trial, force, energy)
-
-        def balance_at(trial: Vec, force: Vec, energy: float) -> Balance:
-            rest = force - carried
-            return Balance(trial, rest, energy + float(np.vdot(carried, trial)), self._remove_balanced(rest))
-
+        problem = EquilibriumProblem(evaluate, time, carried, self._remove_balanced)
         force, energy = evaluate(x, time)
-        at = balance_at(x, force, energy)
         # six digits suffice for a direction, and half the bytes are read in half the time; the constraint of patches
         # would cancel most of the digits
         solve = owner.in_single() if self.motion.patches is None else None
+
+        def respond(rest: Vec) -> Vec:
+            moved = np.zeros_like(rest)
+            moved[owner.pattern.order] = owner.response(self, rest[:, :, None], solve).reshape(-1, 3)
+            return moved
+
         forces = float(np.abs(carried).sum() + np.abs(force).sum())
         noise = self.relative_noise * (abs(energy) + forces * float(np.ptp(x)))
-        for _ in range(corrections):
-            moved = np.zeros_like(x)
-            rows = owner.response(self, at.rest[:, :, None], solve)
-            moved[owner.pattern.order] = rows.reshape(-1, 3)
-            first = owner.limit_fraction(1.0, moved)
-            accepted = search(at, partial(trial_at, start=at.x, moved=moved), first, first * 0.5 ** (self.trials - 1),
-                           -float(np.vdot(at.rest, moved)), noise)
-            if accepted is None:
-                break
-            at = accepted[0]
+        at = iterate(problem, problem.balance(x, force, energy), EquilibriumDirections(respond),
+                     EquilibriumSearch(owner.limit_fraction, self.trials, noise), NO_STOP, corrections).at
         settled: Vec = at.x[coordinates.free].ravel()
         return settled
 
