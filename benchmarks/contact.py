@@ -32,6 +32,8 @@ Halves that meet at .16 to .26 m/s take 624 ms a step with the code of 28 Novemb
 1 December, 5.8, and 627 since factors reuse more fronts and only stiffness that is recent, 5.6 (in turns beside other
 programs); at .2 m/s 610, 689 and 653. What is left are 20 solves of 7 ms and 25 evaluations of 6 ms a step, where the
 older code had 11 and 20: iterations that update friction's loads take 9 and 8 of them, 122 ms of a step.
+The energy before a step is evaluated before its stages, while its pairs are known: to the same bits, 14 searches for a
+list of pairs in three steps instead of 17. Seconds in turns beside other programs did not resolve that.
 Of a step of the mat with contact (profile by thread time) 18 % are numeric factors, 14 % orders and symbolic parts,
 21 % solves, 23 % evaluations; by iterations 22 % is friction's, five solves a stage, and 16 % a stage's start.
 All times are the thread's own, for `self` and `ducks` the shortest of four runs, since some runs wait for memory that a

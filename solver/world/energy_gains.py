@@ -10,7 +10,7 @@ import numpy as np
 
 from ..nonlinear.fallback_euler import StageNotConverged
 from ..nonlinear.limits import StopRule
-from ..state import State
+from ..state import State, Vec
 from .soft_bodies import SoftBodies
 
 
@@ -32,16 +32,16 @@ GAINED_EARLY = 1.0e-3  #: the same limit for stages with early stopping, which l
 STRICTER = 0.1  #: tolerance of the repeated step, relative to that of early stopping
 
 
-def gains(soft: SoftBodies, before: State, after: State, admissible: float) -> bool:
+def gains(soft: SoftBodies, before: State, forces_before: tuple[Vec, float], after: State, admissible: float) -> bool:
     """Return whether bodies have more energy after a step than before, beyond the work of prescribed nodes.
 
-    admissible: gain that is ignored, relative to the kinetic energy or the change of stored energy. Forces that depend
-    on time are evaluated at the step's end. Without stiffness against rotation, a large rotation in a step stretches a
-    body, and the next steps can amplify this.
+    forces_before: forces, (n, 3) [N], and energy [J] at the positions before the step and its end in time, where forces
+    that depend on time are evaluated. admissible: gain that is ignored, relative to the kinetic energy or the change of
+    stored energy. Without stiffness against rotation, a large rotation in a step stretches a body, and the next steps
+    can amplify this.
     """
     (x, v), (y, w) = soft.nodes_at(before), soft.nodes_at(after)
-    (force_before, energy_before), (force_after, energy_after) = (soft.evaluate(x, after.time),
-                                                                  soft.evaluate(y, after.time))
+    (force_before, energy_before), (force_after, energy_after) = forces_before, soft.evaluate(y, after.time)
     free, prescribed = soft.coordinates.free, soft.coordinates.prescribed
     kinetic_before, kinetic_after = (0.5 * float(np.vdot(soft.mass[free, None] * u[free], u[free])) for u in (v, w))
     work = -0.5 * float(np.vdot(force_before[prescribed] + force_after[prescribed], y[prescribed] - x[prescribed]))
@@ -59,16 +59,19 @@ def step_without_gain(soft: SoftBodies, has_energy: bool, rule: StepRule, integr
 
     Raises StageNotConverged where a step repeated without Free Turning gains energy, too.
     """
+    checks_gain = rule.turns_freely or has_energy and _stops_early_unforced(soft, rule.limits)
+    # before the step, while the pairs in contact at these positions are known
+    forces_before = soft.evaluate(soft.nodes_at(state)[0], state.time + h) if checks_gain else None
     after = integrate(state, h, rule)
+    if forces_before is None:
+        return after
     if not rule.turns_freely:
-        is_repeated = has_energy and _stops_early_unforced(soft, rule.limits) and gains(soft, state, after,
-                                                                                        GAINED_EARLY)
-        return integrate(state, h, _stricter(rule)) if is_repeated else after
-    if not gains(soft, state, after, GAINED):
+        return integrate(state, h, _stricter(rule)) if gains(soft, state, forces_before, after, GAINED_EARLY) else after
+    if not gains(soft, state, forces_before, after, GAINED):
         return after
     counts[REPEATED] += 1
     after = integrate(state, h, replace(rule, turns_freely=False))
-    if gains(soft, state, after, GAINED):
+    if gains(soft, state, forces_before, after, GAINED):
         raise StageNotConverged("a linearised step gained energy")
     return after
 

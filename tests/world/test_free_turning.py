@@ -1,16 +1,20 @@
 """Free Turning: linearised stages of Vanilla FEM without stiffness against turning keep more of a swing, and gain
 nothing."""
 
+from collections import Counter
 from dataclasses import replace
 
 import bodies
 import numpy as np
 import pytest
 from bodies import box, make, positions, run
+from tuned_units_world import BEGIN, Swinging
 
 from solver import catalogue
 from solver.errors import StepFailed
+from solver.nonlinear.limits import StopRule
 from solver.world import energy_gains
+from solver.world.energy_gains import StepRule, step_without_gain
 
 CELLS, SIZE = (12, 3, 3), (0.24, 0.06, 0.06)
 NODES, TETS = box(CELLS, SIZE)
@@ -119,3 +123,21 @@ def test_the_ground_and_its_friction():
         assert energy(world, state) <= 1.001 * first
     assert world.counts["calmed"] <= 2
     assert 0.0 < world.velocity(state)[:, 0].mean() < 0.9 or abs(world.velocity(state)[:, 0].mean()) < 0.05
+
+
+def test_energy_before_a_step_is_evaluated_while_its_contacts_are_known():
+    """Once, before the stages: after them the pairs at these positions would be searched again."""
+    done = []
+
+    class Watched(Swinging):
+        def evaluate(self, x, time):
+            done.append("evaluate")
+            return super().evaluate(x, time)
+
+    def integrate(state, h, rule):
+        done.append("integrate")
+        return replace(state, u=0.5 * state.u)
+
+    rule = StepRule(False, StopRule(0.0, 1, 0.0, strain_left=0.02))
+    step_without_gain(Watched(), True, rule, integrate, BEGIN, 1.0, Counter())
+    assert done == ["evaluate", "integrate", "evaluate"]
