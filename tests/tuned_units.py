@@ -28,7 +28,6 @@ from solver.nonlinear.fallback_euler import FallbackEuler
 from solver.nonlinear.joint_rates import solve_joints
 from solver.nonlinear.limits import StopRule
 from solver.nonlinear.residual_report import ResidualReport
-from solver.nonlinear.reused_blocks import ReferenceShapes, ReusedBlocks
 from solver.state import State
 
 NONE = np.zeros(0)
@@ -365,38 +364,6 @@ def residuals_of_rounding():
             for left in (3.0, 30.0)]
 
 
-class Elements:
-    """Tetrahedra side by side, of which the first are stretched."""
-
-    def __init__(self, count=10):
-        self.rest = np.concatenate([np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]]) + [2.0 * k, 0, 0]
-                                    for k in range(count)])
-        self.pattern = SimpleNamespace(position=np.arange(len(self.rest)),
-                                       tets=np.arange(4 * count, dtype=np.int32).reshape(-1, 4))
-
-    def stretched(self, by, count):
-        x = self.rest.copy()
-        x[3:4 * count:4, 2] += by
-        return x
-
-
-def elements_that_are_strained():
-    """Numbers of elements whose stiffness is evaluated again where one edge changed by so much."""
-    elements = Elements()
-    shapes = ReferenceShapes.of(elements.pattern, elements.rest)
-    shapes.take_all(elements.rest)
-    return [len(shapes.find_strained(elements.stretched(by, 1))) for by in (0.1, 1.0)]
-
-
-def strained_elements_beyond_which_all_are_evaluated():
-    """Whether the others are reused where one and six of ten elements are strained."""
-    elements, blocks = Elements(), ReusedBlocks()
-    stage, filled = SimpleNamespace(has_equal_weights=lambda other: True), np.zeros(1, np.int64)
-    lin = SimpleNamespace(x=elements.rest, node_blocks=np.zeros((len(elements.rest), 3, 3)), others=None)
-    blocks.take(stage, None, filled, lin, elements.pattern, elements.rest)
-    return [blocks.find_strained(stage, None, filled, elements.stretched(5.0, count)) is not None for count in (1, 6)]
-
-
 UNITS = (
     small_creep_is_accepted, creep_in_contact, creep_of_quasistatic_nodes_in_contact, tries_of_a_diverging_stiffness,
     search_halves, node_in_contact_is_stopped_alone, whole_steps_at_whose_end_the_merit_rises,
@@ -404,5 +371,4 @@ UNITS = (
     factor_that_leads_astray_in_contact, cut_on_corotated_factor, large_move_after_a_cut_one, condensed_tolerance,
     fallback_that_takes_no_full_step, slow_stage_on_the_ground, factor_that_leads_astray_on_the_ground,
     increments_in_vain, iterations_that_do_not_shrink, rates_that_diverge, step_that_no_halving_lowers,
-    stage_without_stretches, tries_of_an_indefinite_stiffness, residuals_of_rounding, elements_that_are_strained,
-    strained_elements_beyond_which_all_are_evaluated)
+    stage_without_stretches, tries_of_an_indefinite_stiffness, residuals_of_rounding)

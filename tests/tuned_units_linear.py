@@ -8,14 +8,13 @@ import pytest
 import scipy.sparse as sp
 from numba import njit
 from random_trees import random_tree
-from tuned_units_contact import Interpreted
 
 from solver.assembly.pattern import node_graph
 from solver.errors import StepFailed
 from solver.linear import quickest
 from solver.linear.banded_cholesky import BandedCholesky
 from solver.linear.block_krylov import largest
-from solver.linear.blocks import LANES, Blocks
+from solver.linear.blocks import LANES
 from solver.linear.cholesky import fronts, lanes, multifrontal, symbolic_kernels
 from solver.linear.cholesky.front_layout import FrontLayout
 from solver.linear.cholesky.fronts import Fronts, LaterPatterns
@@ -24,9 +23,6 @@ from solver.linear.cholesky.multifrontal import Multifrontal, Workspace
 from solver.linear.cholesky.single import SingleFactor
 from solver.linear.cholesky.symbolic import NodeGraph
 from solver.linear.interface import NotPositiveDefinite
-from solver.linear.multigrid import aggregates
-from solver.linear.multigrid.hierarchy import Hierarchy
-from solver.linear.multigrid.solver import Multigrid
 from solver.linear.secant_pairs import SecantPairs
 from solver.linear.tree import springs
 from solver.linear.tree.factor import TreeFactor
@@ -97,95 +93,6 @@ def solvers_that_are_worth_it():
     """Solvers that are chosen where they were so many times as fast."""
     return [quickest.Table([quickest.Measured("step", "bar", 10, 10, 1, {"cholmod": times, "mixed": 1.0})]).key(
         "step", [10]) for times in (0.9, 1.02, 1.2, 3.0)]
-
-
-def _blocks(graph, weights=None):
-    return Blocks.of(_whole(graph, weights).tobsr((3, 3)), np.float64)
-
-
-def _whole(graph, shift=None):
-    lower = _lower(graph, 0.1 if shift is None else shift)
-    return sp.csr_matrix(lower + sp.tril(lower, -1).T)
-
-
-def aggregates_of_a_grid():
-    """Numbers of aggregates of grids whose nodes are joined so weakly in one direction."""
-    found = []
-    for weak in (0.02, 0.2):
-        grid = sp.kronsum(_chain(12), weak * _chain(12)).tocsr()
-        grid.setdiag(0.0)
-        found.append(aggregates.aggregates(_blocks(grid))[0])
-    return found
-
-
-def modes_of_an_aggregate_that_depend_on_each_other():
-    """Numbers of modes of aggregates so much smaller than their distance."""
-    near = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    positions = np.concatenate([1e-6 * near, [[1.0, 2.0, 3.0]] + 1e-3 * near])
-    with Interpreted(aggregates):
-        modes = aggregates.make_rigid_modes(positions)
-        coarse = aggregates.tentative(2, np.repeat([0, 1], 4).astype(np.int32), modes)[1]
-    return [int(np.count_nonzero(np.diagonal(block))) for block in coarse]
-
-
-def levels_of_multigrid():
-    """Numbers of levels for so many cells, the bound of eigenvalues and an answer of the V-cycle, to the last bit."""
-    found = []
-    for counts in ((5, 5, 5), (7, 7, 7)):
-        nodes, graph = _box(*counts)
-        hierarchy = Hierarchy(_blocks(graph), nodes)
-        right = np.random.default_rng(0).normal(size=(1, 3 * len(nodes), 1)).astype(np.float32)
-        found += [len(hierarchy.levels), [level.largest for level in hierarchy.levels],
-                  hierarchy.solve(right).tobytes()]
-    return found
-
-
-def answers_of_multigrid():
-    """Numbers of iterations and V-cycles of matrices that change."""
-    nodes, graph = _box(7, 7, 7)
-    solver, found, random = Multigrid(), [], np.random.default_rng(0)
-    right = random.normal(size=3 * len(nodes))
-    solver.analyse(_lower(graph), 0)
-    for change in (0.0, 0.3, 1.0, 2.0, 2.5, 3.0, 3.0, 3.0):
-        stiff = sp.csr_matrix(graph.multiply(np.exp(change * np.outer(nodes[:, 0], np.ones(len(nodes))) * 5.0)))
-        solver.factor(_lower(stiff + stiff.T), nodes)
-        solver.solve(right)
-        found += [solver.taken, solver.built]
-    return found
-
-
-def _chained(count, shift=1e-6):
-    """Whether multigrid solves a chain whose V-cycle does nothing, and whether one that is outdated is made anew."""
-    solver, lower = Multigrid(), _lower(_chain(count), shift)
-    solver.analyse(lower, 0)
-    solver.factor(lower)
-    solver._hierarchy = SimpleNamespace(solve=lambda rhs: rhs)
-    return solver, lower
-
-
-def iterations_of_multigrid():
-    """Whether iterations on chains of so many nodes converge, with a V-cycle that does nothing."""
-    found = []
-    for count in (40, 120, 700):
-        solver, _ = _chained(count)
-        solver._build = lambda: None
-        try:
-            solver.solve(np.random.default_rng(0).normal(size=3 * count))
-            found.append(True)
-        except StepFailed:
-            found.append(False)
-    return found
-
-
-def iterations_with_an_old_cycle():
-    """Numbers of V-cycles for chains of so many nodes, where one that does nothing is there from an earlier matrix."""
-    found = []
-    for count in (3, 5, 8, 35, 130):
-        solver, lower = _chained(count)
-        solver._built_for = 0
-        solver.solve(np.random.default_rng(0).normal(size=3 * count))
-        found.append(solver.built)
-    return found
 
 
 class _Diagonal:

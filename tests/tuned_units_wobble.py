@@ -81,7 +81,7 @@ def half_lives_of_slow_and_fast_wobbles():
 
 
 def bodies_that_hang_slackly():
-    """Whether a body that wobbles with so many hertz is told to be stiffer, and with how many it then wobbles."""
+    """Whether a report advises a body of each frequency to be so much stiffer that it wobbles with 1.5 to 5 Hz."""
     found = []
     for hertz in (0.6, 1.8):
         text = half_life._frequency(2.0 * math.pi * hertz)

@@ -106,7 +106,7 @@ def settings(job: Job) -> Settings:
         painted = {name for key in body.painted for name in (key, f"material.{key}", f"fiber_material.{key}")}
         unread = (*(("mesher.",) if body.tets else ()),
                   *kind_of(body).unread, *(() if body.fiber_material else ("fiber",)),
-                  *_list_unfollowed(job.scene.method_of(body).kind),
+                  *_list_ignored_by_method(job.scene.method_of(body).kind),
                   *(("fiber_material.activation",) if body.fiber_activation else ()),
                   *(() if body.painted else ("carry.",)),
                   *(() if body.pin.weights else ("pin.stiffness",)),
@@ -118,7 +118,8 @@ def settings(job: Job) -> Settings:
     return Settings(scene, bodies, digests, mechanisms, so_far)
 
 
-def _list_unfollowed(method: str) -> tuple[str, ...]:
+def _list_ignored_by_method(method: str) -> tuple[str, ...]:
+    """Return the beginnings of the names of a body's settings that its method does not read."""
     return () if catalogue.find("method", method).follows else OF_FOLLOWED
 
 
@@ -298,7 +299,7 @@ def in_common(manifest: Mapping[str, Any], read: Settings) -> tuple[Settings, Se
 def as_read(old: Settings) -> Settings:
     """Return the inputs of a cache without those that this version does not read; older versions recorded them."""
     def body(flat: Flat) -> Flat:
-        unread = _list_unfollowed(flat["method.kind"] if "method.kind" in flat else old.scene["method.kind"])
+        unread = _list_ignored_by_method(flat["method.kind"] if "method.kind" in flat else old.scene["method.kind"])
         return {key: value for key, value in flat.items() if not key.startswith(unread)}
 
     return replace(old, bodies={name: body(flat) for name, flat in old.bodies.items()})

@@ -46,11 +46,11 @@ def test_each_by_itself_moves_as_all_in_one_matrix(tmp_path, monkeypatch, integr
     whole = world_of(job)
     assert not isinstance(whole.parts[0].condensation, BlockCondensation)
     ours, wanted = apart.initial_state(), whole.initial_state()
-    rubbed = 0
+    steps_with_friction = 0
     for _ in range(10):
         ours, wanted = apart.step(ours, H), whole.step(wanted, H)
-        rubbed += FORCE in whole.split_state(wanted)[0].memory
-    assert (rubbed > 1) == (ground is not None)
+        steps_with_friction += FORCE in whole.split_state(wanted)[0].memory
+    assert (steps_with_friction > 1) == (ground is not None)
     near = 1e-9 if integrator == "semi_implicit" else 1e-6
     assert np.abs(ours.q - wanted.q).max() <= near * np.abs(wanted.q - whole.initial_state().q).max()
     assert np.abs(ours.u - wanted.u).max() <= 10 * near * np.abs(wanted.u).max()
