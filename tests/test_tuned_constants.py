@@ -2,8 +2,9 @@
 them."""
 
 import ast
+import importlib
+import sys
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ TUNED = [(file, name) for file, of in LISTED.items() for name, entry in of.items
 #: small systems by the names that the list has
 UNITS = {one.__name__.replace("_", " "): one
          for file in sorted(Path(__file__).parent.glob("tuned_units*.py"))
-         for one in import_module(file.stem).UNITS}
+         for one in importlib.import_module(file.stem).UNITS}
 NOTICED = [one for one in TUNED if LISTED[one[0]][one[1]][2] in SCENES]
 AT_BOTH_ENDS = [one for one in TUNED if LISTED[one[0]][one[1]][2] in UNITS]
 UNCHANGED = {}  #: outcomes of scenes as they are
@@ -117,6 +118,16 @@ def outcomes(folder, file, name):
 def unchanged(unit):
     """Outcome of a small system with the constants as they are."""
     return UNITS[unit]()
+
+
+def test_a_constant_has_its_own_value_again_where_it_is_imported_for_the_first_time(monkeypatch):
+    store = importlib.import_module("solver.reuse.shared_store")
+    monkeypatch.setattr(importlib.import_module("solver.reuse"), "shared_store", store)
+    monkeypatch.delitem(sys.modules, store.__name__)
+    with pytest.MonkeyPatch.context() as patch:
+        set_constant(patch, "frames/needles.py", "LONGEST", 7.0)
+        assert sys.modules[store.__name__].LONGEST == 7.0
+    assert sys.modules[store.__name__].LONGEST == FOUND["frames/needles.py", "LONGEST"].value
 
 
 @pytest.mark.parametrize("file, name", AT_BOTH_ENDS)

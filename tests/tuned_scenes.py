@@ -184,8 +184,9 @@ def set_constant(monkeypatch, file, name, value):
         home = importlib.import_module("solver." + file.removesuffix(".py").replace("/", "."))
         monkeypatch.setattr(getattr(home, owner), field, value)
         return
-    for module in importers(file, name):
-        loaded = importlib.import_module(module)
+    # all are imported first: one that is imported later would take the other value for its own, and keep it
+    modules = [(module, importlib.import_module(module)) for module in importers(file, name)]
+    for module, loaded in modules:
         monkeypatch.setattr(loaded, name, value)
         for function, positions, keywords in defaults(module, name):
             set_default(monkeypatch, getattr(loaded, function), positions, keywords, value)
