@@ -155,7 +155,7 @@ class CoupledSystem(System[CoupledStage]):
     def _without_contact(self, equations: CoupledEquations, stage: Stage, start: State) -> State:
         """Return the end of a stage without contact between surfaces. Raises StepFailed."""
         limits = self._soft.stage_solver.limits
-        if self._soft.condensation.whole is not None and limits.patience:
+        if self._soft.condensation.whole is not None and limits.reuses_factor:
             try:
                 return solve_on_last_factor(equations.pose_at, equations.on_last_factor, self._changes, stage, start,
                                             limits, self._soft.extent, UNKNOWNS)

@@ -31,6 +31,26 @@ class StopRule:
     ends_early: bool = False  #: whether a stage with inertia stops before its residual does, whatever else
     patience: float = 0.0  #: iterations that a new factor costs, for solvers that reuse one; 0: a factor in each
 
+    @property
+    def stops_early(self) -> bool:
+        """Whether stages end at an invisible change and have to converge to it, from a guess of low potential."""
+        return self.strain_left > 0.0 and not self.accepts
+
+    @property
+    def minimises_energy(self) -> bool:
+        """Whether condensed stages with inertia minimise an incremental potential, with or without contact."""
+        return self.accepts
+
+    @property
+    def solves_on_ground(self) -> bool:
+        """Whether a stage that touches only the ground reuses factors there and may end before it converges."""
+        return self.reuses_factor and self.accepts
+
+    @property
+    def reuses_factor(self) -> bool:
+        """Whether stages try the factor of an earlier one first."""
+        return self.patience > 0.0
+
     @classmethod
     def of(cls, params: dict[str, float]) -> StopRule:
         """Return the rule with a solver's params tolerance, iterations, force_scale and patience; missing ones have the

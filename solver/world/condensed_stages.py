@@ -110,7 +110,7 @@ class MonolithicCondensedStage(CondensedStage):
         """Return the state at the stage's end, with static friction where nodes touch the ground."""
         if not self._has_static_friction or not stage.inertia:
             return self._without_ground_friction(solver, stage, start, damped)
-        if not solver.limits.accepts and not self._touches_ground(start, stage):
+        if not solver.limits.minimises_energy and not self._touches_ground(start, stage):
             after = self._without_ground_friction(solver, stage, start, damped)
             x = self._soft.coordinates.positions(after.q, stage.time)
             if not len(self._soft.ground.find(x, stage.time)):
@@ -125,7 +125,7 @@ class MonolithicCondensedStage(CondensedStage):
     def _without_ground_friction(self, solver: StageSolver, stage: NodeStage, start: State,
                                  damped: Damped | None) -> State:
         """Return the state at the stage's end without static friction on the ground."""
-        if solver.limits.accepts and stage.inertia:
+        if solver.limits.minimises_energy and stage.inertia:
             return self._by_energy(solver, stage, start, damped)
         if (self._soft.contacts or self._soft.couples_methods) and stage.inertia:
             return self._in_contact(solver, stage, start, damped)
@@ -202,7 +202,7 @@ class MonolithicCondensedStage(CondensedStage):
         problem, unknowns = in_contact.solve_in_contact_stage(soft, free.of, step_start, guess, newton,
                                                               reuses_factors=False,
                                                               ground_friction=static_friction)
-        if solver.limits.accepts:
+        if solver.limits.minimises_energy:
             unknowns = with_exact_momentum(problem, unknowns, free_bodies_at(soft, self._free_parts, problem, unknowns))
         moved = problem.velocities(unknowns)
         x, v = problem.positions(moved), inertia.velocities(moved)

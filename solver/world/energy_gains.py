@@ -78,8 +78,7 @@ def step_without_gain(soft: SoftBodies, has_energy: bool, rule: StepRule, integr
 
 def _stops_early_unforced(soft: SoftBodies, limits: StopRule) -> bool:
     """Return whether stages stop early and neither prescribed nodes nor a moving ground can add energy."""
-    return (limits.strain_left > 0.0 and not limits.accepts
-            and not len(soft.coordinates.prescribed) and not soft.ground.plane.motion.moves)
+    return limits.stops_early and not len(soft.coordinates.prescribed) and not soft.ground.plane.motion.moves
 
 
 def _stricter(rule: StepRule) -> StepRule:

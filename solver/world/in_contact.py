@@ -118,12 +118,13 @@ def solve_in_contact_stage(soft: SoftBodies, problem_of: Callable[[Forces], Stag
     unknowns, step_start = intersection_free_start(plain, step_start, guess)
     if solver.limits.strain_left and not reuses_factors:
         # without inertia the error of quasistatic positions is as large as an iteration's change
-        strain_left, accepts = QUASISTATIC_FRACTION * solver.limits.strain_left, solver.limits.accepts
-        if solver.limits.patience and accepts and not soft.contacts:
+        strain_left = QUASISTATIC_FRACTION * solver.limits.strain_left
+        if solver.limits.solves_on_ground and not soft.contacts:
             return solve_on_ground(with_friction, step_start, unknowns, strain_left)
-        return solve_in_contact(with_friction, step_start, unknowns, strain_left, accepts=accepts, by_strain=True)
+        return solve_in_contact(with_friction, step_start, unknowns, strain_left, accepts=solver.limits.accepts,
+                                by_strain=True)
     if solver.limits.strain_left:
-        if solve_islands is not None and not solver.limits.accepts:
+        if solve_islands is not None and solver.limits.stops_early:
             on_ground = [contacts.nodes for x in (step_start, plain.positions_at(unknowns))
                          if ground_friction is not None and (contacts := ground_friction(x)) is not None]
             return solve_islands(plain, with_friction, step_start, guess, unknowns,

@@ -114,7 +114,7 @@ class FullStage(StageMethod):
                                                                   else islands.solve,
                                                                   ground_friction=friction)
         else:
-            if stage.inertia and solver.limits.strain_left and not solver.limits.accepts:
+            if stage.inertia and solver.limits.stops_early:
                 step_start = coordinates.positions(start.q, start.time)
                 touches_ground = any(len(soft.ground.find(x, time)) for x, time in (
                     (step_start, start.time), (problem.positions_at(guess), stage.time)))

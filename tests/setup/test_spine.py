@@ -216,6 +216,25 @@ def test_every_loop_that_solves_a_stage_is_known():
     assert found == set(LOOPS)
 
 
+def path_fields_asked(tree):
+    """Return lines of a file where a stop rule's fields `accepts` or `patience` are read, but as a plain argument."""
+    passed = {id(keyword.value) for node in ast.walk(tree) if isinstance(node, ast.Call) for keyword in node.keywords}
+    return [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Attribute) and id(node) not in passed
+            and node.attr in ("accepts", "patience")
+            and getattr(node.value, "attr", getattr(node.value, "id", "")) in ("limits", "_limits")]
+
+
+def test_stages_are_not_chosen_by_fields_of_a_stop_rule():
+    """A stop rule answers by name which way a stage is solved; only the room of stage solvers reads its fields."""
+    assert [file for file, tree in trees().items()
+            if not file.startswith("nonlinear/") and path_fields_asked(tree)] == []
+
+
+def test_a_field_of_a_stop_rule_in_a_condition_is_found():
+    tree = ast.parse("if solver.limits.accepts and limits.patience:\n    solve(accepts=solver.limits.accepts)")
+    assert path_fields_asked(tree) == [1, 1]
+
+
 @pytest.mark.parametrize("protocol", CLASSES)
 def test_classes_of_each_protocol_are_known(protocol):
     assert heirs(protocol) == CLASSES[protocol]
